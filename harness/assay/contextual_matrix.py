@@ -41,8 +41,8 @@ _FOR_ITS_NUMBER = "a call without the customer may be refused for its number"
 
 #: Why a rule says nothing of a fault in a situation, by patterns of both.
 SILENT: Mapping[tuple[str, str], str] = {
-    ("pis.execution.*", "amount=*"): "a bank may limit the amounts that it carries out",
-    ("pis.sca.*", "amount=*"): "a bank may limit the amounts that it carries out",
+    ("pis.execution.*", "amount=*"): "a bank may limit the amounts that it executes",
+    ("pis.sca.*", "amount=*"): "a bank may limit the amounts that it executes",
     ("paging.*", "presence=absent"): "a page without the customer may be refused for its number",
     ("consent.*-never", "presence=absent"): _FOR_ITS_NUMBER,
     ("consent.*-all-or-nothing", "presence=absent"): _FOR_ITS_NUMBER,

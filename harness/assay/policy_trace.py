@@ -1,4 +1,4 @@
-"""Trace of the policies that a bank asks in each trial, and the trials that a changed policy concerns.
+"""Trace of the policies that each trial uses, to find the trials that a changed policy affects.
 
 The sound bank runs every trial once, with its policies wrapped from outside: it cannot know.
 A policy that is a plain value concerns the trials that read it. One that is a function is also

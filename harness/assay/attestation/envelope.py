@@ -56,8 +56,8 @@ def new_key(path: Path, password: str | None) -> Path:
             file.touch(mode=mode, exist_ok=False)
             file.write_bytes(content)
         except FileExistsError:
-            hint = "a key is never overwritten"
-            raise InputError.one(str(file), "the file exists already", hint=hint) from None
+            hint = "keys are never overwritten"
+            raise InputError.one(str(file), "the file already exists", hint=hint) from None
         except OSError as error:
             raise InputError.one(str(file), f"cannot be written: {error.strerror}") from None
     return shown
@@ -76,10 +76,14 @@ def private_key(path: Path, password: str | None) -> Ed25519PrivateKey:
     except TypeError:
         locked = password is None
         what = "the key has a password" if locked else "the key has no password"
-        hint = "name the variable that has it with --key-password-env" if locked else "leave it out"
+        hint = (
+            "name the environment variable with its password: --key-password-env NAME"
+            if locked
+            else "leave it out"
+        )
         raise InputError.one(str(path), what, hint=hint) from None
     except (ValueError, UnsupportedAlgorithm):
-        what = "the password is wrong, or this is no private key in PEM"
+        what = "the password is wrong, or this is not a private key in PEM format"
         raise InputError.one(str(path), what, hint=_NEW) from None
     if not isinstance(key, Ed25519PrivateKey):
         raise InputError.one(str(path), "expected an Ed25519 key, found another kind", hint=_NEW)
@@ -100,7 +104,9 @@ def public_key(path: Path) -> Ed25519PublicKey:
     try:
         key = load_pem_public_key(raw)
     except (ValueError, UnsupportedAlgorithm):
-        raise InputError.one(str(path), "this is no public key in PEM", hint=_NEW) from None
+        raise InputError.one(
+            str(path), "this is not a public key in PEM format", hint=_NEW
+        ) from None
     if not isinstance(key, Ed25519PublicKey):
         raise InputError.one(str(path), "expected an Ed25519 key, found another kind", hint=_NEW)
     return key
@@ -145,7 +151,7 @@ def opened(raw: bytes, key: Ed25519PublicKey) -> bytes:
     except InvalidSignature:
         raise EnvelopeError("the signature does not match what is signed") from None
     if raw != _encoded(payload, name, signature):
-        raise EnvelopeError("the file is not as it was written")
+        raise EnvelopeError("the file was changed after it was written")
     return payload
 
 
@@ -195,7 +201,7 @@ def _decoded(raw: bytes) -> tuple[bytes, str, bytes]:
         }:
             pass
         case _:
-            raise EnvelopeError("no DSSE envelope with one signature")
+            raise EnvelopeError("not a DSSE envelope with one signature")
     if kind != PAYLOAD_TYPE:
         raise EnvelopeError(f"its payload is {kind[:64]!r}, not {PAYLOAD_TYPE!r}")
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.attestation.findings import VerificationFinding, differs, not_rejudged
-from assay.attestation.written_run import WrittenRun
+from assay.attestation.recorded_run import WrittenRun
 from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
 from assay.judging.verdict import Exit
 
@@ -41,6 +41,6 @@ def exit_findings(run: WrittenRun) -> Iterator[VerificationFinding]:
         return
     what = f"exit code {report.footer.exit}, by the verdicts {' or '.join(map(str, exits))}"
     if run.is_merged or any(run.invocation.get(name) for name in _ELSEWHERE):
-        yield not_rejudged("footer", f"{what}: it may depend on a baseline, or on --min-verified")
+        yield not_rejudged("footer", f"{what}; it may depend on a baseline or on --min-verified")
     else:
         yield differs("footer", what)

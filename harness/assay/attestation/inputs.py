@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.attestation.written_run import WrittenRun
+from assay.attestation.recorded_run import WrittenRun
 from assay.binding.read import SUFFIXES, find_target
 from assay.binding.target import Target
 from assay.contract.model import Contract
@@ -78,7 +78,7 @@ def _find_contract(
         if contract.digest == recorded.digest:
             found.contracts[recorded.id] = contract
         else:
-            found.other[name] = f"{contract.path} is not the file that the run read"
+            found.other[name] = f"{contract.path} is not the file that the run used"
         return
     candidates = [*_contract_files(recorded)]
     for path in candidates:
@@ -86,9 +86,9 @@ def _find_contract(
             found.contracts[recorded.id] = parse_contract(path)
             return
     if candidates:
-        found.other[name] = f"{candidates[0]} is not the file that the run read"
+        found.other[name] = f"{candidates[0]} is not the file that the run used"
     else:
-        found.missing[name] = "its file is not here: pass it with --contract"
+        found.missing[name] = "the contract file was not found; pass it with --contract"
 
 
 def _contract_files(recorded: ContractRef) -> Iterator[Path]:
@@ -114,7 +114,7 @@ def _find_target(
         if (target.name, target.digest) == (recorded.name, recorded.digest):
             found.target = target
         else:
-            found.other[name] = f"{given} is not the target file that the run read"
+            found.other[name] = f"{given} is not the target file that the run used"
         return
     seen = ""
     for candidate in _target_names(run):
@@ -132,9 +132,9 @@ def _find_target(
         what = f"its file of waivers, {elsewhere!s:.200}, is not here: pass it with --waivers"
         found.missing[name] = what
     elif seen:
-        found.other[name] = f"{seen} is not the target file that the run read"
+        found.other[name] = f"{seen} is not the target file that the run used"
     else:
-        found.missing[name] = "its file is not here: pass it with --target"
+        found.missing[name] = "the target file was not found; pass it with --target"
 
 
 def _waivers_file(run: WrittenRun) -> Path | None:

@@ -1,4 +1,4 @@
-"""FindingKind of a recorded plan: what the contracts and the target file say against what is written.
+"""Check of a recorded plan: it must follow from the contracts and the target file.
 
 A forger may leave out an obligation that is violated, or say that the bank does not offer it.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from assay.attestation.findings import VerificationFinding, differs, not_rejudged
 from assay.attestation.inputs import FoundInputs
-from assay.attestation.written_run import WrittenRun
+from assay.attestation.recorded_run import WrittenRun
 from assay.binding.join import BoundContract, bind
 from assay.binding.target import Target
 from assay.contract.model import Party
@@ -92,7 +92,7 @@ def _compare(run: WrittenRun, known: Mapping[str, Planned]) -> Iterator[Verifica
     for name, line in run.plan.items():
         item = known.get(name)
         if item is None:
-            yield differs(name, "is no obligation of these contracts", line.number)
+            yield differs(name, "is not an obligation of these contracts", line.number)
             continue
         expected = json.loads(json.dumps(planned(item)))
         for key in expected.keys() - OF_THE_RUN:
@@ -113,7 +113,7 @@ def _compare_disposition(name: str, line: Line, item: Planned) -> Iterator[Verif
         what = f"the plan says {recorded.value}; by contract and target file it is {made}"
         yield differs(name, what, line.number)
     elif recorded is Disposition.UNVERIFIED:
-        yield not_rejudged(name, f"the run left it out: {reason}", line.number)
+        yield not_rejudged(name, f"the run skipped it: {reason}", line.number)
 
 
 def _left_out(run: WrittenRun, known: Mapping[str, Planned]) -> Iterator[VerificationFinding]:
@@ -134,4 +134,4 @@ def _left_out(run: WrittenRun, known: Mapping[str, Planned]) -> Iterator[Verific
         yield not_rejudged("selection", f"{what}: {len(lacking)} are not in its plan")
         return
     for name in lacking:
-        yield differs(name, "was selected, and is not in the plan")
+        yield differs(name, "was selected but is not in the plan")

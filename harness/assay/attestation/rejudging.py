@@ -1,4 +1,4 @@
-"""Judging of a recorded run again, and the comparison of each verdict with what is written.
+"""Second judgement of a recorded run, and comparison of each verdict with the recorded one.
 
 A verdict that the exchanges do not show differs. What exchanges alone cannot show is said to be not
 re-judged, with the reason: an obligation that the run left out, a trial that ended early, a value
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from assay.attestation.findings import VerificationFinding, differs, not_rejudged
 from assay.attestation.plan_check import CheckedPlan
-from assay.attestation.written_run import WrittenEvidence, WrittenRun, WrittenVerdict
+from assay.attestation.recorded_run import WrittenEvidence, WrittenRun, WrittenVerdict
 from assay.binding.target import Target
 from assay.judging.verdict import DECIDED, OPEN, Agreement, Standing, Verdict
 from assay.judging.waivers import WaiverResult
@@ -98,10 +98,10 @@ class _Comparison:
             return
         elif self._decided_by_plan() or not self._open_for_a_reason():
             if self._rests_on_hidden():
-                what = "its evidence rests on values that the journal shortens or hides"
+                what = "its evidence depends on values that the journal shortens or hides"
                 yield self._not_rejudged(what)
             elif self._was_corrected():
-                yield self._not_rejudged(f"{recorded.reason}; its exchanges alone do not show that")
+                yield self._not_rejudged(f"{recorded.reason}; the exchanges alone do not show this")
             else:
                 yield self._differs()
         elif not self._is_tested_whole():
@@ -159,7 +159,7 @@ class _Comparison:
         why = f": {again.reason}" if again.reason else ""
         if again.standing is Standing.UNVERIFIED and self.recorded.standing in DECIDED:
             why = ": no recorded exchange shows it"
-        what = f"written as {self.recorded.standing.value}, judged again {again.standing.value}"
+        what = f"recorded as {self.recorded.standing.value}, judged again as {again.standing.value}"
         return differs(self.item.obligation.id, f"{what}{why}", self.recorded.line)
 
     def _not_rejudged(self, why: str) -> VerificationFinding:
@@ -177,8 +177,8 @@ class _Comparison:
                 return
             if piece.exchanges in again and piece.agreement not in again[piece.exchanges]:
                 word = next(iter(again[piece.exchanges])).value
-                what = f"exchange {piece.exchanges[-1]} is written as {piece.agreement.value}"
-                yield differs(name, f"{what}, judged again {word}", line)
+                what = f"exchange {piece.exchanges[-1]} is recorded as {piece.agreement.value}"
+                yield differs(name, f"{what}, judged again as {word}", line)
                 return
 
     def _agreements(self) -> dict[tuple[int, ...], set[Agreement]]:

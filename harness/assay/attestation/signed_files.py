@@ -74,9 +74,9 @@ def compare_statement(
     stated = cast("Mapping[str, object]", stated)
     for name in ("result", "passedTests", "warnedTests", "failedTests"):
         if stated.get(name) != made[name]:
-            yield differs(path.name, f"{name} is not what the journal says")
+            yield differs(path.name, f"{name} differs from the journal")
     if _files(stated.get("configuration")) != _files(json.loads(json.dumps(made["configuration"]))):
-        yield differs(path.name, "contracts or target file are not those of the journal")
+        yield differs(path.name, "contracts or target file differ from those of the journal")
 
 
 def _files(configuration: object) -> list[object]:
@@ -103,17 +103,17 @@ def _file_findings(
     subjects: Mapping[str, Mapping[str, object]], journal: Path
 ) -> Iterator[VerificationFinding]:
     if journal.name not in subjects:
-        yield differs(journal.name, "is not what the attestation is about")
+        yield differs(journal.name, "is not the file that was attested")
     for name, subject in subjects.items():
         place = PurePosixPath(name)
         if (place.parts[:1] and place.parts[0] in _ELSEWHERE) or name == "assay":
             continue
         if place.is_absolute() or ".." in place.parts:
-            yield differs(name, "is no file beside the journal")
+            yield differs(name, "is not a file next to the journal")
             continue
         digest = file_digest(journal.parent / place)
         if not digest:
-            yield differs(name, "was signed, and is not here")
+            yield differs(name, "was signed but is missing")
         elif subject.get("digest") != {"sha256": digest.removeprefix("sha256:")}:
             yield differs(name, "was changed after it was signed")
 

@@ -1,4 +1,4 @@
-"""Signing of a run: it is verified first, and then the statement about it is written beside it.
+"""Signing of a run: verify it first, then write the statement about it next to the journal.
 
 So that a signer does not put a name to a forged journal, one that differs from its own exchanges
 is not signed. What could not be judged again is signed all the same: it is the signer's word.
@@ -36,7 +36,7 @@ def attest(verification: Verification, key: Ed25519PrivateKey, reports: Iterable
     """
     journal, run = verification.journal, verification.run
     if run is None or verification.differences:
-        raise InputError.one(str(journal), "not signed: it differs from what it should be")
+        raise InputError.one(str(journal), "not signed: the verification found differences")
     if not run.report.complete:
         hint = "`assay run --resume` continues a run"
         raise InputError.one(str(journal), "not signed: the run has not ended", hint=hint)
@@ -50,7 +50,7 @@ def attest(verification: Verification, key: Ed25519PrivateKey, reports: Iterable
             out.write(sign(encode_statement(statement), key))
     except FileExistsError:
         hint = "remove it to sign the run again"
-        raise InputError.one(str(path), "there is an attestation already", hint=hint) from None
+        raise InputError.one(str(path), "there is already an attestation", hint=hint) from None
     except OSError as error:
         raise InputError.one(str(path), f"cannot be written: {error.strerror}") from None
     return SignedRun(path=path, subjects=len(statement["subject"]))

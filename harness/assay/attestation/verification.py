@@ -1,4 +1,4 @@
-"""Verification of a run: its lines, its signature, and every verdict, judged again and compared.
+"""Verification of a run: its chain of lines, its signature, and every verdict judged again.
 
 Without a key this shows that a journal agrees with itself, with the contracts and with the target
 file. A forger can also write a whole journal that agrees with itself, exchanges included. So only a
@@ -20,10 +20,10 @@ from assay.attestation.exit_check import exit_findings
 from assay.attestation.findings import FindingKind, VerificationFinding, differs, not_rejudged
 from assay.attestation.inputs import FoundInputs, find_inputs
 from assay.attestation.plan_check import check_plan
+from assay.attestation.recorded_run import WrittenRun, read_run
 from assay.attestation.rejudging import Rejudged, rejudge
 from assay.attestation.signed_files import CheckedAttestation, check_attestation, compare_statement
 from assay.attestation.statement import ATTESTATION
-from assay.attestation.written_run import WrittenRun, read_run
 from assay.errors import InputError, JournalError
 from assay.journal.chain import chain_breaks, is_chained
 from assay.journal.journal_file import journal_at
@@ -146,7 +146,7 @@ def _line_findings(journal: Path) -> Iterator[VerificationFinding]:
     try:
         with journal.open("rb") as stream:
             if not is_chained(stream, name):
-                what = "its lines are not chained: it is of an older version of Assay"
+                what = "its lines have no hash chain: it was written by an older version of Assay"
                 yield not_rejudged(journal.name, what)
                 return
             stream.seek(0)
@@ -166,7 +166,7 @@ def _rejudge(
     findings = [differs(name, what) for name, what in inputs.other.items()]
     findings += [not_rejudged(name, what) for name, what in inputs.missing.items()]
     if run.quoted:
-        what = "`assay judge` has recorded only what its evidence quotes: judge the recording again"
+        what = "`assay judge` recorded only the cited exchanges; judge the original recording again"
         findings.append(not_rejudged("verdicts", what))
     if run.quoted or not inputs.complete or inputs.target is None:
         return None, findings
@@ -181,6 +181,6 @@ def _notes(run: WrittenRun, rejudged: Rejudged | None) -> Iterator[str]:
         yield f"recorded with Assay {version:.40}, judged again with {__version__}"
     if rejudged and rejudged.unshown:
         yield (
-            f"{rejudged.unshown} pieces of evidence rest on values that the journal shortens or "
-            "hides; others of the same verdicts were judged again"
+            f"{rejudged.unshown} pieces of evidence depend on values that the journal shortens or"
+            " hides; other evidence for the same verdicts was judged again"
         )

@@ -1,4 +1,4 @@
-"""Authorization requests for what an operation made: a consent, or a payment, that has its own token.
+"""Authorization requests for a single consent or payment that has its own token.
 
 A target file has the parameters of the request below `approval`, at the operation that makes what the
 customer authorises at `auth.authorize_url`. A token that is issued for the code belongs to that alone.
@@ -49,7 +49,7 @@ def findings(raw: _Raw) -> Iterator[Finding]:
         at: Pointer = ("operations", name, *AUTHORIZE)
         if raw.get("auth", {}).get("kind") != AuthKind.CODE.value:
             hint = "set auth.kind to authorization-code, with authorize_url and redirect_uri"
-            yield at, "there is no authorization server where customers log in", hint
+            yield at, "there is no authorization server at which customers log in", hint
         for parameter in sorted(_OWN.keys() & parameters.keys()):
             what = f"the parameter {found(parameter)} is set by Assay"
             yield (*at, parameter), what, f"remove it ({_OWN[parameter]})"
@@ -60,7 +60,7 @@ def findings(raw: _Raw) -> Iterator[Finding]:
             hint += "" if own else f", with `outputs: {{{example}: /id}}` at the operation"
             yield (
                 at,
-                "no parameter says what is authorised: none has an output of the operation",
+                "no parameter identifies what is authorised: none uses an output of the operation",
                 hint,
             )
 
@@ -71,7 +71,7 @@ def misfits(binding: _Raw, operation: Operation, at: Pointer) -> Iterator[Findin
         return
     if not operation.makes:
         hint = "move it to the operation that makes the consent or the request"
-        yield (*at, *AUTHORIZE), "the operation makes nothing that is authorised", hint
+        yield (*at, *AUTHORIZE), "the operation makes nothing that needs an authorization", hint
     elif not operation.by_tpp:
         what = "the operation is called with a customer's token, which is issued only after it"
         hint = f"write `by: tpp` at operations.{operation.id} of the contract"

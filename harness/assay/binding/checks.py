@@ -114,7 +114,7 @@ def _days(value: object, at: Pointer) -> Iterator[Finding]:
             yield from _days(member, (*at, index))
     elif isinstance(value, str) and (wrong := wrong_days(value)):
         hint = "write {today}, {today+90} or {today-1}: the bank's calendar day, and days from it"
-        yield at, f"no such day: {found(wrong[0])}", hint
+        yield at, f"not a day: {found(wrong[0])}", hint
 
 
 def waiver_findings(waivers: Sequence[_Raw]) -> Iterator[Finding]:
@@ -172,7 +172,7 @@ def bad_day(at: Pointer, text: str) -> Iterator[Finding]:
     try:
         date.fromisoformat(text)
     except ValueError:
-        yield at, f"no such date: {found(text)}", "for example 2026-12-31"
+        yield at, f"not a date: {found(text)}", "for example 2026-12-31"
 
 
 def _sca(raw: _Raw) -> Iterator[Finding]:

@@ -40,7 +40,7 @@ def named_contracts(document: Document) -> Mapping[str, str]:
         path = str(Path(stands).parent / name)
         try:
             contract = load(path).data.get("contract")
-            what = "this is no contract file (it has no key `contract`)"
+            what = "this is not a contract file (it has no key `contract`)"
         except InputError as error:
             contract, what = None, error.problems[0].what
         if isinstance(contract, str):

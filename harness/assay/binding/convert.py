@@ -42,7 +42,13 @@ from assay.binding.spelling import (
     SubmissionBinding,
     Turn,
 )
-from assay.binding.submission import SUBMISSION, SUBMITTED, whole_submission, whole_submitted
+from assay.binding.submission import (
+    SUBMISSION,
+    SUBMITTED,
+    whole_alias,
+    whole_submission,
+    whole_submitted,
+)
 from assay.binding.target import OutputAt, Presence, Target
 from assay.contract.files.document import Document, Pointer
 
@@ -223,6 +229,14 @@ def _operation(raw: _Raw) -> _Raw:
     shaped["links"] = [link["at"] for link in entries if "at" in link]
     shaped["optional_links"] = [link["at"] for link in entries if link.get("optional")]
     shaped["link_headers"] = [link["header"] for link in entries if "header" in link]
+    if "aliases" in raw:
+        names = [{"path": name} if isinstance(name, str) else name for name in raw["aliases"]]
+        shaped["aliases"] = [name["path"] for name in names]
+        shaped["named"] = {
+            number: whole_alias(raw, name)
+            for number, name in enumerate(names)
+            if "arguments" in name
+        }
     for part, whole in ((SUBMISSION, whole_submission), (SUBMITTED, whole_submitted)):
         if part in raw:
             shaped[part] = whole(raw)

@@ -13,6 +13,7 @@ from datetime import date, datetime, time, tzinfo
 from decimal import Decimal
 from typing import Any, cast
 
+from assay.binding.amounts import from_units
 from assay.binding.encode import BARE
 from assay.binding.json_parser import is_too_deep, parse_json
 from assay.binding.links import approval_of
@@ -272,6 +273,8 @@ def _field(shown: Json, where: FieldAt, zone: tzinfo | None = None) -> Json:
     if where.first is not None and isinstance(value, str):
         day = _day(value, zone) if zone and where.first == _DATE and "T" in value else None
         value = day.isoformat() if day else value[: where.first]
+    if where.unit is not None:
+        value = from_units(value, where.unit)
     return next((word_of(key) for key, sent in where.words.items() if same(sent, value)), value)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import quote, urlencode
@@ -17,6 +18,7 @@ from assay.binding.mode_values import sent_for_mode, slot_of_plain_mode
 from assay.binding.paging import value_in_body
 from assay.binding.pointer import MISSING, put
 from assay.binding.spelling import CredentialSpelling
+from assay.binding.submission import laid_over
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.binding.token_places import WITH_BODY, SentToken
 from assay.binding.values import RequestValues, filled, sent
@@ -99,7 +101,8 @@ def encode(
     if call.follow is not None and not in_body:
         _set_arguments(headers, call, operation, binding, made)
         return _followed(call.follow, headers, token)
-    body = cast("dict[str, Any]", filled(binding.template, made))
+    # What a change repeats of its request counts for more than the template.
+    body = cast("dict[str, Any]", laid_over(filled(binding.template, made), deepcopy(made.body)))
     standing = made.outputs.sent({**target.queries, **binding.queries})
     draft = _RequestDraft(
         base=target.base_url if call.host is None else target.hosts[call.host],

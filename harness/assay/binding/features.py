@@ -54,7 +54,8 @@ class BindingFeature:
 
 
 def _is_argument_bound(binding: OperationBinding, operation: Operation, name: str) -> bool:
-    return name in binding.arguments or f"{{{name}}}" in (binding.path or operation.path)
+    placed = name in binding.arguments or f"{{{name}}}" in (binding.path or operation.path)
+    return placed or binding.unsaid(operation, name)
 
 
 def _has_second_value(binding: OperationBinding, _: Operation, name: str) -> bool:
@@ -83,7 +84,7 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     "unlisted": BindingFeature(
         key=("arguments", _NAME),
         is_bound=_takes_any_key,
-        lacking="what is not listed has no id at the target, by which it could be named",
+        lacking="an item that is not listed has no id of the target, so no call can name it",
     ),
     "mode": BindingFeature(
         key=("modes", _NAME), is_bound=lambda binding, _, name: name in binding.modes
@@ -118,7 +119,7 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
         is_bound=lambda binding, _, name: (
             name in binding.outputs or (bool(binding.outputs) > bool(name))
         ),
-        lacking="calls do not say which consent they use (no output of the operation that makes it)",
+        lacking="calls do not identify the consent that they use (no output of the operation that makes it)",
     ),
     "submission": BindingFeature(
         key=("submission",), is_bound=lambda binding, _, __: binding.submission is not None
@@ -224,7 +225,7 @@ def missing_reason(requirement: BindingRequirement) -> str:
     feature = BINDING_FEATURES[requirement.feature]
     key = ".".join(feature.place(requirement.operation, requirement.name))
     if requirement.if_missing is Standing.NOT_APPLICABLE:
-        return feature.lacking or f"the target has none (no {key} in the target file)"
+        return feature.lacking or f"the target file does not bind {key}"
     return f"needs {key} in the target file"
 
 

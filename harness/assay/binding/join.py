@@ -18,8 +18,8 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from assay.binding import not_offered
-from assay.binding.absence import with_reasons, without
-from assay.binding.names import ContractNames, unknown_names
+from assay.binding.absent_parts import with_reasons, without
+from assay.binding.contract_names import ContractNames, unknown_names
 from assay.binding.role_names import unknown_in_roles
 from assay.binding.security import ISSUING
 from assay.binding.target import AbsentParts, OperationBinding, Place, ScaKind, Target, Waiver

@@ -1,4 +1,4 @@
-"""What a target file says that the bank does not have or does not offer: checks of the names.
+"""Checks of the `absent` and `not_offered` keys of a target file.
 
 `absent` names resources and operations, `not_offered` names rules. Each name must be one of the
 contracts of the file: a misspelt one would silently excuse nothing. An operation that the
@@ -48,7 +48,7 @@ def problems(
                     target,
                     at,
                     "the contract itself says that this operation is not available",
-                    f"remove it, and set operations.{name}.path to where the bank would have it",
+                    f"remove it, and set operations.{name}.path to the path that the bank would use",
                 )
             elif name not in known and name not in elsewhere(section):
                 what = f"no contract of this run has such {_a(noun)}"
@@ -94,7 +94,7 @@ def _all_absent(contracts: Sequence[Contract], target: Target) -> Iterator[Probl
     for contract in contracts:
         owned = [resource.id for resource in roots(contract)]
         if owned and target.absent.resources.keys() >= {*owned}:
-            what = f"nothing is left that a customer of {contract.id} can own"
+            what = f"without these resources, a customer of {contract.id} can own nothing"
             hint = f"leave the contract {contract.id} out of the run"
             yield _problem(target, ("absent", "resources", owned[0]), what, hint)
 
@@ -115,8 +115,8 @@ def _removed(target: Target, operations: Collection[str]) -> Iterator[Problem]:
         if name in operations and name not in target.absent.operations:
             what = "null removes what is inherited, and the contract has this operation"
             hint = (
-                f"if the bank does not have it, write absent.operations.{name} with the reason; "
-                "else bind it"
+                f"if the bank does not have it, write absent.operations.{name} with the reason;"
+                " otherwise bind it"
             )
             yield _problem(target, ("operations", name), what, hint)
 

@@ -137,9 +137,9 @@ class OutputValues:
             return self.values[name]
         key = ("operations", self.sources[name], "outputs", name)
         why = (
-            f"the last answer of {self.sources[name]} has none that can be sent"
+            f"the last answer of {self.sources[name]} has no value that can be sent"
             if name in self.unusable
-            else f"no answer of {self.sources[name]} has had one yet"
+            else f"no answer of {self.sources[name]} has contained it yet"
         )
         raise CannotArrange(f"a value for {{{name}}} ({'.'.join(key)}): {why}", key=key)
 

@@ -33,7 +33,7 @@ def slots_of(template: str, path: str) -> dict[str, str]:
 
 def repeated_slots(operation: Operation, binding: OperationBinding) -> Iterator[str]:
     """Yield the slots that repeat what the call had that made the request."""
-    if not operation.request or operation.makes:
+    if not operation.about or operation.makes:
         return
     spellings = (*binding.arguments.values(), *binding.modes.values())
     own = {spelling.name for spelling in spellings if spelling.place is Place.PATH}
@@ -43,9 +43,15 @@ def repeated_slots(operation: Operation, binding: OperationBinding) -> Iterator[
 
 
 def makers(operation: Operation, operations: Iterable[Operation]) -> Iterator[Operation]:
-    """Yield the operations that make the request that an operation is about."""
-    for maker in operations:
-        if maker.makes and maker.makes == operation.request:
+    """Yield the operations that make the request that an operation is about.
+
+    One that is not available neither shows nor changes it: others are about the same.
+    """
+    every = tuple(operations)
+    same = (other.request for other in every if operation.about and other.about == operation.about)
+    request = operation.request or next(filter(None, same), None)
+    for maker in every:
+        if maker.makes and maker.makes == request:
             yield maker
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
-from assay.binding.names import ContractNames
+from assay.binding.contract_names import ContractNames
 from assay.binding.target import Target
 from assay.contract.files.document import Finding, Pointer, found
 from assay.errors import did_you_mean

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from enum import Enum
 
 from assay.binding.outputs import OutputAt
@@ -50,7 +51,7 @@ class Spelling:
 
     What is sent is made of the value in this order: `found` takes the item's `id` that an
     answer of that operation gave for it; `words` spells it in the target's word;
-    `exclusive` takes the day after it; `each` puts it, or each of a list, into the shape
+    `exclusive` takes the day after it; `unit` sends how many of these units an amount is; `each` puts it, or each of a list, into the shape
     for the thing that it names, by resource ("" for any); `text` puts it into a text at
     "{}".
     """
@@ -64,6 +65,7 @@ class Spelling:
     found: str | None = None
     words: Mapping[str, Json] = field(default_factory=dict[str, Json])
     exclusive: bool = False
+    unit: Decimal | None = None
     each: Mapping[str, Json] = field(default_factory=dict[str, Json])
     text: str = "{}"
 
@@ -73,12 +75,13 @@ class FieldAt:
     """Where a field stands in an item: the first of the pointers that finds something.
 
     `words` maps the contract's words to the target's, and is read backwards; `first` cuts
-    a text after this number of characters.
+    a text after this number of characters; `unit` is what an amount is counted in.
     """
 
     at: tuple[str, ...]
     words: Mapping[str, Json] = field(default_factory=dict[str, Json])
     first: int | None = None
+    unit: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +226,8 @@ class Outcomes:
 class OperationBinding:
     """The binding of one operation; None keeps what the contract says.
 
+    `named` has the whole binding under each alias that has arguments of its own, by its number.
+
     `list` points at the lists of items of an answer, which count as one; a step `*` goes
     into every element. `one` points at the single thing that it shows, `approval` (or
     `approval_header`) at the link to the screens where the customer signs. `links` point at
@@ -232,8 +237,9 @@ class OperationBinding:
     values of its accepted answers that later calls send. `authorize` are the parameters of the
     authorization request with which the customer authorises what the operation made, in place of an
     approval link. `given` says that there is no call: the
-    consent comes with the customer's token. `outcomes` are this operation's
-    own, where they differ from the common ones. `submission` is the second call that carries out
+    consent comes with the customer's token. `whole` says that a change sends the request as it was
+    sent last, with what is changed put in. `outcomes` are this operation's
+    own, where they differ from the common ones. `submission` is the second call that executes
     a request which the operation made; `submitted` is the binding of the operation about a request since
     then. Both are whole.
     """
@@ -241,6 +247,7 @@ class OperationBinding:
     method: str | None = None
     path: str | None = None
     aliases: tuple[str, ...] | None = None
+    named: Mapping[int, OperationBinding] = field(default_factory=dict[int, "OperationBinding"])
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     queries: Mapping[str, str] = field(default_factory=dict[str, str])
     template: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -260,6 +267,7 @@ class OperationBinding:
     item: ItemBinding = field(default_factory=ItemBinding)
     outputs: Mapping[str, OutputAt] = field(default_factory=dict[str, OutputAt])
     given: str | None = None
+    whole: bool = False
     outcomes: Outcomes | None = None
     submission: SubmissionBinding | None = None
     submitted: OperationBinding | None = None
@@ -270,6 +278,16 @@ class OperationBinding:
         named = (operation.about, operation.since, operation.until, operation.grants)
         names = (*named, *operation.arguments, *self.arguments)
         return dict.fromkeys(name for name in names if name)
+
+    def under(self, alias: int | None) -> OperationBinding:
+        """Return the binding under another path of the method, which may send arguments elsewhere."""
+        own = None if alias is None else self.named.get(alias)
+        return self if own is None else replace(self, arguments=own.arguments)
+
+    def unsaid(self, operation: Operation, name: str) -> bool:
+        """Whether an argument is not sent: a DELETE says by its method that it ends a request."""
+        deletes = bool(operation.ends) and (self.method or operation.method) == "DELETE"
+        return deletes and name not in {operation.about, *self.arguments}
 
     def names(self, operation: Operation) -> Sequence[str]:
         """Return the other paths of the method: the target's own, or the contract's."""
@@ -296,7 +314,11 @@ def values_from_file(operation: Operation, binding: OperationBinding) -> Iterato
     for name in operation.arguments:
         spelling = binding.arguments.get(name)
         in_header = spelling is not None and spelling.place is Place.HEADER
-        if name not in chosen and (in_header or not operation.changes):
+        if (
+            name not in chosen
+            and not binding.unsaid(operation, name)
+            and (in_header or not operation.changes)
+        ):
             yield name
 
 

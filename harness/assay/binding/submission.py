@@ -1,4 +1,4 @@
-"""Submission of a request: the second call with which a bank carries out what a customer signed.
+"""Submission of a request: the second call with which a bank executes what a customer signed.
 
 A target file describes the call below the operation that makes the request (`submission`), and below
 an operation about a request where that differs since then (`submitted`). What either does not say is
@@ -17,6 +17,7 @@ _Raw: TypeAlias = Mapping[str, Any]
 
 SUBMISSION: Final = "submission"
 SUBMITTED: Final = "submitted"
+WHOLE: Final = "whole"
 #: What a submission has of the operation that makes the request, unless it says otherwise.
 REPEATED: Final = frozenset(
     {"method", "headers", "queries", "template", "arguments", "modes", "one", "item", "outcomes"}
@@ -50,6 +51,14 @@ def whole_submitted(binding: _Raw) -> _Raw:
     return _whole(base, binding[SUBMITTED])
 
 
+def whole_alias(binding: _Raw, alias: _Raw) -> _Raw:
+    """Return the whole binding of an operation under another path, which has its own arguments."""
+    base = {name: value for name, value in binding.items() if name != "aliases"}
+    arguments = {**base.get("arguments", {}), **alias["arguments"]}
+    own = {name: spelling for name, spelling in arguments.items() if spelling is not None}
+    return {**base, "path": alias["path"], "arguments": own}
+
+
 def _whole(base: _Raw, top: _Raw) -> _Raw:
     """Return a binding laid over another; an argument that is sent elsewhere is not sent twice."""
     moved = {
@@ -78,6 +87,8 @@ def misplaced(binding: _Raw, operation: Operation, at: Pointer) -> Iterator[Find
     if SUBMISSION in binding and not operation.makes:
         hint = "move it to the operation that makes the request"
         yield (*at, SUBMISSION), "the operation makes no request", hint
+    if WHOLE in binding and not operation.changes:
+        yield (*at, WHOLE), "the operation changes no request", "remove the key"
     if SUBMITTED in binding and not (operation.shows or operation.changes or operation.ends):
         hint = "move it to an operation that shows, changes or ends a request"
         yield (*at, SUBMITTED), "the operation is about no request", hint

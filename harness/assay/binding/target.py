@@ -281,8 +281,9 @@ class Target:
 
     @property
     def own_contracts(self) -> tuple[str, ...]:
-        """The contracts of a run where none is named: the file's, if it names any by their files."""
-        if not self.contract_files:
+        """The contracts of a run where none is named: the file's, if all of them can be read."""
+        files, folder = self.contract_files, contract_dir()
+        if not all(name in files or (folder / f"{name}.yaml").is_file() for name in self.contracts):
             return ()
         return tuple(self.contract_name(contract) for contract in sorted(self.contracts))
 

@@ -1,7 +1,7 @@
 """Values in the binding of an operation that no call could use, or that no answer could mean.
 
 Each of them passes the schema, and would otherwise show in a run only as something that was never
-sent or never recognised. `binding.names` has the names.
+sent or never recognised. `binding.contract_names` checks the names.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def unusable(binding: _Raw, operation: Operation, fixed: _Fixed, at: Pointer) ->
 def _templates(binding: _Raw, operation: Operation) -> Iterator[str]:
     """Yield the paths under which an operation, or what follows from it, is called."""
     yield binding.get("path") or operation.path
-    yield from binding.get("aliases") or (operation.aliases if "aliases" not in binding else ())
+    for alias in binding.get("aliases", operation.aliases) or ():
+        yield alias if isinstance(alias, str) else cast("_Raw", alias)["path"]
     for part in (SUBMISSION, SUBMITTED):
         if isinstance(below := binding.get(part), Mapping):
             yield cast("_Raw", below).get("path") or ""
@@ -62,11 +63,11 @@ def _argument(name: str, spelling: _Raw, operation: Operation, at: Pointer) -> I
     """Yield what is wrong with the shape and the values of an argument."""
     yield from _shapes(spelling, at)
     if "other" in spelling and spelling.get("value") == spelling["other"]:
-        hint = "write another value that is as valid, or remove the key"
+        hint = "write a different valid value, or remove the key"
         yield (*at, "other"), f"value and other are both {found(spelling['other'])}", hint
     if operation.makes and name != operation.returns and "adds" in spelling:
         hint = f"move it to {operation.returns}" if operation.returns else "remove it"
-        yield (*at, "adds"), "this is no address to which a customer returns", hint
+        yield (*at, "adds"), "the argument is not the address to which the customer returns", hint
     given = [(key, spelling[key]) for key in _VALUES if isinstance(spelling.get(key), str)]
     for key, value in given:
         if name == operation.amount and not _is_number(value):
@@ -91,7 +92,7 @@ def _shapes(spelling: _Raw, at: Pointer) -> Iterator[Finding]:
     shapes = {(*at, "each", "by", name): shape for name, shape in (each.get("by") or {}).items()}
     for where, shape in (shapes or {(*at, "each"): each}).items():
         if not _has_place(shape):
-            yield where, "the shape has no place for the value", 'write "{}" where it stands'
+            yield where, "the shape has no placeholder for the value", 'write "{}" where it stands'
 
 
 def _not_allowed(name: str, spelling: _Raw, fixed: _Fixed, at: Pointer) -> Iterator[Finding]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, Final, cast
 
+from assay.binding.amounts import in_units
 from assay.binding.outputs import OutputValues
 from assay.binding.spelling import Spelling
 from assay.contract.model import Json
@@ -24,9 +25,9 @@ class RequestValues:
 
     `now` is the moment (ISO 8601), `today` the bank's calendar day, `unique` a UUID that is never
     the same twice, `alike` is the same for requests that ask for the same, and `trial` for all
-    requests of a trial. `ids` are the target's own names, and
-    `resources` what kind of thing it is, by key. `outputs` are values of earlier answers, and
-    `slots` values in the path that no argument has.
+    requests of a trial. `zone` is that of the bank's days, None if unknown. `ids` are the target's
+    own names, and `resources` what kind of thing it is, by key. `outputs` are values of earlier answers, `slots`
+    values in the path that no argument has, and `body` is what a change repeats of its request.
     """
 
     now: str = ""
@@ -34,16 +35,22 @@ class RequestValues:
     unique: str = ""
     alike: str = ""
     trial: str = ""
+    zone: tzinfo | None = None
     ids: Mapping[str, str] = field(default_factory=dict[str, str])
     resources: Mapping[str, str] = field(default_factory=dict[str, str])
     outputs: OutputValues = field(default_factory=OutputValues)
     slots: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 #: A day relative to the bank's today: `{today}`, `{today+90}`, `{today-1}`.
 _DAY = re.compile(r"\{today(?:([+-][0-9]{1,5}))?\}", re.ASCII)
 #: The other placeholders.
 _NAMES: Final = ("now", "unique", "alike", "trial")
+
+
+#: What stands for the offset of the bank's zone in the text of an argument.
+OFFSET: Final = "{offset}"
 
 
 def has_placeholder(value: Json) -> bool:
@@ -115,11 +122,29 @@ def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:
     value = spelling.words.get(text_of(value), value)
     if spelling.exclusive:
         value = _day_after(value)
+    if spelling.unit is not None:
+        value = in_units(value, spelling.unit)
     if spelling.each:
         shape = spelling.each.get(made.resources.get(key, ""), spelling.each.get(""))
         # An item that no customer owns still needs a shape.
         value = _shaped(shape or next(iter(spelling.each.values())), value)
-    return value if spelling.text == "{}" else spelling.text.replace("{}", text_of(value))
+    if spelling.text == "{}":
+        return value
+    return _with_offset(spelling.text.replace("{}", text_of(value)), made.zone)
+
+
+def _with_offset(text: str, zone: tzinfo | None) -> str:
+    """Return a text with the offset from UTC that the time before it has in a zone."""
+    before, place, after = text.partition(OFFSET)
+    if not place:
+        return text
+    try:
+        moment = datetime.fromisoformat(before).replace(tzinfo=zone or UTC)
+    except ValueError:
+        return f"{before}Z{after}"  # what is no time is sent as it is
+    hours = moment.strftime("%z")
+    offset = f"{hours[:3]}:{hours[3:5]}" if moment.utcoffset() else "Z"
+    return f"{before}{offset}{after}"
 
 
 def _day_after(value: Json) -> Json:

@@ -1,4 +1,4 @@
-"""`assay attest`: a run is verified and signed, so that others can see that nothing was changed."""
+"""`assay attest`: verify a run and sign it, so that others can detect changes."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ Exit codes:
     "--key",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Private key to sign with: Ed25519, in PEM.",
+    help="Private key to sign with (Ed25519, PEM).",
 )
 @click.option(
     "--key-password-env",
     metavar="NAME",
-    help="Environment variable that has the password of the key.",
+    help="Environment variable with the password of the key.",
 )
 @click.option(
     "--new-key",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Make a new key instead: the private key in FILE, the public key in FILE.pub.",
+    help="Create a new key pair instead: the private key in FILE, the public key in FILE.pub.",
 )
 def command(
     run: Path | None,
@@ -62,10 +62,10 @@ def command(
     key_password_env: str | None,
     new_key: Path | None,
 ) -> int:
-    """Sign a run: its journal, reports, contracts, target file and this version of Assay.
+    """Sign the journal and reports of a run, with digests of all files that it used.
 
-    RUN is the folder of a run, or its journal. It is verified first, and a run that differs
-    from what its exchanges show is not signed. The attestation is written beside the journal.
+    RUN is the folder of a run, or its journal. The run is verified first and is not signed if a
+    verdict differs from what its exchanges show. The attestation is written next to the journal.
     """
     password = _password(key_password_env)
     if new_key is not None:
@@ -82,14 +82,16 @@ def command(
     signed = attest(result, private, REPORTS.values())
     if result.open:
         what = counted(len(result.open), "finding")
-        click.echo(f"{what} not judged again; signed as recorded (`assay verify` lists them)")
+        click.echo(
+            f"{what} could not be judged again and were signed as recorded (`assay verify` lists them)"
+        )
     click.echo(f"{signed.path}: {counted(signed.subjects, 'subject')} signed")
     return 0
 
 
 def _make_key(path: Path, password: str | None, run: Path | None, key: Path | None) -> int:
     if run is not None or key is not None:
-        hint = "make the key first, then sign"
+        hint = "create the key first, then sign with --key"
         raise InputError.one("--new-key", "cannot be combined with a run or --key", hint=hint)
     public = envelope.new_key(path, password)
     click.echo(

@@ -27,9 +27,11 @@ Examples:
     type=click.Choice([*FORMATS]),
     default="svg",
     show_default=True,
-    help="An SVG image, or the JSON document of a shields.io endpoint.",
+    help="Format of the badge: an SVG image, or the JSON document of a shields.io endpoint.",
 )
-@click.option("--label", default="conformance", show_default=True, help="Text on the left.")
+@click.option(
+    "--label", default="conformance", show_default=True, help="Text on the left of the badge."
+)
 @click.option(
     "-o",
     "--out",
@@ -38,10 +40,11 @@ Examples:
     help="Write to this file instead of standard output.",
 )
 def command(run: Path, name: str, label: str, out: Path | None) -> int:
-    """Write a badge with the state of a run, which is a folder or a journal.
+    """Write a status badge for a run.
 
-    Green means that everything was verified that had to be. Red is a violation, yellow an
-    incomplete run, blue a selection, grey a run that proves nothing.
+    RUN is the folder of a run, or its journal. The badge is green if every `must` obligation was
+    verified, red for a violation, yellow for an incomplete run, blue for a run of selected
+    obligations, and grey for a run that verified nothing.
     """
     journal = journal_at(run)
     text = FORMATS[name](badge_of(read_journal(journal, partial=True), label))

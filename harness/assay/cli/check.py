@@ -43,12 +43,13 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def command(files: Sequence[str]) -> int:
-    """Check contract and target files, shipped ones by name, waivers, or files of banks.
+    """Validate contracts, target files, waivers and bank lists, without sending anything.
 
-    Nothing is sent. A target file is compared with the contracts that are checked with it, or else
-    with those that it names under `contracts`: operations, arguments, modes, fields, waivers.
+    FILE is a path or the name of a shipped file. A target file is compared with the contracts in
+    the same command, or else with those listed under its `contracts` key: operations, arguments,
+    modes, fields, waivers.
 
-    Every problem is one line: file, line, what was expected, what was found, and a hint.
+    Each problem is printed on one line: file, line, expected, found, hint.
     """
     problems: list[Problem] = []
     checked = _Checked()
@@ -150,7 +151,9 @@ def _without_token(target: Target, contract: Contract) -> Iterator[str]:
     """Yield a note if nothing provides the token with which the TPP calls in its own name."""
     operations = without_tpp_token(contract, target)
     if operations:
-        what = f"no token of the TPP, so what calls {_listed(operations)} stays unverified"
+        what = (
+            f"no token of the TPP, so obligations that call {_listed(operations)} stay unverified"
+        )
         hint = "add auth.tpp, with `kind: client-credentials` or a token_env, or `kind: none`"
         yield _note(target, ("auth",), what, hint)
 
@@ -177,7 +180,7 @@ def _unset(
 ) -> Iterator[str]:
     """Yield a note for each value without which an operation cannot be called."""
     for at, key in keys_without_value(operation, binding, made):
-        what = f"no value, so what calls {operation.id} stays unverified"
+        what = f"no value, so obligations that call {operation.id} stay unverified"
         if slot := key.removeprefix(spell(at)).removeprefix(": "):
             what = f"{slot}: {what}"
         yield _note(target, at, what, "`assay plan` lists it")
@@ -196,8 +199,8 @@ def _unusual_amount(
         return  # no amount: `assay doctor` examines it
     if not usual:
         key = ("operations", operation.id, "arguments", operation.amount or "", "value")
-        what = f"a customer may lack what is beyond {USUAL[0]} to {USUAL[1]}"
-        what = f"{what}, so whether such a request is carried out stays open"
+        what = f"a customer may not have more than the usual {USUAL[0]} to {USUAL[1]}"
+        what = f"{what}, so the execution of such a request cannot be judged"
         yield _note(target, key, what)
 
 

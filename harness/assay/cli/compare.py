@@ -1,4 +1,4 @@
-"""`assay compare`: what differs between two runs."""
+"""`assay compare`: the differences between two runs."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ Categories of --fail-on: {categories}
 
 \b
 Exit codes:
-  0  nothing that --fail-on names differs     2  a usage error, or a damaged journal
-  1  something that it names does; 3 if that is only
-     newly-unverified or no-longer-planned
+  0  no difference in a category of --fail-on
+  1  a difference in one of these categories
+  2  a usage error, or a damaged journal
+  3  as 1, but only in newly-unverified or no-longer-planned
 """
 #: How many categories a line of the help has.
 _IN_A_LINE = 4
@@ -64,7 +65,7 @@ def _read_fail_on(_context: click.Context, _parameter: click.Parameter, value: s
     default=",".join(category.value for category in DEFAULT),
     show_default=True,
     metavar="LIST",
-    help="Categories of differences that make the command fail, separated by commas.",
+    help="Comma-separated categories of differences that make the command fail.",
 )
 @click.option(
     "-f",
@@ -83,9 +84,9 @@ def _read_fail_on(_context: click.Context, _parameter: click.Parameter, value: s
     help="Write to this file instead of standard output.",
 )
 def command(old: Path, new: Path, fail_on: frozenset[Category], name: str, out: Path | None) -> int:
-    """Compare two runs: what is newly violated, fixed, no longer verified, and what else differs.
+    """Compare two runs: new violations, fixes, lost verifications, and all other differences.
 
-    A run is its folder, its journal or its report.json.
+    OLD and NEW are runs, each given as its folder, its journal or its report.json.
     """
     comparison = compare(read_run(old), read_run(new))
     document = FORMATS[name](comparison, fail_on)

@@ -21,7 +21,7 @@ VARIABLE = "_ASSAY_COMPLETE"
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
-    """Print the script that completes commands and options in a shell."""
+    """Print the completion script of a shell."""
     completion = get_completion_class(shell)
     if completion is None:
         raise InputError.one("SHELL", f"no completion is known for {shell}")

@@ -29,22 +29,23 @@ Examples:
 
 \b
 Impacts on a party:
-  breaking  must do more or can do less: what worked or conformed may fail
-  adjust    must refuse or withhold more: easy, but an unchanged gateway violates it
-  review    depends on the case: must be judged
-  easier    can do more or must do less, and can stay unchanged
+  breaking  it must do more or can do less; it may fail unless it changes
+  adjust    it must refuse or withhold more; a small change, but a required one
+  review    depends on the case; needs a decision
+  easier    it can do more or must do less; no change is required
   none      not affected: wording, names, how a rule is tested
 
 \b
 Gates of --fail-on:
-  breaking-tpp, breaking-bank   a change is breaking for this party
-  breaking                      for one of them
-  review                        a change is breaking, adjust or review for one of them
-  any                           there is a change; none (default): always exit with 0
+  breaking-tpp, breaking-bank   changes that are breaking for this party
+  breaking                      changes that are breaking for either party
+  review                        changes that are breaking, adjust or review for either party
+  any                           all changes
+  none (default)                no change: always exit with 0
 
 \b
 Exit codes:
-  0  no change that --fail-on names        2  a usage or contract error
+  0  no change covered by --fail-on        2  a usage or contract error
   1  at least one such change              4  an error in Assay itself
 """
 
@@ -79,13 +80,13 @@ def _read_gates(_context: click.Context, _parameter: click.Parameter, value: str
     default="none",
     show_default=True,
     metavar="LIST",
-    help="Changes that make the command fail, separated by commas.",
+    help="Comma-separated gates; a change that one of them covers makes the command fail.",
 )
 def command(old: str, new: str, form: str, out: Path | None, gates: Sequence[str]) -> int:
-    """Compare two versions of a contract: files, or shipped ones by name. Nothing is sent.
+    """Compare two versions of a contract, given as files or shipped names. Nothing is sent.
 
-    Every change has an impact on the TPP and one on the bank. Each is judged by itself, as if
-    all else stayed the same.
+    Every change is listed with its impact on the TPP and on the bank. Changes are assessed one
+    by one, as if everything else stayed the same.
     """
     diff = compare(*_read(old, new))
     text = io.StringIO()

@@ -15,7 +15,7 @@ import click
 
 from assay.cli import options
 from assay.cli.progress import ExaminationProgress
-from assay.planning.examined import is_examined
+from assay.planning.preflight_policy import is_examined
 from assay.planning.prepare import Prepared
 from assay.transport.secrets import look_up
 
@@ -33,26 +33,29 @@ Examples:
 
 \b
 Exit codes:
-  0  no problems     2  problems to fix in the target file
-  3  no problems found, but not everything could be checked
+  0  no problems
+  2  problems to fix in the target file
+  3  no problems found, but some checks could not be made
 """
 
 
 @click.command(epilog=EPILOG)
 @options.contracts
 @options.target
-@click.option("--quick", is_flag=True, help="Make three calls only, and say what was not seen.")
 @click.option(
-    "-v", "--verbose", is_flag=True, help="Also list each line that is marked as a guess."
+    "--quick",
+    is_flag=True,
+    help="Make at most three calls. The result lists the checks that need more.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
+@click.option("-v", "--verbose", is_flag=True, help="Also list every line marked as a guess.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     contracts: Sequence[str], target: str | None, quick: bool, verbose: bool, as_json: bool
 ) -> int:
-    """Check a target file against its target, and name the lines that are wrong.
+    """Check a target file against its target, and name each wrong line.
 
-    Each operation is called with an ordinary request, and every pointer of the file is
-    compared with the answers. Nothing is reported as a fault of the bank.
+    The doctor calls each operation with an ordinary request and compares every pointer in the
+    file with the answers. It reports problems of the file, never faults of the bank.
     """
     from assay.doctor import examine  # noqa: PLC0415 -- slow to import
 
@@ -79,7 +82,7 @@ def no_doctor(command: F) -> F:
     return click.option(
         "--no-doctor",
         is_flag=True,
-        help="Skip the preflight check of the target file.",
+        help="Skip the check of the target file before the run.",
     )(command)
 
 
@@ -197,8 +200,8 @@ def _next(option: str, examined: Examination) -> str:
         first_at = where if blocking == 1 else f"first: {where}"
         return f"{problems} to fix ({first_at}). Then run: assay doctor{option}"
     unseen = sum(finding.weight.value == "not seen" for finding in examined.findings)
-    things = "1 thing was" if unseen == 1 else f"{unseen} things were"
-    incomplete = f", but {things} not seen" if unseen else ""
+    things = "1 check was" if unseen == 1 else f"{unseen} checks were"
+    incomplete = f", but {things} not possible" if unseen else ""
     return f"No problems found{incomplete}. Next: assay run{option}"
 
 

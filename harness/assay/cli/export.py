@@ -39,7 +39,7 @@ FORMATS: Mapping[str, Callable[[dict[str, Any]], str]] = {"json": _json, "yaml":
 
 @click.group(epilog=EPILOG)
 def command() -> None:
-    """Write contracts and a target in a format of other tools. Nothing is sent."""
+    """Export contracts and a target for other tools. Nothing is sent."""
 
 
 @command.command(epilog=EPILOG)
@@ -58,8 +58,8 @@ def command() -> None:
 def openapi(contracts: Sequence[str], target: str | None, form: str, out: Path | None) -> int:
     """Write an OpenAPI 3.1 document of contracts and a target.
 
-    Paths and names are those of the target. Limits and rules are `x-assay-` extensions,
-    which contract/openapi.md documents.
+    The document uses the paths and names of the target. Limits and rules become `x-assay-`
+    extensions (see contract/openapi.md).
     """
     loaded = load_target(target)
     names = contracts or loaded.own_contracts or SHIPPED

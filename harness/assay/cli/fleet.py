@@ -13,7 +13,7 @@ import click
 
 from assay.binding.banks import read_banks
 from assay.cli import doctor, options
-from assay.cli.details import note_folder
+from assay.cli.crash_report import note_folder
 from assay.cli.publication import link_latest
 from assay.cli.results import new_folder
 from assay.cli.start import INTERRUPTED
@@ -31,8 +31,10 @@ Examples:
   assay fleet banks.yaml --fail-on majority
 
 \b
-Exit codes: 0, 1 (violations, as --fail-on says), 2 (usage), 3 (something could not be
-tested or verified), 4 (an error in Assay itself), 130 (interrupted)
+Exit codes:
+  0  no violation, every `must` verified   3  something could not be tested or verified
+  1  violations, according to --fail-on    4  an error in Assay itself
+  2  a usage error                         130  interrupted
 """
 
 SECTIONS = {
@@ -67,7 +69,9 @@ class FleetCommand:
 
 @click.command(cls=options.SectionedCommand, sections=SECTIONS, epilog=EPILOG)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--bank", "banks", multiple=True, metavar="NAME", help="Only this bank. Repeatable.")
+@click.option(
+    "--bank", "banks", multiple=True, metavar="NAME", help="Test only this bank. Repeatable."
+)
 @options.selection
 @options.contexts
 @options.seed
@@ -82,10 +86,10 @@ class FleetCommand:
 @click.option(
     "--scheduler",
     metavar="URL",
-    help="Use this Dask scheduler instead of a local cluster. Its workers read the files, and "
-    "write the journals, at the same paths; the secrets are variables of their environment.",
+    help="Use this Dask scheduler instead of a local cluster. Its workers must see the files"
+    " under the same paths and have the secrets in their environment.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the tasks, and send nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the tasks without sending anything.")
 @doctor.no_doctor
 @options.ledger
 @options.out
@@ -93,22 +97,23 @@ class FleetCommand:
     "--since",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Report what changed since the fleet run in this folder.",
+    help="Earlier fleet run to report changes against.",
 )
 @click.option(
     "--fail-on",
     default="any",
     show_default=True,
     metavar="any|majority|N|none",
-    help="Exit with 1 if any bank violates something, more than half of them, at least N, "
-    "or never.",
+    help="Exit with 1 if any bank has a violation, if more than half of the banks have one, if at"
+    " least N have one, or never.",
 )
 @options.allow_incomplete
 @options.quiet
 def command(**given: Any) -> int:
-    """Test all banks of a file with one template of a target file, side by side.
+    """Test many banks in parallel, with one target-file template.
 
-    The result is one report of the fleet, and the journal and the reports of each bank.
+    FILE lists the banks. The result is a report on the whole fleet, and the journal and reports
+    of each bank.
     """
     with terminable():
         return run(FleetCommand(**given))
@@ -171,7 +176,7 @@ def _perform(given: FleetCommand, banks: Any, settings: Any) -> int:
     folder: Path = settings.folder
     if (folder / "banks").exists():
         hint = "choose another --out; journals are never overwritten"
-        raise InputError.one(str(folder), "there is a fleet run already", hint=hint)
+        raise InputError.one(str(folder), "this folder already contains a fleet run", hint=hint)
     folder.mkdir(parents=True, exist_ok=True)
     note_folder(folder)
     with (

@@ -21,7 +21,7 @@ def waivers(command: F) -> F:
         "--waivers",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="File of waivers, besides those of the target file.",
+        help="File with further waivers, in addition to those in the target file.",
     )(command)
 
 
@@ -35,15 +35,16 @@ def gate(command: F) -> F:
         "--baseline",
         type=click.Path(path_type=Path),
         metavar="RUN",
-        help="Fail only for what is worse than in this earlier run: its folder, journal or "
-        "report.json. Implies --allow-incomplete for what was not verified there either.",
+        help="Fail only for obligations that are worse than in this earlier run (its folder,"
+        " journal or report.json). Obligations that were not verified there need not be"
+        " verified now.",
     )(command)
     return click.option(
         "--min-verified",
         callback=_read_floor,
         metavar="N|N%",
-        help="Exit with 3 if fewer obligations were verified than this number, or share of those "
-        "that apply.",
+        help="Exit with 3 if fewer obligations were verified: a number, or a percentage of the"
+        " obligations that apply.",
     )(command)
 
 

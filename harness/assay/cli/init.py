@@ -29,8 +29,6 @@ Examples:
   assay init --yes --fixtures python
   assay init --kind content-language
 
-\b
-Nothing is sent, and no file is overwritten. Options replace the questions.
 """
 
 AUTHS = ("none", "bearer", "key", "client-credentials", "authorization-code")
@@ -50,24 +48,23 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
     default=Path("my-bank.yaml"),
     show_default=True,
     metavar="FILE",
-    help="File to write; it must not exist.",
+    help="File to write. It must not exist yet.",
 )
 @click.option(
     "--openapi",
     "document",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="OpenAPI document of the bank (version 2 or 3, JSON or YAML) to draft the file from.",
+    help="OpenAPI document of the bank to draft the file from (version 2 or 3, JSON or YAML).",
 )
 @click.option("--name", help="Name of the target in reports.")
-@click.option("--base-url", help="Base URL; every path is appended to it.")
+@click.option("--base-url", help="Base URL of the API, to which every path is appended.")
 @click.option("--environment", type=click.Choice(["sandbox", "live"]), help="Kind of environment.")
+@click.option("--zone", help="Time zone of the bank's days (Europe/Paris); `-` if unknown.")
+@click.option("--auth", type=click.Choice(AUTHS), help="Authentication of calls.")
 @click.option(
-    "--zone", help="Time zone of the bank's calendar day, such as Europe/Paris; - if unknown."
-)
-@click.option("--auth", type=click.Choice(AUTHS), help="How calls are authenticated.")
-@click.option(
-    "--presence", help="Header that marks a call as made with the customer present; - if none."
+    "--presence",
+    help="Header that marks a call as made with the customer present; `-` if none.",
 )
 @click.option(
     "--fixtures",
@@ -77,11 +74,11 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 @click.option(
     "--extends", metavar="NAME", help=f"Shipped target to inherit from: {', '.join(EXTENDS)}."
 )
-@click.option("-y", "--yes", is_flag=True, help="Ask nothing and use the defaults.")
+@click.option("-y", "--yes", is_flag=True, help="Accept the defaults without asking.")
 @click.option(
     "--kind",
     metavar="NAME",
-    help="Write the skeleton of a package with a new rule kind to the folder assay-NAME instead.",
+    help="Write a package skeleton for a new rule kind to the folder assay-NAME instead.",
 )
 def command(
     contracts: Sequence[str],
@@ -91,7 +88,10 @@ def command(
     kind: str | None,
     **given: str | None,
 ) -> int:
-    """Write a commented draft of a target file that marks guesses and gaps."""
+    """Draft a target file, with comments that mark guesses and gaps.
+
+    Nothing is sent or overwritten. `assay init` asks for each value that no option gives.
+    """
     if kind is not None:
         return _write_kind(kind)
     if out.exists():
@@ -123,7 +123,7 @@ def _adapter(out: Path, draft: TargetDraft) -> Mapping[Path, str]:
     path = out.with_name(f"{adapter_module(draft.name)}.py")
     if path.exists():
         raise InputError.one(str(path), "this file already exists", hint="name another --name")
-    click.echo(f"Writing {path}: the fixture provider; write what is marked with FILL IN")
+    click.echo(f"Writing {path}, the fixture provider. Complete the parts marked FILL IN.")
     return {path: adapter_text(draft.name, out.name, draft.contracts)}
 
 
@@ -218,7 +218,8 @@ def _inherited(name: str) -> InheritedTarget | None:
     from assay.contract.files.load import load  # noqa: PLC0415
     from assay.init.inherited import InheritedTarget  # noqa: PLC0415
 
-    return InheritedTarget(raw=extended(load(shipped_file(name))).data)
+    document = extended(load(shipped_file(name)))
+    return InheritedTarget(raw=document.data, spots=document.spots)
 
 
 #: The questions, in this order.
@@ -228,8 +229,8 @@ QUESTIONS: Mapping[str, str] = {
     "zone": "Time zone of the bank's calendar day (for example Europe/Paris; - if unknown)",
     "auth": "How are calls authenticated? bearer = a token, key = an API key, client-credentials and authorization-code = OAuth",
     "presence": "Header that marks a call as made with the customer present (for example PSU-IP-Address; - if none)",
-    "fixtures": "Where does test data come from? control = control API, roles = existing test customers, python = a class of yours, none",
-    "extends": "Known API that the bank implements (stet-1.4.0 = STET 1.4, sandbox = the sandbox bank of Assay, none)",
+    "fixtures": "Where does test data come from? control = control API, roles = existing test customers, python = your own Python class, none",
+    "extends": "Known API that the bank implements (stet-1.4.0 = STET 1.4, sandbox = Assay's sandbox bank, none)",
     "name": "Short name of the target in reports (for example acme-sandbox)",
 }
 #: The reasons in the file for answers that were not given.

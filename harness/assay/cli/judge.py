@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from assay.cli import gate, options, publication
-from assay.cli.details import note_folder
+from assay.cli.crash_report import note_folder
 from assay.cli.results import finish, new_folder, write_reports
 from assay.contract.files.document import file_name
 from assay.contract.model import Party
@@ -45,34 +45,38 @@ LISTED = 10
     type=click.Choice([party.value for party in Party]),
     default=Party.BANK.value,
     show_default=True,
-    help="Party to judge: the bank, which answered, or the TPP, which called.",
+    help="Party to judge: the bank (responses) or the TPP (requests).",
 )
 @click.option(
     "--base",
     "bases",
     multiple=True,
     metavar="URL",
-    help="Base URL of the recorded requests, if it is not that of the target (for example that of "
-    "a proxy). Repeatable, for the other hosts of the target file in their order.",
+    help="Base URL of the recorded requests if it differs from the target's, for example the"
+    " address of a proxy. Repeat it for the other hosts of the target file, in their order.",
 )
 @click.option(
     "--complete",
     is_flag=True,
-    help="Say that a HAR file has every call of its callers, as it was sent. Without it, nothing is "
-    "violated for lack of a call (such as a consent) or of a header.",
+    help="Declare that the HAR file contains every call of its callers, unchanged. Without this"
+    " option, a call or header that is missing from the file, such as a consent, never"
+    " counts as a violation.",
 )
 @click.option(
     "--bank-clock",
     is_flag=True,
-    help="Say that the times of a HAR file are those of the bank's clock, although the clock of this "
-    "target can be moved. Without it, nothing is violated that another time would explain.",
+    help="Declare that the times in the HAR file are those of the bank's clock, although this"
+    " target's clock can be moved. Without this option, a difference between the clocks"
+    " never counts as a violation.",
 )
 @options.out
 @options.allow_incomplete
 @publication.format_option
 @publication.annotation_option
 @gate.gate
-@click.option("--json", "as_json", is_flag=True, help="Print the JSON report instead of a summary.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the JSON report instead of the summary."
+)
 @options.quiet
 def command(
     file: Path,
@@ -94,8 +98,8 @@ def command(
 ) -> int:
     """Judge recorded traffic: a HAR file, or the journal of a run. Nothing is sent.
 
-    What the traffic does not show is unverified. The target file says how requests are
-    mapped to the contracts, and in which time zone the bank counts days.
+    Obligations that the traffic does not exercise are unverified. The target file maps the
+    recorded requests to the contracts, and sets the time zone of the bank's calendar day.
     """
     policy = gate.exit_policy(
         allow_incomplete=allow_incomplete,
@@ -146,15 +150,17 @@ def _print_scope(recording: RecordingSession, party: str) -> None:
     """Print how much of the traffic was judged."""
     name = {"bank": "bank", "tpp": "TPP"}[party]
     click.echo(
-        f"{counted(recording.exchanges, 'exchange')} judged, for the obligations of the {name}"
+        f"{counted(recording.exchanges, 'exchange')} judged against the obligations of the {name}"
     )
     unmatched = sum(recording.unmatched.values())
     if unmatched:
-        click.echo(f"{counted(unmatched, 'request')} not judged: not part of these contracts:")
+        click.echo(
+            f"{counted(unmatched, 'request')} not judged because they match no operation of these contracts:"
+        )
         for what, count in _most_frequent(recording.unmatched):
             click.echo(f"  {count:>5}  {what}")
         if not recording.exchanges:
-            click.echo("  `--base URL` says below which URL the recorded calls are made")
+            click.echo("  if they were recorded under another base URL, pass it with `--base URL`")
     if recording.unread:
         click.echo(f"{counted(recording.unread, 'request')} not judged: the body was not recorded")
 

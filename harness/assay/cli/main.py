@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from assay import __version__
-from assay.cli.details import Invocation, keep, where
+from assay.cli.crash_report import Invocation, keep, where
 from assay.cli.start import INTERRUPTED, collect_rarely, loading
 from assay.cli.streams import SafeOutput, safe_streams
 from assay.errors import AssayError, one_line
@@ -26,25 +26,25 @@ from assay.judging.verdict import Exit
 
 #: Every command, with its module and the line that `assay --help` shows.
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "run": ("assay.cli.run", "Test a target against its contracts (the main job)."),
-    "fleet": ("assay.cli.fleet", "Test many banks with one template of a target file."),
-    "plan": ("assay.cli.plan", "Show what a run would test, what it costs, and what stays open."),
-    "check": ("assay.cli.check", "Check contract and target files. Nothing is sent."),
-    "diff": ("assay.cli.diff", "Show what changes between two versions of a contract."),
-    "doctor": ("assay.cli.doctor", "Check a target file against its target, before a run."),
-    "init": ("assay.cli.init", "Write a first target file for your bank."),
-    "report": ("assay.cli.report", "Render the journal of a run, in any format."),
-    "compare": ("assay.cli.compare", "Compare two runs: what became worse, what better."),
-    "trend": ("assay.cli.trend", "Write a page about all runs of a folder."),
-    "badge": ("assay.cli.badge", "Write a badge with the state of a run."),
-    "verify": ("assay.cli.verify", "Judge a run again, and compare; check its signature."),
-    "attest": ("assay.cli.attest", "Sign a run: its journal, reports, contracts and target."),
+    "run": ("assay.cli.run", "Test a target against its contracts."),
+    "fleet": ("assay.cli.fleet", "Test many banks with one target-file template."),
+    "plan": ("assay.cli.plan", "List what a run would test, its cost, and what cannot be tested."),
+    "check": ("assay.cli.check", "Validate contract and target files offline."),
+    "diff": ("assay.cli.diff", "Compare two versions of a contract."),
+    "doctor": ("assay.cli.doctor", "Check a target file against its target before a run."),
+    "init": ("assay.cli.init", "Draft a target file for your bank."),
+    "report": ("assay.cli.report", "Render the journal of a run in any report format."),
+    "compare": ("assay.cli.compare", "Compare two runs and list regressions and fixes."),
+    "trend": ("assay.cli.trend", "Write an HTML page on all runs in a folder."),
+    "badge": ("assay.cli.badge", "Write a status badge for a run."),
+    "verify": ("assay.cli.verify", "Re-judge a recorded run and check its signature."),
+    "attest": ("assay.cli.attest", "Sign the journal and reports of a run."),
     "export": ("assay.cli.export", "Write an OpenAPI document of contracts and a target."),
     "serve": ("assay.cli.serve", "Serve the sandbox bank over HTTP."),
     "proxy": ("assay.cli.proxy", "Record the traffic between a client and a bank."),
     "judge": (
         "assay.cli.judge",
-        "Judge recorded traffic, for the bank or for the TPP.",
+        "Judge recorded traffic of the bank or the TPP.",
     ),
     "completion": ("assay.cli.completion", "Print the script that completes commands in a shell."),
     "schema": ("assay.cli.schema", "Print the JSON Schema of a kind of file, for editors."),
@@ -112,10 +112,10 @@ Examples:
 
 \b
 Exit codes:
-  0  no violation, every must verified     4    an error in Assay itself
+  0  no violation, every `must` verified   4    an error in Assay itself
   1  a violation of the contract           130  interrupted
   2  a usage, contract or target-file error
-  3  a must could not be verified          141  a pipe was closed before all was written
+  3  a `must` could not be verified        141  the reader of the output closed the pipe
 """
 
 
@@ -129,8 +129,8 @@ Exit codes:
 def group() -> None:
     """Test a bank's API gateway against a contract.
 
-    The report says what conforms, what violates the contract, and what could not be verified
-    and why.
+    The report lists what conforms, what violates the contract, and what could not be verified,
+    with the reason.
     """
 
 
@@ -142,7 +142,7 @@ def _without_credentials(line: str) -> str:
     """Return a line of a message without the secrets in the URLs that it quotes."""
     if "://" not in line:
         return line
-    from assay.journal.positions import parameters  # noqa: PLC0415 -- only on a mistake
+    from assay.journal.secret_positions import parameters  # noqa: PLC0415 -- only on a mistake
 
     return parameters(line, lambda _, kind: f"<{kind}>")
 

@@ -31,7 +31,8 @@ class SectionedCommand(click.Command):
         records = {
             str(parameter.name): record
             for parameter in self.get_params(ctx)
-            if (record := parameter.get_help_record(ctx)) is not None
+            if isinstance(parameter, click.Option)
+            and (record := parameter.get_help_record(ctx)) is not None
         }
         for title, names in self.sections.items():
             with formatter.section(title):
@@ -49,8 +50,8 @@ def contracts(command: F) -> F:
         "contracts",
         multiple=True,
         metavar="NAME|FILE",
-        help="Contract to use: a shipped name (aisp, pis) or a file. Repeatable. "
-        "Default: the contract files that the target file names, or all shipped contracts.",
+        help="Contract to use: a shipped name (aisp, pis) or a file. Repeatable. Default: the"
+        " contract files named in the target file, or else all shipped contracts.",
     )(command)
 
 
@@ -71,7 +72,7 @@ def recorded_files(command: F) -> F:
         "-t",
         "--target",
         metavar="FILE|URL|NAME",
-        help="Target file of the run. Default: the one that it recorded, or the shipped one.",
+        help="Target file of the run. Default: the recorded path, or else the shipped file.",
     )(command)
     return click.option(
         "-c",
@@ -79,7 +80,7 @@ def recorded_files(command: F) -> F:
         "contracts",
         multiple=True,
         metavar="NAME|FILE",
-        help="Contract of the run. Repeatable. Default: those that it recorded, or the shipped ones.",
+        help="Contract of the run. Repeatable. Default: the recorded paths, or else the shipped contracts.",
     )(command)
 
 
@@ -90,14 +91,14 @@ def selection(command: F) -> F:
         "marks",
         default="",
         metavar="EXPR",
-        help="Only obligations with these markers (rule kind, contract, level), as in pytest.",
+        help="Select obligations by marker (rule kind, contract, level), with pytest's -m syntax.",
     )(command)
     return click.option(
         "-k",
         "keywords",
         default="",
         metavar="EXPR",
-        help="Only obligations whose id contains these words, as in pytest.",
+        help="Select obligations by words in their id, with pytest's -k syntax.",
     )(command)
 
 
@@ -108,8 +109,9 @@ def out(command: F) -> F:
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
         callback=with_time,
-        help="Folder for the journal and the reports. {started} in it is replaced by the time, and "
-        "`latest` beside it is a link to the newest. Default: a new folder in reports/local.",
+        help="Folder for the journal and the reports. {started} in the path is replaced by the"
+        " start time, and a link named `latest` beside the folder points to the newest run."
+        " Default: a new folder in reports/local.",
     )(command)
 
 
@@ -129,8 +131,8 @@ def allow_incomplete(command: F) -> F:
     return click.option(
         "--allow-incomplete",
         is_flag=True,
-        help="Exit with 0 even if some `must` obligations could not be verified; not if nothing "
-        "was.",
+        help="Exit with 0 even if some `must` obligations could not be verified, provided that at"
+        " least one obligation was.",
     )(command)
 
 
@@ -150,9 +152,9 @@ def contexts(command: F) -> F:
         type=click.Choice([depth.value for depth in Depth]),
         callback=_read_depth,
         envvar="ASSAY_CONTEXTS",
-        help="Contexts in which each rule is tested (payment type, segment, host, weekday, ...): "
-        "only the base context, each value once, or every pair of values. "
-        "Default: each where customers are created for each trial, base elsewhere.",
+        help="Contexts (payment type, segment, host, weekday, ...) in which each rule is tested:"
+        " the base context only, each value once, or each pair of values. Default: each if"
+        " the fixture provider creates customers for every trial, otherwise base.",
     )(command)
 
 
@@ -170,8 +172,8 @@ def shard(command: F) -> F:
         "--shard",
         callback=_read_shard,
         metavar="N/OF",
-        help="Run only this part of the plan, such as 2/5 (the second of five); "
-        "`assay report --merge` makes one report of all parts.",
+        help="Run one part of the plan, for example 2/5 (the second of five). `assay report"
+        " --merge` combines the parts into one report.",
     )(command)
 
 
@@ -183,8 +185,9 @@ def wait(command: F) -> F:
         flag_value=DEFAULT_WAIT,
         callback=_read_span,
         metavar="[SPAN]",
-        help="Verify time rules by waiting in real time where the target's clock cannot be moved: "
-        f"shortest first, up to SPAN in total (45m, 26h, 1d12h; default {DEFAULT_WAIT}).",
+        help="Verify time rules by waiting in real time if the target's clock cannot be moved."
+        " The shortest waits come first, up to SPAN in total (45m, 26h, 1d12h). SPAN"
+        f" defaults to {DEFAULT_WAIT}.",
     )(command)
 
 
@@ -194,8 +197,8 @@ def concurrency(command: F) -> F:
         "--concurrency",
         type=click.IntRange(1, 256),
         metavar="N",
-        help="Run N trials side by side. Default: 8 where each trial has fixtures of its own and the "
-        "target is in the network, otherwise 1; never more than safety.concurrency.",
+        help="Run N trials in parallel, at most `safety.concurrency`. Default: 8 if every trial"
+        " has its own fixtures and the target is reached over a network, otherwise 1.",
     )(command)
 
 
@@ -206,8 +209,8 @@ def roles(command: F) -> F:
         "roles",
         multiple=True,
         metavar="NAME",
-        help="Use only this customer of fixtures.roles. Repeatable, in order of preference. "
-        "Default: for each trial, the suitable customers that were used least today.",
+        help="Use only this customer from `fixtures.roles`. Repeatable, in order of preference."
+        " Default: for each trial, the suitable customer used least today.",
     )(command)
 
 
@@ -217,8 +220,8 @@ def ledger(command: F) -> F:
         "--ledger",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="File that records the call quota used today for each real customer; shared by all "
-        "runs. Default: $ASSAY_LEDGER, or a file in your state directory.",
+        help="File that records the call quota used today for each real customer; shared by all"
+        " runs. Default: $ASSAY_LEDGER, or else a file in your state directory.",
     )(command)
 
 
@@ -229,12 +232,12 @@ def seed(command: F) -> F:
         type=click.IntRange(0),
         default=0,
         show_default=True,
-        help="Seed for generated customers and dates; the same seed reproduces a run.",
+        help="Seed for generated customers and dates. The same seed reproduces a run.",
     )(command)
 
 
 def dry_run(command: F) -> F:
     """Add `--dry-run`."""
     return click.option(
-        "--dry-run", is_flag=True, help="Print what the run would cost, and send nothing."
+        "--dry-run", is_flag=True, help="Print the cost of the run without sending anything."
     )(command)

@@ -1,4 +1,4 @@
-"""`assay plan`: every obligation, what it needs, what it costs, what stays open.
+"""`assay plan`: every obligation with its requirements and cost, and what cannot be tested.
 
 The coverage table shows clause by dimension, and why a value is not tested. `assay run --dry-run`
 prints the costs alone.
@@ -63,7 +63,7 @@ def command(
     verbose: bool,
     as_json: bool,
 ) -> int:
-    """Show what a run would test, the calls of each trial, and what stays open.
+    """List what a run would test, the calls of each trial, and what cannot be tested.
 
     Nothing is sent.
     """
@@ -128,7 +128,7 @@ def plan_lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     if plan.person and plan.signed:
         signatures = counted(count_signatures(plan), "signature")
         trials = counted(plan.signed, "trial")
-        yield f"up to {signatures} by a person, in {trials}, which come last"
+        yield f"up to {signatures} by a person, in {trials} that run last"
     for fate in (Disposition.UNVERIFIED, Disposition.NOT_APPLICABLE, Disposition.UNSPECIFIED):
         count = sum(item.disposition is fate for item in plan.items)
         if count:
@@ -243,7 +243,7 @@ def base_only_lines(base_only: str) -> Iterator[str]:
     if base_only:
         yield ""
         yield f"in the base context only: {base_only}"
-        yield "  `--contexts each` tests the rules in further contexts, too, with more calls"
+        yield "  `--contexts each` also tests the rules in further contexts, with more calls"
 
 
 def coverage_lines(plan: Plan, contexts: ContextPlan | None, verbose: bool) -> Iterator[str]:

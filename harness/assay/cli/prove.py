@@ -41,10 +41,13 @@ def _read_number(context: click.Context, parameter: click.Parameter, value: str 
     "keywords",
     default="",
     metavar="EXPR",
-    help="Only mutants and neutral variants whose id contains these words, as in pytest.",
+    help="Select mutants and neutral variants by words in their id, with pytest's -k syntax.",
 )
 @click.option(
-    "-n", "--workers", type=click.IntRange(1), help="Number of processes. Default: one per core."
+    "-n",
+    "--workers",
+    type=click.IntRange(1),
+    help="Number of worker processes. Default: one per core.",
 )
 @click.option(
     "-o",
@@ -63,18 +66,19 @@ def _read_number(context: click.Context, parameter: click.Parameter, value: str 
 @click.option(
     "--whole",
     is_flag=True,
-    help="Run every trial on every bank, also those that the changed policies do not concern.",
+    help="Run all trials on every bank, including those that the changed policies do not concern.",
 )
 def command(
     keywords: str, workers: int | None, out: Path | None, contexts: int | None, whole: bool
 ) -> int:
-    """Test the harness: run it on sandboxes with one fault each, and on neutral variants.
+    """Test the harness on mutants (sandboxes with one fault each) and on neutral variants.
 
-    A run on a mutant must find exactly the violations of its fault; a run on a neutral
-    variant none. Every obligation must have a mutant. Otherwise the exit code is 1. A run has
-    the trials that the changed policies concern, and a sample of the others. With
-    `--contexts`, 98 of 100 faults that are confined to a situation must be found there, and no
-    neutral variant may be found in any context.
+    A run on a mutant must find exactly the violations of its fault, and a run on a neutral
+    variant must find none. Every obligation must have a mutant. Otherwise the exit code is 1.
+
+    Each run makes the trials that the changed policies concern and a sample of the others. With
+    --contexts, at least 98 % of the faults that are confined to a situation must be found, and
+    no neutral variant may show a violation in any context.
     """
     if contexts is not None:
         return _prove_contexts(contexts, matching("-k", keywords), workers)
@@ -133,7 +137,7 @@ def contextual_lines(matrix: ContextualMatrix, neutral: Sequence[NeutralRow]) ->
     found = every - len(matrix.missed)
     share = f" ({100 * found / every:.1f} %)" if every else ""
     yield f"{found} of {every} contextual mutants found by their own clause{share}"
-    yield f"{len(matrix.rows) - every} more cannot be found in their situation, for the reasons above"
+    yield f"{len(matrix.rows) - every} more cannot be found in their situation for the reasons above"
     variants = sum(len(row.variants) for row in neutral)
     red = sum(len(row.blamed) for row in neutral)
     yield f"{variants - red} of {variants} neutral variants without a violation in every context"

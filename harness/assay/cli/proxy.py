@@ -22,9 +22,9 @@ Examples:
 
 \b
 Point your client at the printed address, use it, and stop the proxy with Ctrl-C.
-The HAR file contains the customers' data as the bank sent them. Tokens, cookies, codes and
-passwords are replaced by placeholders (<token-1>). Bodies that are neither JSON nor forms are
-left out, because not every secret in them can be found (see --keep-bodies).
+The HAR file contains customer data as the bank sent it. Tokens, cookies, codes and passwords are
+replaced by placeholders such as <token-1>. Bodies that are neither JSON nor forms are left out,
+because secrets in them cannot always be recognised (see --keep-bodies).
 """
 
 
@@ -49,19 +49,19 @@ left out, because not every secret in them can be found (see --keep-bodies).
     "--rewrite/--no-rewrite",
     default=True,
     show_default=True,
-    help="Rewrite the bank's absolute links in responses to this proxy; the HAR file keeps them.",
+    help="Rewrite the bank's absolute links in responses so that they point to the proxy. The HAR file keeps the originals.",
 )
 @click.option(
     "--keep-bodies",
     is_flag=True,
-    help="Also record bodies that are neither JSON nor forms (HTML, XML, text). Secrets in them "
-    "are masked by name and value, as far as they can be found.",
+    help="Also record bodies that are neither JSON nor forms (HTML, XML, text). Secrets in such"
+    " bodies are masked only where they can be recognised.",
 )
 @click.option("--cert", type=click.Path(path_type=Path), help="Client certificate (PEM).")
 @click.option(
     "--key",
     type=click.Path(path_type=Path),
-    help="Key of the client certificate, if it is not in --cert.",
+    help="Private key of the client certificate (PEM), if --cert does not contain it.",
 )
 @click.option(
     "--key-password-env", metavar="NAME", help="Environment variable with the password of the key."

@@ -67,8 +67,8 @@ def annotation_option(command: F) -> F:
         envvar="ASSAY_ANNOTATIONS",
         expose_value=False,
         callback=_keep,
-        help="Annotate violations for this build server: commands and a step summary for GitHub, "
-        "a code quality report for GitLab. auto: the one that runs this job.",
+        help="Annotate violations for a build server: workflow commands and a step summary for"
+        " GitHub, a Code Quality report for GitLab. `auto` detects the server.",
     )(command)
 
 
@@ -82,8 +82,8 @@ def format_option(command: F) -> F:
         metavar="NAME",
         expose_value=False,
         callback=_keep_formats,
-        help="Also write the report in this format, as `assay report` has them, such as sarif. "
-        "Repeatable.",
+        help="Also write the report in this format, for example sarif (`assay report --help`"
+        " lists all). Repeatable.",
     )(command)
 
 

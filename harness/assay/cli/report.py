@@ -44,21 +44,21 @@ Examples:
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE|DIR",
-    help="Write to this file instead of standard output; to this folder if there are several "
-    "formats, and to a new one with --merge.",
+    help="Write to this file instead of standard output. With several formats: folder to write"
+    " to. With --merge: new folder to create.",
 )
 @click.option(
-    "--partial", is_flag=True, help="Render the part that an unfinished run has recorded."
+    "--partial", is_flag=True, help="Render the journal of an unfinished run as far as it goes."
 )
 @click.option(
     "--passes",
     is_flag=True,
-    help="Include the exchanges that show that an obligation conforms (html, json).",
+    help="Also show the exchanges behind passed obligations (html, json).",
 )
 @click.option(
     "--merge",
     is_flag=True,
-    help="Merge the journals of shards (`assay run --shard`), or of folders, into one run.",
+    help="Merge shards (`assay run --shard`), given as journals or folders, into one run.",
 )
 @options.allow_incomplete
 @publication.annotation_option
@@ -74,10 +74,10 @@ def command(
     min_verified: Floor | None,
     baseline: Path | None,
 ) -> int:
-    """Render the journal of a run in any format, or merge the journals of its shards.
+    """Render the journal of a run in any report format, or merge the journals of its shards.
 
-    A damaged or unfinished journal is refused, since it is no evidence of conformance. The exit
-    code of a merge is that of the merged verdicts.
+    Damaged and unfinished journals are rejected, because they are no evidence of conformance.
+    With --merge, the exit code follows from the merged verdicts.
     """
     names = [*publication.format_names(names)]
     if merge:
@@ -113,7 +113,7 @@ def _write_all(read: report.Report, out: Path | None, names: Sequence[str]) -> i
     """Write a report in several formats to a folder, and print the paths."""
     if out is None:
         hint = "add --out DIR: each format gets a file in it"
-        raise InputError.one("--format", "several formats, and no folder to write to", hint=hint)
+        raise InputError.one("--format", "several formats need a folder to write to", hint=hint)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -137,7 +137,7 @@ def _merge(
     from assay.report.merge import merge  # noqa: PLC0415 -- seldom used
 
     if out is None:
-        raise InputError.one("--merge", "there is no folder to write to", hint="add --out DIR")
+        raise InputError.one("--merge", "no folder to write to", hint="add --out DIR")
     command_line = "assay " + " ".join(sys.argv[1:])
     merged = merge(journals, out, command=command_line, partial=partial, policy=policy)
     read = report.read_journal(merged.journal)

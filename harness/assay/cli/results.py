@@ -1,4 +1,4 @@
-"""Result of a run on the command line: its summary, its reports, and where its record is.
+"""Result of a run on the command line: summary, reports, and the folder of the record.
 
 The journal is whole before any of this begins. What cannot be written or shown costs no verdict.
 """
@@ -110,8 +110,8 @@ def _shortage_lines(result: RunResult) -> Iterator[str]:
     if number:
         skipped = "1 obligation was" if number == 1 else f"{number} obligations were"
         yield (
-            f'{skipped} skipped: today\'s call budget is used up (see "Not verified");'
-            " run again tomorrow"
+            f'{skipped} skipped because today\'s call budget is used up (see "Not verified").'
+            " Run again tomorrow."
         )
     if result.stopped:
         yield result.stopped

@@ -1,4 +1,4 @@
-"""Resumption on the command line: the options of a run from its journal, and what must be the same.
+"""`assay run --resume`: options from the journal, and checks that the inputs are the same.
 
 `assay run --resume FOLDER` needs no other option. A contract or target file may be given again if
 it is elsewhere now. What would make it another run is refused before anything is written.
@@ -192,7 +192,7 @@ def with_recorded(given: RunOptions, run: Resumption, explicit: Collection[str])
     header = run.header
     if "invocation" not in header.values:
         raise run.refuse(
-            "this run cannot be resumed", "only `assay run` of this version records how"
+            "this run cannot be resumed", "only runs of this version of `assay run` can be resumed"
         )
     known = header.inner("invocation")
     for name in USELESS:
@@ -203,7 +203,7 @@ def with_recorded(given: RunOptions, run: Resumption, explicit: Collection[str])
     for name, read in RECORDED.items():
         if name not in known.values:
             if name not in explicit:
-                hint = f"pass {_option(name)} again: it has a credential, which no journal records"
+                hint = f"pass {_option(name)} again: it contains a credential, and journals never record credentials"
                 raise run.refuse(f"{_option(name)} is not recorded", hint)
             continue
         try:
@@ -264,7 +264,7 @@ def check_same(run: Resumption, prepared: Prepared) -> None:
             raise run.refuse(what, _again("--contract"))
     target, known = prepared.target, run.header.inner("target")
     if (known.text("name"), known.text("digest")) != (target.name, target.digest):
-        what = "the target file has changed since the run began, or is another one"
+        what = "the target file has changed since the run began, or is a different one"
         raise run.refuse(what, _again("--target"))
 
 
@@ -285,12 +285,12 @@ def check_same_bank(run: Resumption, target: Target, environment: Environment) -
     """
     url = Redactor(secrets=environment.secrets).link(target.base_url)
     if run.header.inner("target").text("base_url") != url:
-        what = "the run was recorded at another address"
+        what = "the run was recorded at a different address"
         raise run.refuse(what, "pass the same --target, or start a new run")
     mark = run.header.inner("invocation").text("ledger_mark", "")
     if mark != _ledger_mark(environment):
-        what = "the run was recorded with another ledger"
-        raise run.refuse(what, "pass the same --ledger: it has the accesses of today")
+        what = "the run was recorded with a different ledger"
+        raise run.refuse(what, "pass the same --ledger: it records today's accesses")
 
 
 def remaining(run: Resumption, plan: Plan, prepared: Prepared) -> Plan:

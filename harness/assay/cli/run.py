@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import doctor, gate, options, publication
-from assay.cli.details import note_folder
+from assay.cli.crash_report import note_folder
 from assay.cli.progress import Progress, announce
 from assay.cli.results import continued_by, finish, named_if_cut_short, new_folder
 from assay.cli.resume import (
@@ -41,7 +41,7 @@ from assay.contexts.covering import Depth
 from assay.contract.files.document import file_name
 from assay.errors import InputError, TargetError
 from assay.execution.environment import Environment, set_up
-from assay.execution.lanes import lanes_for, most_lanes
+from assay.execution.parallel_trials import lanes_for, most_lanes
 from assay.execution.resumption import RecordedProgress
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing import DEFAULT_EXAMPLES
@@ -110,8 +110,8 @@ SECTIONS = {
     "--resume",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Continue the run of this folder, which was cut short, with the trials that are missing. "
-    "Needs no other option; contracts, target and seed are those of the first run.",
+    help="Continue the interrupted run in this folder with its remaining trials. Contracts,"
+    " target and seed are taken from its journal.",
 )
 @options.allow_incomplete
 @publication.format_option
@@ -122,7 +122,7 @@ SECTIONS = {
     type=click.IntRange(0, 1_000_000),
     default=0,
     metavar="N",
-    help="Also run N random sequences of calls through each contract, judged by every rule.",
+    help="Also run N random sequences of calls for each contract; every rule judges each of them.",
 )
 @click.option(
     "--fields",
@@ -136,8 +136,8 @@ SECTIONS = {
     type=click.IntRange(0, 1_000_000),
     default=0,
     metavar="N",
-    help="Also send the requests that Schemathesis makes from the exported OpenAPI document: its "
-    "fixed cases, and N random ones for each operation (needs assay[schema]).",
+    help="Also send the requests that Schemathesis generates from the exported OpenAPI document:"
+    " its fixed cases and N random cases for each operation. Requires assay[schema].",
 )
 @click.option(
     "--replay",
@@ -145,16 +145,16 @@ SECTIONS = {
     type=click.Path(path_type=Path, exists=True),
     multiple=True,
     metavar="FILE|DIR",
-    help="Replay only this recorded sequence, or all in this folder, and judge the obligations "
-    "that it violated. Repeatable.",
+    help="Replay only this recorded sequence (or all sequences in this folder) and judge the"
+    " obligations that it violated. Repeatable.",
 )
 @click.option(
     "--examples",
     default=DEFAULT_EXAMPLES,
     show_default=True,
     metavar="DIR|URL|none",
-    help="Keep sequences that showed a violation here and try them first next time: "
-    "a folder, or a redis:// URL shared by a team.",
+    help="Where to keep sequences that found a violation: a folder, or a redis:// URL shared by a"
+    " team. They are tried first next time.",
 )
 @options.concurrency
 @options.wait
@@ -168,7 +168,7 @@ SECTIONS = {
 def command(**given: Any) -> int:
     """Test a target against its contracts and write a conformance report.
 
-    Without options: the shipped contracts against the embedded sandbox.
+    Without options, `assay run` tests the embedded sandbox against the shipped contracts.
     """
     options_ = RunOptions(**given)
     with terminable(), publication.commands_stopped():

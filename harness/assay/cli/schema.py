@@ -11,7 +11,7 @@ Examples:
   assay schema target > assay-target.schema.json
   assay schema contract > assay-contract.schema.json
 \b
-An editor with the YAML language server uses it with this first line in a file:
+Editors with the YAML language server apply the schema to files that begin with this line:
   # yaml-language-server: $schema=assay-target.schema.json
 """
 
@@ -19,10 +19,10 @@ An editor with the YAML language server uses it with this first line in a file:
 @click.command(epilog=EPILOG)
 @click.argument("file", type=click.Choice(EDITOR_SCHEMAS))
 def command(file: str) -> None:
-    """Print the JSON Schema of contracts, target files, waivers, files of banks or sequences.
+    """Print the JSON Schema of a kind of file, for editors.
 
-    The schema is one document that refers to no other. That of contracts has the parameters of
-    every rule kind, those of installed packages included. An editor completes keys with it and
-    marks mistakes; `assay check` finds more, and says what to do.
+    The schema is one self-contained document. The schema of contracts covers the parameters of
+    every rule kind, including kinds from installed packages. An editor uses it to complete keys
+    and mark mistakes. `assay check` finds more mistakes and says how to fix them.
     """
     click.echo(editor_schema(file), nl=False)

@@ -47,35 +47,36 @@ Examples:
 @click.option(
     "--mutant",
     metavar="ID",
-    help="Serve a bank with one fault (`assay prove` lists them), to see how it is reported.",
+    help="Serve a bank with one fault, for example quota.accounts-utc-day. `assay prove` lists all mutants.",
 )
 @click.option(
     "--dialect",
     type=click.Choice(sorted(DIALECTS)),
-    help="Serve the bank with the API of this dialect, below a path of its own.",
+    help="Serve the bank through the API of this dialect, under its own path.",
 )
 @click.option(
     "--tls",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Serve over TLS with the certificates in this folder; they are created if it is empty.",
+    help="Serve over TLS with the certificates in this folder. An empty folder is filled with new ones.",
 )
 @click.option(
     "--mutual",
     type=click.Choice(["handshake", "answer"]),
     is_flag=False,
     flag_value="handshake",
-    help="Require a client certificate: in the TLS handshake, or by answering 401. Needs --tls.",
+    help="Require a client certificate. A call without one fails in the TLS handshake, or is "
+    "answered with 401. Requires --tls.",
 )
 @click.option(
     "--signatures",
     type=click.Choice(["cavage", "rfc9421"]),
-    help="Require signed calls, with a key from the folder of --tls.",
+    help="Require signed calls, with a key from the --tls folder. Requires --tls.",
 )
 @click.option(
     "--oauth",
     is_flag=True,
-    help="Require tokens of the authorization server at /oauth/authorize and /oauth/token.",
+    help="Require OAuth tokens, issued at /oauth/authorize and /oauth/token.",
 )
 def command(
     host: str,
@@ -182,8 +183,8 @@ class ServeSecurity:
             tls.context()
             keys = certificates.signers() if self.signatures else None
         except (OSError, ValueError):
-            what = f"{self.folder} has a file that is not a certificate, or not its key"
-            raise InputError.one("--tls", what, hint="name an empty or new folder") from None
+            what = f"{self.folder} contains a file that is not a certificate, or a key that does not match"
+            raise InputError.one("--tls", what, hint="pass an empty or new folder") from None
         return guarded(app, signatures=self.signatures, keys=keys, oauth=self.oauth), tls
 
     def instructions(self, url: str) -> Iterator[str]:
@@ -219,8 +220,8 @@ def _certificates(folder: Path) -> CertificateFolder:
     try:
         return open_certificates(folder)
     except IncompleteFolder as error:
-        what = f"{folder} has some of the files, but not {error}"
-        raise InputError.one("--tls", what, hint="name an empty or new folder") from None
+        what = f"{folder} contains some of the files, but not {error}"
+        raise InputError.one("--tls", what, hint="pass an empty or new folder") from None
     except OSError as error:
         what = f"{folder} cannot be read or written: {error.strerror}"
         raise InputError.one("--tls", what, hint="name another folder") from None

@@ -1,4 +1,4 @@
-"""SIGTERM as an interruption: a run that a pipeline cancels ends as it does at Ctrl-C."""
+"""SIGTERM handling: a run that a pipeline cancels ends as it does at Ctrl-C."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ Examples:
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Page to write. Default: trend.html in the folder.",
+    help="HTML page to write. Default: trend.html in FOLDER.",
 )
 @click.option(
     "--last",
@@ -34,10 +34,10 @@ Examples:
     help="Show only the last N runs.",
 )
 def command(folder: Path, out: Path | None, last: int) -> int:
-    """Write a page about the runs of a folder: their verdicts over time, and what changed.
+    """Write an HTML page on all runs in a folder: verdicts over time, and changes between runs.
 
-    Each run is a folder in it, with a journal or a report.json. The page is one file without
-    scripts, with links to the HTML reports of the runs. A run that cannot be read is listed.
+    A run is a subfolder with a journal or a report.json. The page is one file without scripts; it
+    links to the HTML reports. Runs that cannot be read are listed.
     """
     from assay.report.trend.page import render  # noqa: PLC0415 -- Jinja2 only when used
     from assay.report.trend.read import read_trend  # noqa: PLC0415 -- as above

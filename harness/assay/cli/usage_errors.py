@@ -1,4 +1,4 @@
-"""Usage errors of click in the words of our own: `assay: --seed: expected an integer, found 'x'`."""
+"""Usage errors of click in Assay's style: `assay: --seed: expected an integer, found 'x'`."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ Examples:
 \b
 Exit codes:
   0  everything was verified               2  a usage, contract or target-file error
-  1  something differs, or is forged       3  nothing differs; some could not be verified
+  1  a difference, or a forged signature   3  no difference, but not everything was verified
 """
 #: How many findings the summary lists.
 LISTED = 40
@@ -45,7 +45,7 @@ EXITS = {
     "--key",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Public key (PEM) of who signed the run with `assay attest`: check the attestation too.",
+    help="Also check the attestation, with the signer's public key (PEM).",
 )
 @click.option(
     "-f",
@@ -64,10 +64,10 @@ def command(
     key: Path | None,
     form: str,
 ) -> int:
-    """Verify the journal of a run: judge it again, and compare every verdict.
+    """Verify a recorded run: judge its exchanges again and compare every verdict.
 
-    RUN is the folder of a run, or its journal. Contracts and target file are recognised by
-    their digests. Nothing is sent, and no network is needed.
+    RUN is the folder of a run, or its journal. Contracts and target file are identified by their
+    digests. Nothing is sent, and no network is needed.
     """
     result = verify(
         journal_in(run),
@@ -110,7 +110,7 @@ def _verdicts(result: Verification) -> str:
     if result.rejudged is None:
         return f"none of {planned} judged again"
     exchanges = counted(result.rejudged.exchanges, "exchange")
-    return f"{result.verdicts} of {planned} judged again from {exchanges} and the same"
+    return f"{result.verdicts} of {planned} judged again from {exchanges}, with the same result"
 
 
 def _attestation(result: Verification) -> str:
@@ -118,7 +118,7 @@ def _attestation(result: Verification) -> str:
     if checked is None:
         return "not checked; pass the public key with --key" if result.attested else "none"
     if checked.statement is None:
-        return "not that of this key"
+        return "signed with a different key"
     subjects = counted(checked.subjects, "subject")
     when = f"signed {checked.attested} by the signer's clock" if checked.attested else "signed"
     return f"{when}, {subjects}, key {checked.key[:16]}…"
@@ -132,11 +132,11 @@ def _closing(result: Verification) -> str:
     match result.result:
         case VerificationResult.VERIFIED:
             signed = "signed, and " if result.attestation else ""
-            return f"Verified: {signed}every verdict is what the recorded exchanges show."
+            return f"Verified: {signed}every verdict follows from the recorded exchanges."
         case VerificationResult.DIFFERS:
             return f"Not verified: {counted(len(result.differences), 'difference')}."
         case VerificationResult.PARTIAL:
-            return f"Partly verified: nothing differs; {len(result.open)} not judged again."
+            return f"Partly verified: no differences, but {len(result.open)} could not be judged again."
 
 
 def _json(result: Verification) -> str:

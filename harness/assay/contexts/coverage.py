@@ -67,7 +67,7 @@ def _cells(
                 dimension=dimension.name,
                 value=value.name,
                 trials=asked[value.id],
-                reason="" if asked[value.id] else why[0][0] if why else "not asked for",
+                reason="" if asked[value.id] else why[0][0] if why else "not requested",
             )
         for name, missing in dimension.unavailable:
             yield Cell(

@@ -11,11 +11,11 @@ from assay.contexts.context import StepMapper
 from assay.contract.model import Contract
 from assay.history import Advance, Advanced, Arrange, Call, Holding, Reply, Step, Subject
 from assay.rules import clauses
-from assay.rules.per_contract import per_contract
+from assay.rules.contract_cache import per_contract
 from assay.rules.rule import Script
 from assay.rules.steps import roots
 
-OWN = "the trial varies it itself"
+OWN = "the trial itself varies this value"
 
 
 def arrangements(steps: Sequence[Step]) -> list[Arrange]:
@@ -90,7 +90,7 @@ def page_reason(contract: Contract, size: int, steps: Sequence[Step]) -> str:
     owned = {root.id for root in roots(contract)}
     arranged = arrangements(steps)
     if not any(step.holdings for step in arranged):
-        return "the trial needs nothing that the customer owns"
+        return "the trial uses no item of the customer"
     for step in arranged:
         if any(holding.resource not in owned for holding in step.holdings):
             return OWN

@@ -58,7 +58,7 @@ def pages(at: Situation) -> Values:
         yield DimensionValue(
             dimension="page",
             name="later",
-            description="for things on a later page of the list",
+            description="for items on a later page of the list",
             reason=partial(customers.page_reason, at.contract, size),
             mapper=partial(customers.OnALaterPage, contract=at.contract, size=size),
         )
@@ -68,7 +68,7 @@ def pages(at: Situation) -> Values:
         yield DimensionValue(
             dimension="page",
             name="entries",
-            description="for things with more than a page of entries",
+            description="for items with more than one page of entries",
             reason=partial(customers.entries_reason, at.contract, sizes),
             mapper=partial(customers.WithMoreEntries, sizes=sizes),
         )
@@ -120,7 +120,7 @@ def aliases(at: Situation) -> Values:
         def reason(steps: Sequence[Step], named: frozenset[str] = named) -> str:
             concerned = [call for call in calls(steps) if call.operation in named]
             if not concerned:
-                return "no method of the trial has another name"
+                return "no operation of the trial has another name"
             return OWN if any(call.alias is not None for call in concerned) else ""
 
         yield DimensionValue(
@@ -236,7 +236,7 @@ DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     "mode": ("the mode of a request", modes),
     "segment": ("the customer's segment", segments),
     "page": ("the page of a list", pages),
-    "presence": ("whether the customer is there", presence),
+    "presence": ("whether the customer is present", presence),
     "name": ("the name of a method", aliases),
     "host": ("the form of the host", hosts),
     "tpp": ("the TPP", tpps),
@@ -246,7 +246,7 @@ DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     "weekday": ("the day of the week", weekdays),
     "arguments": ("the optional arguments", optional_arguments),
     "change": ("whether a request was changed", changes),
-    "pause": ("how long the customer takes", pauses),
+    "pause": ("how long the customer takes to sign", pauses),
     "screen": ("the screen on which the customer is idle", screens),
     "token": ("the token of a call", tokens),
     "turn": ("first or repeated", repetition),

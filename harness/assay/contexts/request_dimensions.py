@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from assay.binding.security import AuthKind
 from assay.contexts import customers, requests
 from assay.contexts.context import DimensionValue, StepMapper
 from assay.contexts.signing import (
@@ -148,9 +149,13 @@ def payees(at: Situation) -> Values:
 
 
 def tpps(at: Situation) -> Values:
-    """Yield a second TPP, where calls are made in the name of one."""
+    """Yield a second TPP, where calls are made in the name of one, or customers authorise each."""
+    # With a code, a customer gives each TPP a token of its own.
+    authorised = at.target.auth.of(by_tpp=False).kind is AuthKind.CODE
     own = frozenset(
-        operation.id for operation in at.contract.operations.values() if operation.by_tpp
+        operation.id
+        for operation in at.contract.operations.values()
+        if operation.by_tpp or authorised
     )
     if not own:
         return

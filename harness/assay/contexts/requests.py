@@ -213,7 +213,7 @@ def tpp_reason(operations: frozenset[str], steps: Sequence[Step]) -> str:
     """Say why the calls of a trial cannot be made by another TPP."""
     concerned = [call for call in calls(steps) if call.operation in operations]
     if not concerned:
-        return "the trial has no call in the name of a TPP"
+        return "the trial has no call on behalf of a TPP"
     return OWN if any(call.by for call in concerned) else ""
 
 
@@ -266,6 +266,6 @@ def repetition_reason(contract: Contract, steps: Sequence[Step]) -> str:
     for operation, limit in clauses.call_limits(contract, attended=True).items():
         # The first call is made twice, and so is the first with a variation.
         if sum(call.operation == operation for call in every) + 2 > limit:
-            return f"the calls of {operation} would exceed the {limit} that are allowed"
+            return f"the calls of {operation} would exceed the limit of {limit}"
     repeated = [call for call in calls(every) if not contract.operations[call.operation].ends]
     return "" if repeated else "the trial has no call to repeat"

@@ -73,7 +73,7 @@ def own_payee_reason(contract: Contract, argument: str, steps: Sequence[Step]) -
     if not made:
         return NO_REQUEST
     if not any(step.holdings for step in arrangements(steps)):
-        return "the trial needs nothing that the customer owns"
+        return "the trial uses no item of the customer"
     named = [argument in {*call.arguments, *call.without, *call.varied} for call in made]
     return OWN if any(named) or any(isinstance(step, Register) for step in steps) else ""
 
@@ -129,7 +129,7 @@ def change_reason(contract: Contract, change: str, mode: str, steps: Sequence[St
     operations = contract.operations
     used = any(operations[call.operation].about and not call.credentials for call in calls(later))
     if not used and not any(isinstance(step, Authorise) for step in later):
-        return "the trial does nothing with a request but make it"
+        return "the trial does nothing with a request after making it"
     return "" if has_own_modes(contract, mode, steps) else mode_reason(contract, mode, steps)
 
 

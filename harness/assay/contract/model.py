@@ -116,10 +116,10 @@ class Operation:
     `grants` the argument that lists what a consent covers, `since` the one that asks
     from a date on, `until` up to a date, `disclosures` values that stand beside the list.
 
-    A request is a resource that somebody makes, and that is carried out later: `makes`,
+    A request is a resource that somebody makes, and that is executed later: `makes`,
     `shows`, `changes` and `ends` name it. `owned` is the argument that names the thing
     of the customer's that it is about, `returns` the one that says where the customer
-    comes back to after signing, `due` when it is to be carried out, `amount` how much of it,
+    comes back to after signing, `due` when it is to be executed, `amount` how much of it,
     `payee` whom it is for; `signed` is false where the call that makes it is all that it takes.
     `by_tpp` says that the call is authorised as the third party, not as the customer.
 

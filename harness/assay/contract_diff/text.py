@@ -22,10 +22,10 @@ from assay.rules.consequences import Impact
 PARTIES: Final[Mapping[Party, str]] = {Party.TPP: "TPP", Party.BANK: "bank"}
 #: What each impact means.
 MEANINGS: Final[Mapping[Impact, str]] = {
-    Impact.BREAKING: "must do more or can do less: what worked or conformed may fail",
-    Impact.ADJUST: "must refuse or withhold more: easy, but an unchanged gateway violates it",
-    Impact.REVIEW: "depends on the case: must be judged",
-    Impact.EASIER: "can do more or must do less, and can stay unchanged",
+    Impact.BREAKING: "it must do more or can do less; it may fail unless it changes",
+    Impact.ADJUST: "it must refuse or withhold more; a small change, but a required one",
+    Impact.REVIEW: "depends on the case; needs a decision",
+    Impact.EASIER: "it can do more or must do less; no change is required",
     Impact.NONE: "not affected",
 }
 #: The greatest length of a value and of a sentence, in characters.

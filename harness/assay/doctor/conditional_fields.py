@@ -95,7 +95,7 @@ def _refused_mode(context: DoctorContext, answer: SeenAnswer, name: str) -> Find
         answer.place("modes", mode),
         f"a request in the mode {mode} to be accepted, as without it",
         f"{answer.status}: {context.excerpt(answer)}",
-        f"if the bank does not offer the mode, remove it: the rule about {name} is then not tested",
+        f"if the bank does not offer the mode, remove it; the rule about {name} is then not tested",
         weight=Weight.DOUBT,
     )
 

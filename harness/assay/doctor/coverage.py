@@ -1,4 +1,4 @@
-"""What each check needs to see before its silence means anything.
+"""Coverage of each check: the answers that it needs before its result means anything.
 
 A check without findings is only passed if the answers that it examines were there. Each
 function of `COVERED` returns None if they were, or a `Gap` that says what was missing; a gap
@@ -73,7 +73,7 @@ def _clocks(context: DoctorContext) -> Gap | None:
 def _calls(context: DoctorContext) -> Gap | None:
     if any(answer.accepted for answer in context.answers):
         return None
-    found = "no call was accepted" if context.answers else "no call was made"
+    found = "no accepted call" if context.answers else "no call"
     return Gap(place=("operations",), found=found)
 
 
@@ -147,7 +147,7 @@ def _pages(context: DoctorContext) -> Gap | None:
     if turned:
         return None
     place = ("operations", lists[0].id, "next")
-    return Gap(place=place, expected="a second page of a list", found="none was read")
+    return Gap(place=place, expected="a second page of a list", found="none")
 
 
 def _whole(context: DoctorContext, answer: SeenAnswer) -> bool:
@@ -165,14 +165,14 @@ def _dates(context: DoctorContext) -> Gap | None:
         if name and name in _arguments(context, operation)
     ]
     if not bound:
-        return _idle("the file binds no date that limits a list")
+        return _idle("the file binds no date argument that limits a list")
     said = {SINCE, UNTIL}
     limited = [answer for answer in context.answers if answer.exchange.call.variation in said]
     if any(answer.accepted for answer in limited):
         return None
     operation, name = bound[0]
     place = ("operations", operation.id, "arguments", name)
-    return Gap(place=place, expected="a date with an effect", found="no such call was accepted")
+    return Gap(place=place, expected="a date with an effect", found="no such accepted call")
 
 
 def _arguments(context: DoctorContext, operation: Operation) -> Mapping[str, object]:
@@ -184,9 +184,9 @@ def _presence(context: DoctorContext) -> Gap | None:
     if any(answer.accepted for answer in context.presences):
         return None
     if not context.counted:
-        return _idle("the contracts limit no calls without the customer")
+        return _idle("the contracts set no limit on calls without the customer")
     place, expected = ("presence", "header"), "a header with an effect"
-    return Gap(place=place, expected=expected, found="no call without the customer was accepted")
+    return Gap(place=place, expected=expected, found="no accepted call without the customer")
 
 
 def _makes(context: DoctorContext) -> bool:
@@ -198,7 +198,7 @@ def _screens(context: DoctorContext) -> Gap | None:
         return _idle("nothing is signed")
     if context.signed:
         return None
-    return Gap(place=("sca",), expected="SCA screens", found="no request that was signed")
+    return Gap(place=("sca",), expected="SCA screens", found="no signed request")
 
 
 def _effects(context: DoctorContext) -> Gap | None:
@@ -208,7 +208,7 @@ def _effects(context: DoctorContext) -> Gap | None:
     if any(event.done for event in context.effects):
         return None
     place = ("fixtures", "adapter" if fixtures.kind is FixtureKind.PYTHON else "effects")
-    found = "no request that was executed"
+    found = "no executed request"
     return Gap(place=place, expected="an executed request", found=found)
 
 
@@ -218,7 +218,7 @@ def _states(context: DoctorContext) -> Gap | None:
     moments = {answer.exchange.call.variation for answer in context.answers if answer.accepted}
     if moments & {SIGNED, DENIED, CANCELLED}:
         return None
-    return Gap(place=("sca",), expected="a request after it was signed", found="none was shown")
+    return Gap(place=("sca",), expected="a signed request, read back", found="none")
 
 
 def _values(context: DoctorContext) -> Gap | None:
@@ -235,7 +235,7 @@ def _values(context: DoctorContext) -> Gap | None:
     if variations & {IN_MODE, BARRED, UNKNOWN, OTHERS, CHANGED}:
         return None
     place, expected = ("operations", varied[0]), "requests in other modes and with other values"
-    return Gap(place=place, expected=expected, found="none was made")
+    return Gap(place=place, expected=expected, found="none")
 
 
 def _arguments_read(context: DoctorContext) -> Gap | None:
@@ -251,7 +251,7 @@ def _arguments_read(context: DoctorContext) -> Gap | None:
         return _idle("no rule is about a header or a query parameter")
     if any(f" {RULE} " in answer.probe for answer in context.answers):
         return None
-    expected, found = "a call that shows whether it is read", "none was made"
+    expected, found = "a call that shows whether it is read", "none"
     return Gap(place=places[0], expected=expected, found=found)
 
 

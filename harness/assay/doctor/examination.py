@@ -145,7 +145,7 @@ def _ready(context: DoctorContext) -> Iterator[Finding]:
 STEPS: Final[Sequence[Check]] = (
     Check("target", "the file can be read and fits the contracts", _target_file),
     Check("unused", "every key has an effect", preflight.unused, ("target",)),
-    Check("words", "no word is known to mean something else", preflight.words, ("target",)),
+    Check("words", "every word has its usual meaning", preflight.words, ("target",)),
     Check("waivers", "no waiver has expired", preflight.waivers, ("target",)),
     Check("guessed", "no line is marked as a guess", preflight.guessed, ("target",)),
     Check("secrets", "every secret is set", preflight.secrets, ("target",)),
@@ -168,7 +168,7 @@ STEPS: Final[Sequence[Check]] = (
     Check("effects", "executed requests are reported", executed_requests.effects, ("screens",)),
     Check(
         "states",
-        "requests are shown as what was done",
+        "requests are shown in their actual state",
         request_states.examine,
         ("pointers", "screens"),
     ),
@@ -192,9 +192,9 @@ EXAMINED_BY: Final[Mapping[str, str]] = {
 NOT_EXAMINED: Final[Mapping[str, str]] = {
     "queries": "a refusal names arguments, which look like values that are always sent",
     "template": "a refusal names arguments, which look like values that are always sent",
-    "unlisted": "an ordinary call is about something that is listed",
-    "credentials": "an ordinary call has no customer credentials, which banks must refuse",
-    "given": "a token shows what it covers only to the rules",
+    "unlisted": "an ordinary call names an item that is listed",
+    "credentials": "an ordinary call carries no customer credentials, because banks must refuse those",
+    "given": "only the rules can show what a token covers",
     "volatile": "volatile values show only when the same call is answered at another time",
 }
 

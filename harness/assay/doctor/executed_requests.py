@@ -1,6 +1,6 @@
-"""Checks of what the fixture provider reports as carried out: its requests, days and fields.
+"""Checks of what the fixture provider reports as executed: its requests, days and fields.
 
-A request of the doctor's own is compared with what was sent. A bank may carry out something
+A request of the doctor's own is compared with what was sent. A bank may execute something
 else, and that is for the run to judge; reported here is what looks like a pointer to another
 value, another unit of an amount, or a report of another day. Requests are new in each probe.
 """
@@ -10,19 +10,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
-from typing import Final
 
 from assay.binding.target import FixtureKind
 from assay.contract.files.document import Pointer, found
 from assay.contract.model import Json
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
-from assay.doctor.item_fields import alike
+from assay.doctor.item_fields import alike, unit_of
 from assay.errors import did_you_mean
 from assay.history import Effect, State
-
-#: The units in which an amount may be reported by mistake: tenths of cents to thousands.
-_UNITS: Final = tuple(Decimal(10) ** power for power in (-3, -2, 2, 3))
 
 
 def effects(context: DoctorContext) -> Iterator[Finding]:
@@ -109,19 +104,9 @@ def _mistaken(name: str, value: Json, sent: Sequence[Mapping[str, Json]]) -> str
         for each, other in arguments.items():
             if each != name and alike(value, other):
                 return f"the value of {each}"
-        if _scaled(value, arguments[name]):
+        if unit_of(value, arguments[name]):
             return "the amount in another unit"
     return ""
-
-
-def _scaled(value: Json, sent: Json) -> bool:
-    """Whether a number is another one in another unit."""
-    try:
-        shown, asked = Decimal(str(value)), Decimal(str(sent))
-    except InvalidOperation:
-        return False
-    finite = shown.is_finite() and asked.is_finite() and asked
-    return bool(finite) and shown / asked in _UNITS
 
 
 def _unreported(context: DoctorContext) -> Iterator[Finding]:
@@ -130,9 +115,9 @@ def _unreported(context: DoctorContext) -> Iterator[Finding]:
     python = context.target.fixtures.kind is FixtureKind.PYTHON
     items = (item for answer in context.answers for item in answer.exchange.items)
     if asked and python and any(item.state is State.DONE for item in items):
-        expected = "executed requests, since the bank shows one as done"
+        expected = "executed requests, because the bank shows one as done"
         seen = f"none in effects() of {context.target.fixtures.adapter}"
-        hint = "return `None` if it is not known what was executed"
+        hint = "return `None` if executed requests are unknown"
         yield context.finding(_place(context), expected, seen, hint, weight=Weight.DOUBT)
 
 

@@ -15,7 +15,7 @@ from assay.doctor.pointer_probe import nearest
 from assay.doctor.probes import SEGMENT
 from assay.doctor.request_probes import DENIED
 from assay.errors import CannotArrange, TargetError
-from assay.execution.lanes import lanes_for
+from assay.execution.parallel_trials import lanes_for
 from assay.fixtures.protocol import FixtureProvider
 from assay.history import Authorised, Ending, Wire
 from assay.rules import clauses
@@ -85,8 +85,8 @@ def _one_clock(context: DoctorContext, provider: FixtureProvider) -> Iterator[Fi
     except (TargetError, CannotArrange):
         return  # an ordinary call says why
     if moved > _DAY / 2:
-        found = "a trial that moves the clock moves it for the others, too"
-        hint = "write `safety: {concurrency: 1}`, so that one trial runs after the other"
+        found = "a trial that moves the clock also moves it for the other trials"
+        hint = "set `safety: {concurrency: 1}` to run one trial at a time"
         yield context.finding(("fixtures", "adapter"), "a clock for each trial", found, hint)
 
 
@@ -145,7 +145,7 @@ def screens(context: DoctorContext) -> Iterator[Finding]:
         yield from _factors(context, event)
         yield from _codes(context, event)
         if event.step.variation == DENIED and event.ending is Ending.CONFIRMED:
-            found = "one that signs the request"
+            found = "a decision that signs the request"
             place, expected = ("sca", "decisions", "refuse"), "a decision that refuses the request"
             yield context.finding(place, expected, found, weight=Weight.DOUBT)
         elif event.ending is not Ending.CONFIRMED and not event.step.variation:
@@ -172,7 +172,7 @@ def _replaced(
     if len(missing) == len(other) == 1 and missing | other <= words.keys():
         (factor,), (instead,) = missing, other
         found = f"{instead} in its place on the screens of {segment}"
-        hint = f"are the words of {factor} and {instead} exchanged?"
+        hint = f"are the words for {factor} and {instead} swapped?"
         place, weight = ("sca", "factors", factor), Weight.DOUBT
         yield context.finding(place, f"{factor} to be offered", found, hint, weight=weight)
 
@@ -195,7 +195,7 @@ def _stopped(context: DoctorContext, event: Authorised, page: Wire) -> Iterator[
     place, hint = _misspelt(target, names, event.screens)
     asked = context.redactor.bounded(", ".join(names), 120)
     yield context.finding(
-        place, "a screen listed in the target file", f"one that asks for {asked}", hint
+        place, "a screen listed in the target file", f"a screen that asks for {asked}", hint
     )
 
 
@@ -263,7 +263,9 @@ def _codes(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
     word = context.redactor.bounded(context.target.sca.factors.get(factor, factor), 40)
     expected = f"a code of the customer for the factor {word!r}"
     hint = (
-        "Access.codes has it by this word of sca.factors" if context.target.fixtures.adapter else ""
+        "key it in Access.codes by the word from sca.factors"
+        if context.target.fixtures.adapter
+        else ""
     )
     weight = Weight.UNSEEN if event.ending is Ending.CONFIRMED else Weight.FAULT
     yield context.finding(("fixtures",), expected, "none", hint, weight=weight)

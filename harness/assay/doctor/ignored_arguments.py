@@ -51,7 +51,7 @@ def _ignored(context: DoctorContext, plan: ProbePlan, clause: str, kind: Kind) -
         for operation, argument, spelling in arguments_of(plan, kind, facet) if wrong else ():
             place = ("operations", operation, "arguments", argument)
             where = f"the {spelling.place.value} {spelling.name}"
-            found = f"what would violate {clause}: {one_line(wrong[0].seen)}"
+            found = f"an answer that would violate {clause}: {one_line(wrong[0].seen)}"
             hint = f"does the bank read {argument} in {where}?"
             expected = f"{where} to be read"
             yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
+from itertools import product
+from typing import Final
 
 from assay.binding.features import BINDING_FEATURES
 from assay.binding.spelling import FieldAt
@@ -33,6 +35,8 @@ from assay.rules.clauses import conditional_fields as conditional_fields_of
 
 #: How many items are searched for a pointer that was meant.
 _MOST_SEARCHED = 20
+#: The units in which an amount may be counted by mistake: tenths of cents to thousands.
+_UNITS: Final = tuple(Decimal(10) ** power for power in (-3, -2, 2, 3))
 
 
 def fields(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -69,18 +73,35 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
         found = f"another value at {bound.at[0]}" if shown else f"nothing at {bound.at[0]}"
         yield seen.context.finding(seen.place("field", name), probe.expected, found, hint)
     elif shown and (at := _transformed(seen, name)):
-        found = f"what `{at[-1]}` makes of it"
+        found = f"the value after `{at[-1]}`"
         yield seen.context.finding(at, f"the {name} that was sent", found, weight=Weight.DOUBT)
+    elif shown and (unit := _other_unit(seen, name, bound)):
+        found, hint = "a multiple of it", f'is it counted in units of "{unit}"? (`unit`)'
+        expected = f"the {name} that was sent"
+        yield seen.context.finding(
+            seen.place("field", name), expected, found, hint, weight=Weight.DOUBT
+        )
     elif not shown:
         place = _argument_of(seen, name) or seen.place("field", name)
         found = f"nothing at {bound.at[0]}"
         yield seen.context.finding(place, probe.expected, found, weight=Weight.DOUBT)
-    elif (bound.words or bound.first) and fits and _decoded(seen, name) and any(map(fits, shown)):
-        part = "words" if bound.words else "first"
-        found = f"another value than the one at {bound.at[0]}"
+    elif (part := _mapping(bound)) and fits and _decoded(seen, name) and any(map(fits, shown)):
+        found = f"a value different from the one at {bound.at[0]}"
         yield seen.context.finding(
             (*seen.place("field", name), part), f"the {name} that was sent", found
         )
+
+
+def _mapping(bound: FieldAt) -> str:
+    """Return the key by which a field is another value than the one that is shown; "" for none."""
+    return "words" if bound.words else "first" if bound.first else "unit" if bound.unit else ""
+
+
+def _other_unit(seen: AnsweredOperation, name: str, bound: FieldAt) -> str:
+    """Return the unit in which a field would be an amount that was sent; "" if there is none."""
+    pairs = product(_decoded(seen, name), _sent_values(seen, name))
+    units = (unit for shown, sent in pairs if (unit := unit_of(shown, sent)) is not None)
+    return next((f"{unit * (bound.unit or 1):f}" for unit in units), "")
 
 
 def _transformed(seen: AnsweredOperation, name: str) -> Pointer | None:
@@ -161,6 +182,15 @@ def alike(value: Json, sent: Json) -> bool:
         return Decimal(str(value)) == Decimal(str(sent))
     except InvalidOperation:
         return str(value)[:10] == str(sent)[:10] and is_day(sent)
+
+
+def unit_of(shown: Json, sent: Json) -> Decimal | None:
+    """Return the unit in which an amount that is shown is the one that was sent; None for no unit."""
+    try:
+        unit = Decimal(str(sent)) / Decimal(str(shown))
+    except ArithmeticError:
+        return None
+    return unit if unit in _UNITS else None
 
 
 def all_owned(seen: AnsweredOperation) -> list[Owned]:

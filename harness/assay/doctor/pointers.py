@@ -70,7 +70,7 @@ def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
     elif hint:
         what = f"an empty list at {' or '.join(pointers)}"
     elif not seen.operation.about and any(subject.owns for subject in context.subjects.values()):
-        what, weight = "an empty list for a customer that owns something", Weight.DOUBT
+        what, weight = "an empty list for a customer who owns items", Weight.DOUBT
     if what:
         yield context.finding(seen.place("list"), probe.expected, what, hint, weight=weight)
 
@@ -141,7 +141,7 @@ def _link(seen: AnsweredOperation, n: int, pointer: str) -> Iterator[Finding]:
         hint = (
             f"did you mean {similar}?"
             if similar
-            else "if the bank may leave it out, write {at: …, optional: true}"
+            else "if the bank may omit it, write {at: …, optional: true}"
         )
         found = f"nothing at {pointer}"
         yield seen.context.finding(place, "a link", found, hint, weight=weight)
@@ -207,7 +207,7 @@ def _other_meaning(seen: AnsweredOperation, pointer: str) -> str:
     """Return what the target file says elsewhere that a pointer to a value finds, if it does."""
     binding = seen.binding
     if binding.next is not None and pointer == binding.next.at:
-        return "where the next page is"
+        return "a pointer to the next page"
     if any(pointer.startswith(f"{at}/") for at in binding.list):
         return "which is in the list"
     return "which is a link" if pointer in binding.links else ""

@@ -98,7 +98,7 @@ def guessed(context: DoctorContext) -> Iterator[Finding]:
                         path=path,
                         line=number,
                         key=before.strip(" #-").partition(":")[0],
-                        expected="what the bank documents",
+                        expected="the value from the bank's documentation",
                         found=f"{word}: {one_line(why.strip())}",
                         hint="remove the comment once the line is right",
                     )
@@ -125,7 +125,7 @@ def certificates(context: DoctorContext) -> Iterator[Finding]:
     expires = expiry(target)
     if expires is not None and expires < now + SOON:
         place, expected = ("tls", "certificate_file"), f"a certificate valid for {SOON.days} days"
-        found = f"one that expires on {expires:%Y-%m-%d}"
+        found = f"a certificate that expires on {expires:%Y-%m-%d}"
         yield context.finding(place, expected, found, weight=Weight.NOTE)
 
 
@@ -201,7 +201,7 @@ def _request(context: DoctorContext, key: Pointer, url: SplitResult) -> Finding 
             found = f"a connection closed after our certificate was sent ({type(error).__name__})"
             expected = "a certificate that the bank accepts"
             return context.finding(("tls", "certificate_file"), expected, found)
-        found = f"one that cannot be read ({type(error).__name__})"
+        found = f"a response that cannot be read ({type(error).__name__})"
         hint = "does the address speak plain http?" if url.scheme == "https" else "is it https?"
         return context.finding(key, "an HTTP response", found, hint)
     date = answer.getheader("Date")

@@ -1,4 +1,4 @@
-"""What a contract and a target file allow the doctor's probes to do.
+"""Plan of the doctor's probes: the calls that a contract and a target file allow.
 
 Which operations are called, with how many items, which calls without the customer are
 counted, and whether requests can be made and signed. Where no customers can be created for
@@ -25,6 +25,8 @@ MANY = 12
 MOST = 60
 #: The highest quota that is used up: a higher one would take too many calls.
 MOST_COUNTED = 10
+#: The variation of a call at another host.
+HOST = "at another host"
 #: The ways of signing that need no person.
 BY_ITSELF = frozenset({ScaKind.FORMS, ScaKind.BROWSER, ScaKind.CONTROL})
 
@@ -64,6 +66,12 @@ class ProbePlan:
             Capability.WRITE, lambda operation: bool(operation.makes and not operation.grants)
         )
         return plain or self._offered(Capability.WRITE, lambda operation: bool(operation.makes))
+
+    @property
+    def other_hosts(self) -> range:
+        """The target's other hosts, by number, where the document offers them to this interface."""
+        offered = self.makes_customers and "second" in self.contract.hosts
+        return range(len(self.target.hosts) if offered else 0)
 
     @property
     def making(self) -> tuple[Operation, ...]:

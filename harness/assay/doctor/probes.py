@@ -19,13 +19,13 @@ from assay.binding.submission import SUBMISSION
 from assay.binding.target import Target
 from assay.contract.model import Capability, Operation
 from assay.doctor import request_probes
-from assay.doctor.probe_plan import ProbePlan
+from assay.doctor.probe_plan import HOST, ProbePlan
 from assay.doctor.rule_probes import rule_probes
 from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding, Owned, Subject
 from assay.planning.price import submitting
 from assay.rules import steps
 from assay.rules.clauses import factors_by_segment
-from assay.rules.consented import with_consents
+from assay.rules.consent_probes import with_consents
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.rule import Script
 from assay.rules.steps import Part
@@ -36,7 +36,6 @@ READS, ROLES, REQUESTS, PRESENCE, SEGMENT = "reads", "roles", "requests", "prese
 RULE = "rule"
 #: The variations of a call, in words.
 SINCE, UNTIL, ALIAS = "from a day on", "up to a day", "by another name"
-HOST = "at another host"
 #: How many days ago the two dates are.
 SINCE_AGO, UNTIL_AGO = 5, 10
 #: The most steps of a probe that its cost is estimated from.
@@ -145,7 +144,7 @@ def _reads(plan: ProbePlan) -> Script:
     for operation in plan.lists:
         first = yield from steps.send(Call(operation=operation.id, subject="psu"))
         yield from _second_page(plan, first)
-    for host in range(len(plan.target.hosts) if plan.lists and plan.makes_customers else 0):
+    for host in plan.other_hosts if plan.lists else ():
         elsewhere = Call(operation=plan.lists[0].id, subject="psu", host=host)
         yield from steps.send(replace(elsewhere, variation=HOST))
     if plan.grant and not needed:

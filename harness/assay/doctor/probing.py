@@ -17,7 +17,7 @@ from assay.doctor.quick_probes import quick_probes
 from assay.errors import CannotArrange, InputError, TargetError
 from assay.execution.executor import executing
 from assay.history import Authorised, Event, Subject, Wire
-from assay.rules.consented import with_consents
+from assay.rules.consent_probes import with_consents
 from assay.rules.steps import perform_all
 from assay.transport.auth.diagnostics import AuthenticationError
 from assay.transport.protocol import Delivery, Transport

@@ -1,4 +1,4 @@
-"""Checks that what a request says changes the answer: dates, presence, and the next page.
+"""Checks that dates, presence and paging in a request change the answer.
 
 A mock gives the same answer to every request. Dates that are sent must limit the items, the
 presence header must keep a call out of the limit for calls without the customer, and a list
@@ -74,7 +74,7 @@ def presence(context: DoctorContext) -> Iterator[Finding]:
     if absent and absent[0]:  # else no call is served; reported by another check
         yield from _presence(context, absent, served=all(present), reverse=header.absent)
     elif not answers and context.target.fixtures.kind is FixtureKind.ROLES:
-        found = "no call to check it: that would use up the calls of real customers"
+        found = "no call to check it, because it would use up the quota of real customers"
         place, weight = ("presence", "header"), Weight.UNSEEN
         yield context.finding(place, "a header with an effect", found, weight=weight)
 
@@ -98,14 +98,14 @@ def _presence(
     the customer were, and `reverse` whether the header marks the customer's absence.
     """
     place, limited = ("presence", "header"), not all(absent)
-    expected = "calls without the customer to be limited"
+    expected = "a limit on calls without the customer"
     if limited and not served:
         expected = "calls with the customer to be served"
         found = "calls with the header refused like those without it"
         hint = "is the name right, and does the bank accept the value?"
         yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
     elif not limited and served:
-        found = f"all {len(absent)} served, and those with the customer too"
+        found = f"all {len(absent)} served, as well as those with the customer"
         hint = "does the bank distinguish calls with and without the customer by this header?"
         yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
     elif not limited:
@@ -142,7 +142,7 @@ def _date_not_sent(context: DoctorContext, operation: Operation, name: str) -> I
     if first is not None and first.accepted and name in first.binding.arguments:
         place, found = (
             first.place("arguments", name),
-            "no call with this date, which would use up the calls of real customers",
+            "no call with this date, because it would use up the quota of real customers",
         )
         yield context.finding(place, "a date with an effect", found, weight=Weight.UNSEEN)
 
@@ -217,7 +217,7 @@ def _second_page(context: DoctorContext, second: SeenAnswer) -> Iterator[Finding
     first = [answer for answer in plain if answer.exchange.n < second.exchange.n][-1]
     place, expected = second.place("next"), "another page after the first"
     if not second.status and isinstance(outcome, Indeterminate):
-        hint = "if the other host is the bank's too, add it to hosts"
+        hint = "if the other host also belongs to the bank, add it to hosts"
         yield context.finding(("hosts",), expected, outcome.why, hint, weight=Weight.DOUBT)
     elif not second.accepted:
         found = f"{second.status} for the second page"

@@ -1,4 +1,4 @@
-"""The doctor's probes of requests: each is made, shown, changed, signed or ended in one way.
+"""The doctor's probes of requests: make, show, change, sign and end one.
 
 Where customers are created, every mode and every second value of the target file is sent
 once, and a request is shown at each moment of its life, so that its words can be compared
@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from assay.binding.mode_values import repeats_argument
 from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Operation
-from assay.doctor.probe_plan import ProbePlan
+from assay.doctor.probe_plan import HOST, ProbePlan
 from assay.history import (
     Accepted,
     Arrange,
@@ -40,7 +40,7 @@ DENIED, LEFT = "after the customer refused", "after the customer was idle"
 CANCELLED, CHANGED = "after it was cancelled", "after it was changed"
 #: The variations of a call that makes or changes a request.
 IN_MODE, OTHERS = "in a mode", "with other values"
-BARRED, UNKNOWN = "in a mode that is refused", "in a mode that no bank knows"
+BARRED, UNKNOWN = "in a mode that is refused", "in an invalid mode"
 #: The variation of a request by a customer of a segment.
 SEGMENT = "by a customer of a segment"
 #: What makes a word of a bank one that it does not know.
@@ -71,6 +71,9 @@ def requests(plan: ProbePlan, create: Operation) -> Script:
             yield from _shown(lifecycle, made, SIGNED)
             yield from _shown_elsewhere(plan, lifecycle, made, SIGNED)
             yield from request_steps.inquire()
+    for host in plan.other_hosts if not plan.reads else ():
+        elsewhere = replace(request_steps.request(lifecycle, psu), host=host, variation=HOST)
+        yield from steps.send(elsewhere)
     mode = _changeable_mode(plan, lifecycle)
     made = yield from steps.send(request_steps.request(lifecycle, psu, mode))
     if not plan.makes_customers:

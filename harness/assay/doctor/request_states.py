@@ -1,4 +1,4 @@
-"""Checks of requests at the moments of their life: each is shown as what was done with it.
+"""Checks of the states of a request: new, signed, refused, idle, cancelled and deferred.
 
 A word that the file lists under the wrong state is recognised by the moments at which the
 bank shows it: a new request is open, a signed one is done, a refused or cancelled one has
@@ -156,9 +156,11 @@ def _rules(context: DoctorContext) -> Iterator[Finding]:
             if len(signed) <= 1:
                 yield from words
             else:
-                expected = f"what {clause.id} says of {' and '.join(sorted(signed))}"
+                expected = (
+                    f"the result that {clause.id} requires for {' and '.join(sorted(signed))}"
+                )
                 place, found = ("sca", "factors"), "the opposite of each"
-                hint = "are the bank's words for them the other way round?"
+                hint = "are the bank's words for them swapped?"
                 yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
 
 

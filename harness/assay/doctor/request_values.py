@@ -1,4 +1,4 @@
-"""Checks of modes, second values and changes: the bank takes each, for what it is.
+"""Checks of modes, second values and changes: the bank must accept and show each of them.
 
 An ordinary request was accepted; one that differs in a mode or a second value was not, or a
 change is shown in another field. Either the file is wrong, or the bank is unusual.
@@ -36,7 +36,9 @@ def _modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[
         mode = answer.exchange.call.mode
         if answer.exchange.call.variation == IN_MODE and mode and _refused(answer):
             expected = f"a request in the mode {mode} to be accepted, as without it"
-            hint = "if the bank does not offer the mode, remove it: its rules are not applicable"
+            hint = (
+                "if the bank does not offer the mode, remove it; its rules are then not applicable"
+            )
             place = answer.place("modes", mode)
             found = f"{answer.status}: {context.excerpt(answer)}"
             yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
@@ -51,9 +53,9 @@ def _unread_modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> It
             continue
         spelling = answer.binding.modes[mode]
         if known == UNKNOWN:
-            found = f"a request with a word that no bank knows, accepted ({answer.status})"
+            found = f"a request with an invalid mode, accepted ({answer.status})"
         elif not _traces(context, answer):
-            found = f"a request that is accepted ({answer.status}), and shows nothing of the mode"
+            found = f"an accepted request ({answer.status}) that does not show the mode"
         else:
             continue
         expected = f"the bank to read the mode {mode}"
@@ -121,7 +123,7 @@ def _second_values(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> I
     for answer in answers:
         call = answer.exchange.call
         if call.variation == OTHERS and len(call.varied) == 1 and _refused(answer):
-            expected = "a value that is as good as `value`"
+            expected = "a second value as valid as `value`"
             found = f"{answer.status}: {context.excerpt(answer)}"
             place = answer.place("arguments", call.varied[0], "other")
             yield context.finding(place, expected, found, weight=Weight.DOUBT)
@@ -171,10 +173,10 @@ def _change(context: DoctorContext, change: SeenAnswer, after: SeenAnswer) -> It
     elsewhere = next((field for field, value in fields.items() if alike(value, sent)), "")
     place, expected = change.place("arguments", name), f"the request with another {name}"
     if elsewhere:
-        found = f"one with that value as its {elsewhere}"
+        found = f"a request with that value as its {elsewhere}"
         yield context.finding(place, expected, found)
     elif not _is_shown(after.body, sent):
-        found, hint = "one that is unchanged", "is this where the bank reads it?"
+        found, hint = "an unchanged request", "is this where the bank reads it?"
         yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
 
 

@@ -1,4 +1,4 @@
-"""The rules' own probes that an examination performs, because no ordinary request shows the same.
+"""The probes of rules that an examination runs where no ordinary request shows the same.
 
 A rule that rejects requests shows words for states that no other request has. A rule about an
 argument in the header or the query shows whether the bank reads it there: a bank serves a call
@@ -18,7 +18,7 @@ from assay.binding.target import Place
 from assay.doctor.probe_plan import ProbePlan
 from assay.history import Authorise
 from assay.rules.clauses import clauses_of
-from assay.rules.consented import probe_of
+from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.kinds.error_body import ErrorBodyRule
 from assay.rules.rule import BindingRequirement, Facet, Kind, Script

@@ -16,10 +16,10 @@ from assay.contract.model import Operation
 from assay.doctor import items, refusals, submissions
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import nearest
-from assay.doctor.probes import HOST
+from assay.doctor.probe_plan import HOST
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
 from assay.rules.clauses import clauses_of
-from assay.rules.consented import named_operations
+from assay.rules.consent_probes import named_operations
 from assay.rules.refusing_kind import RefusingKind
 
 __all__ = ["examine", "matched"]
@@ -106,7 +106,7 @@ def _not_accepted(context: DoctorContext, answer: SeenAnswer) -> Iterator[Findin
     elif status in REFUSED:
         yield from _REFUSALS.get(status, refusals.arguments)(context, answer)
     elif status == CLOSED:
-        hint = "the bank may be closed for maintenance: try again later"
+        hint = "the bank may be under maintenance; try again later"
         yield context.finding(answer.place(), "an answer", "503", hint, weight=Weight.UNSEEN)
     else:
         yield from _failed(context, answer)
@@ -166,7 +166,7 @@ def _misread(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
         if narrow:
             index, part = narrow
             media_type = answer.exchange.wire.media_type or "none"
-            found = f"media type {media_type}" if part == "media_type" else f"another {part}"
+            found = f"media type {media_type}" if part == "media_type" else f"a different {part}"
             yield context.finding((*place, index, part), expected, found)
         else:
             found = f"no matcher for {answer.status}"
@@ -239,7 +239,7 @@ def _path(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     if method != operation.method:
         # Some banks answer 404 to another method. Of two lines, the only one is wrong.
         place = place if fixed or binding.path else answer.place("method")
-        hint = f"{hint}; is {method} right? the contract has {operation.method}"
+        hint = f"{hint}; is {method} correct? the contract has {operation.method}"
     expected = "an allowed method" if place[-1] == "method" else "the path of an available method"
     yield context.finding(place, expected, "404", hint)
 
@@ -262,7 +262,7 @@ def _media(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
 def _rate_limited(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     if any(presence.status == answer.status for presence in context.presences):
         return  # reported by `request_effects.presence`
-    found = "429: the bank limits calls at the moment"
+    found = "429: the bank currently limits calls"
     yield context.finding(answer.place(), "an answer", found, weight=Weight.UNSEEN)
 
 

@@ -85,7 +85,7 @@ def refused(context: DoctorContext) -> Iterator[Finding]:
         shown = context.excerpt(answer)
         found = f"{answer.status}{': ' if shown else ''}{shown}"
         expected = "the submission of a request that was just signed to be accepted"
-        hint = "does the bank take what was signed at this path, in this form, with this token?"
+        hint = "are the path, the form and the token of the submission correct?"
         yield context.finding(answer.place(key), expected, found, hint)
 
 
@@ -94,5 +94,5 @@ def unseen(context: DoctorContext) -> Iterator[Finding]:
     for operation in _submitting(context):
         if not any(answer.operation is operation for answer in context.submissions):
             place = ("operations", operation.id, SUBMISSION)
-            found = "no request was signed, so that none was submitted"
+            found = "no request was signed, so none was submitted"
             yield context.finding(place, "", found, weight=Weight.UNSEEN)

@@ -1,1 +1,1 @@
-"""What a run will cost and how far it can get, found by a dry run."""
+"""Cost and feasibility of a run, estimated by a dry run."""

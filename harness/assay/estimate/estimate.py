@@ -1,4 +1,4 @@
-"""Estimates of a run at a real bank: what it will cost, and how long it will wait.
+"""Estimates of a run at a real bank: calls, accesses, signatures and waiting time.
 
 Every probe is run against a dry target first. It grants whatever a probe asks for, so all figures
 are upper bounds for a conforming target; of a list whose length is unknown, one page is counted.

@@ -1,4 +1,4 @@
-"""What a run can reach within its budgets and with its fixtures, computed before it starts.
+"""Feasibility of a run: the obligations that it can test within its budgets and fixtures.
 
 Every planned trial is dry-run (`dry_run`). One that would be stopped is not run, and
 its obligations stay unverified for the reason that would stop it; where it observes
@@ -38,7 +38,7 @@ UNSENDABLE = ("needs a value for ", f"needs {UNAUTHENTICATED_TPP}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feasibility:
-    """A plan that can be carried out, and what each of its trials will do.
+    """A plan that can be executed, and what each of its trials will do.
 
     `before` is the plan without this computation. `used` are the accesses without the
     customer that earlier runs made, of the counts that this run adds to; `bounds` are their

@@ -1,4 +1,4 @@
-"""Ambient clauses in the trials of other clauses, and where violations outside their own trial come from.
+"""Ambient clauses, judged in every trial, and the source of violations outside their own trial.
 
 The check of an ambient clause judges the end of every trial. So that it can see what was carried
 out, a trial that made a request ends with an inquiry at the fixture, which is no exchange. A
@@ -103,7 +103,7 @@ def roles_of(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 
 def with_inquiry(script: Script, contract: Contract, offers: Collection[Capability]) -> Script:
-    """Return a probe that asks, at its end, what was carried out of the requests it made.
+    """Return a probe that asks, at its end, what was executed of the requests it made.
 
     Nothing is added where no clause is ambient, where the target does not offer it, or where the
     probe asks at its end itself.

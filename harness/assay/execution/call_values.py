@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, date
+from datetime import UTC, date, tzinfo
 from typing import TYPE_CHECKING
 from uuid import uuid5
 
 from assay.binding.encode import BARE
 from assay.binding.target import Target
 from assay.binding.values import RequestValues, has_day
-from assay.execution.repeated_values import repeated_values
+from assay.execution.repeated_values import repeated_body, repeated_values
 from assay.history import Call, Exchange
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def values_for(executor: Executor, call: Call, target: Target) -> RequestValues:
     values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
     standing = target.headers or target.queries or binding.headers or binding.queries
     plain = RequestValues(
+        zone=_zone(executor, call),
         ids=executor.ids,
         resources=executor.resources,
         outputs=executor.kept.values_for(
@@ -46,6 +47,8 @@ def values_for(executor: Executor, call: Call, target: Target) -> RequestValues:
         ),
     )
     slots = repeated_values(executor, call, target, plain)
+    if binding.whole:
+        plain = replace(plain, body=repeated_body(executor, call, operation))
     if not (standing or binding.template or values):
         return replace(plain, slots=slots)
     executor.generated += 1
@@ -65,9 +68,13 @@ def values_for(executor: Executor, call: Call, target: Target) -> RequestValues:
 
 def _today(executor: Executor, call: Call) -> date:
     """Return the calendar day at the bank, by its clock and its time zone."""
+    return executor.look().astimezone(_zone(executor, call) or UTC).date()
+
+
+def _zone(executor: Executor, call: Call) -> tzinfo | None:
+    """Return the zone of the bank's days for an operation."""
     environment = executor.environment
-    zone = environment.guard.zones.get(call.operation) or environment.target.zone or UTC
-    return executor.look().astimezone(zone).date()
+    return environment.guard.zones.get(call.operation) or environment.target.zone
 
 
 def making(executor: Executor, request: str) -> Exchange | None:

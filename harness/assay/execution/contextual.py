@@ -1,4 +1,4 @@
-"""Trials in further contexts: what they violate, and the context that this takes.
+"""Trials in further contexts: their violations, and the context that each violation needs.
 
 Every check of the contract judges such a trial, as it judges a random sequence. A trial varies
 several dimensions at once. What it violates is tried again with each value alone, so that a

@@ -79,7 +79,8 @@ def _credentials_for(executor: Executor, call: Call, operation: Operation) -> Ac
     if scope_of(executor, call) is not None:
         key = ("operations", operation.id, "modes", call.mode or "")
         raise CannotArrange(
-            f"a token whose scope {'.'.join(key)} replaces: it is of a consent", key=key
+            f"a token whose scope {'.'.join(key)} can replace; this one belongs to a consent",
+            key=key,
         )
     if call.bearer is Token.NONE:
         return replace(access, token=None)

@@ -30,10 +30,10 @@ from assay.execution.credentials import credentials_for, renew_token
 from assay.execution.environment import Environment
 from assay.execution.fixture_events import new_effects, registered, withdrawn
 from assay.execution.guard import Customer, customer_of
+from assay.execution.id_lookup import look_up_ids
 from assay.execution.item_uses import used_items
-from assay.execution.kept_outputs import KeptOutputs
 from assay.execution.limits import check_offered
-from assay.execution.lookups import look_up_ids
+from assay.execution.output_store import KeptOutputs
 from assay.execution.partial_arrangement import PartialArrangement
 from assay.execution.resend import resend
 from assay.execution.response_limit import ResponseLimit

@@ -1,4 +1,4 @@
-"""What a fixture does besides customers and time: values that are registered, what was carried out.
+"""Fixture events besides customers and time: registrations and executed requests.
 
 A customer who existed before has values (creditors) of its own on file, which is all that it can
 have. One that fits the age which a probe asks for is taken instead of the target file's value.
@@ -130,7 +130,7 @@ def _wanted(step: Register, *, running: bool) -> str:
     if step.exact is None or step.age >= LONG:
         return f"{what} {_told(step.age)} before {where}"
     if span is None:
-        clock = "and a clock that stands still (fixtures.now) or can be moved"
+        clock = "and a clock that is fixed (fixtures.now) or can be moved"
         return f"{what} exactly {_told(step.age)} before {where}, {clock}"
     least, most = (_told(age) for age in span)
     if least == most:

@@ -1,4 +1,4 @@
-"""Items of customers that a step uses up, such as the account that a payment is made from.
+"""Items that a step uses up, such as the account of a payment.
 
 A bank may refuse what repeats an earlier request about the same item: most banks one that was
 signed, some even one that was only made. So a request that is final weighs more than any number of

@@ -57,7 +57,9 @@ def check_written(call: Call, operation: Operation, request: HttpRequest, target
     if read_only(target):
         raise CannotArrange(str(ALLOW_WRITES))
     if live and call.malformed is not None:
-        raise CannotArrange("a bank that is not live: nothing malformed is written there (safety)")
+        raise CannotArrange(
+            "a bank that is not live, because no malformed request is written to a live bank (safety)"
+        )
     binding = target.operations.get(operation.id, BARE)
     for name in dict.fromkeys((*safety.only, *safety.most)):
         # A modification has only what it changes, and a cancellation nothing of the request.
@@ -67,7 +69,9 @@ def check_written(call: Call, operation: Operation, request: HttpRequest, target
         spelling = binding.arguments.get(name)
         values = [*_values(spelling, request)] if spelling else []
         if strict and (not values or any(value is MISSING for value in values)):
-            raise CannotArrange(f"{name} where it can be read off the request (safety)")
+            raise CannotArrange(
+                f"{name} in a place where it can be checked before sending (safety)"
+            )
         for value in values:
             if spelling and value is not MISSING:
                 _check_value(name, value, spelling, target, live=live)
@@ -86,22 +90,23 @@ def _check_value(name: str, value: Json, spelling: Spelling, target: Target, *, 
         allowed += [sent(value_, spelling, RequestValues()) for value_ in safety.only[name]]
         items = cast("list[Json]", value) if isinstance(value, list) else [value]
         if not all(item in allowed or str(item) in allowed for item in items):
-            raise CannotArrange(f"{name} to be one that safety.only lists")
+            raise CannotArrange(f"{name} to be listed in safety.only")
     if name in safety.most:
-        number = _number(value, spelling.text)
+        number = _number(value, spelling)
         if live if number is None else abs(number) > Decimal(safety.most[name]):
             raise CannotArrange(f"{name} of no more than {safety.most[name]} (safety.most)")
 
 
-def _number(value: Json, text: str) -> Decimal | None:
+def _number(value: Json, spelling: Spelling) -> Decimal | None:
+    """Return the amount that a value on the wire is, in the main unit of its currency."""
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         return None
-    before, _, after = text.partition("{}")
+    before, _, after = spelling.text.partition("{}")
     try:
         number = Decimal(str(value).removeprefix(before).removesuffix(after))
     except InvalidOperation:
         return None
-    return number if number.is_finite() else None
+    return number * (spelling.unit or 1) if number.is_finite() else None
 
 
 def _values(spelling: Spelling, request: HttpRequest) -> Iterator[Json]:

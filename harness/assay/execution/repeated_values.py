@@ -1,9 +1,11 @@
-"""Values in the path of a call about a request that repeat what the call had that made it."""
+"""What a call about a request repeats of the call that made it: values in its path, or its body."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from assay.binding.encode import BARE
@@ -45,14 +47,36 @@ def repeated_values(
     return {name: values[name] for name in names if name in values}
 
 
+def repeated_body(executor: Executor, call: Call, operation: Operation) -> Mapping[str, Any]:
+    """Return the body of a request as it was last accepted, for a change that sends it whole.
+
+    A change of what this trial has not made repeats the last request that it made.
+    """
+    made = _making(executor, call, operation)
+    if made is None:
+        return {}
+    body: object = None
+    key = made.item.key if made.item else None
+    for event in (made, *executor.events):
+        if not isinstance(event, Exchange) or not event.accepted or event.n < made.n:
+            continue
+        about = executor.operations[event.call.operation]
+        changed = about.changes and event.call.arguments.get(about.about or "") == key
+        if event is made or changed:
+            with suppress(ValueError):
+                body = json.loads(event.wire.request_body)
+    return cast("Mapping[str, Any]", body) if isinstance(body, dict) else {}
+
+
 def _making(executor: Executor, call: Call, operation: Operation) -> Exchange | None:
     """Return the accepted call that made the request of a call, or any other request."""
     key = executor.submissions.key(str(call.arguments.get(operation.about or "", "")))
+    making = {maker.id for maker in makers(operation, executor.operations.values())}
     last: Exchange | None = None
     for event in reversed(executor.events):
         if not isinstance(event, Exchange) or not event.accepted:
             continue
-        if executor.operations[event.call.operation].makes != operation.request:
+        if event.call.operation not in making:
             continue
         if event.item is not None and event.item.key == key:
             return event

@@ -215,7 +215,7 @@ def _translated(binding: OperationBinding) -> bool:
 
 
 def _is_literal(spelling: Spelling) -> bool:
-    parts = spelling.words or spelling.each or spelling.exclusive
+    parts = spelling.words or spelling.each or spelling.exclusive or spelling.unit
     return spelling.found is None and not parts and spelling.text == "{}"
 
 

@@ -1,4 +1,4 @@
-"""Limit on what the answers of one trial may be in total.
+"""Limit on the total size of the answers in one trial.
 
 A trial keeps all of its exchanges until it is judged. Each answer is limited by the transport;
 many of them together, such as pages without end, are limited here.

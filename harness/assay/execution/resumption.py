@@ -1,4 +1,4 @@
-"""Resumption of a run that was cut short: what its journal says is done, and what is missing.
+"""Resumption of an interrupted run: finished and missing trials, read from its journal.
 
 A trial is done if its `ended` line was written, which has what a resumed run needs to know of it.
 Whatever follows the last such line belongs to a trial that was cut short. It is run again from the

@@ -280,7 +280,7 @@ class Session:
         self.recorder.stop()
         verdicts = self._verdicts.write_final()
         if len(verdicts) != len(self.plan.items):
-            self.faults.append("planned obligations and verdicts do not add up")
+            self.faults.append("the verdicts are not those of the planned obligations")
         stopped = self.environment.guard.stopped
         conclusion = self._assembly.conclude(
             verdicts,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.binding.encode import Access
 from assay.execution.call_values import added_parameters
 from assay.execution.consent_tokens import authorised_flow
-from assay.history import Authorise, Authorised
+from assay.history import Accepted, Authorise, Authorised, Exchange
 
 if TYPE_CHECKING:
     from assay.execution.executor import Executor
@@ -23,6 +23,7 @@ def signed(executor: Executor, step: Authorise) -> Authorised:
         CannotArrange: the budget has no call left, or nothing can sign.
 
     """
+    step = replace(step, approval=_newest_link(executor, step))
     access = executor.access.get(step.by or step.subject, Access())
     guard, signer = executor.environment.guard, executor.who(step.by or step.subject)
     guard.count()
@@ -46,3 +47,14 @@ def signed(executor: Executor, step: Authorise) -> Authorised:
         wire=replace(flow.wire, body=b"", request_body=b""),
         ms=(perf_counter() - began) * 1000,
     )
+
+
+def _newest_link(executor: Executor, step: Authorise) -> str | None:
+    """Return the link that the bank gave last: a request that was changed may have another."""
+    for event in reversed(executor.events):
+        if not isinstance(event, Exchange) or not isinstance(event.outcome, Accepted):
+            continue
+        about = executor.operations[event.call.operation].about or ""
+        if event.outcome.approval and event.call.arguments.get(about) == (step.request or None):
+            return event.outcome.approval
+    return step.approval

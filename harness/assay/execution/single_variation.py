@@ -98,7 +98,7 @@ class VariationGuard:
             changed = {place: how for place, how in changed.items() if not _within(place, tokens)}
         if not changed:
             names = ", ".join(sorted(name.removeprefix("arguments.") for name in different))
-            return f"the request is the same as its control: {names} changes nothing in it"
+            return f"the request equals its control: {names} changes nothing in it"
         explained = [
             *tokens,
             *_of_arguments(different, call, control.call, binding),

@@ -72,7 +72,7 @@ class Submissions:
     def outcome(self, outcome: Outcome, refused: str | None) -> Outcome:
         """Return an outcome under the keys of the history.
 
-        The answer is about the request `refused`, if it is one: that is not carried out any more,
+        The answer is about the request `refused`, if it is one: that is not executed any more,
         however its consent is shown.
         """
         if not self.keys and refused is None:
@@ -104,15 +104,17 @@ def _known(value: Json, own: Mapping[str, str]) -> Json:
 
 # -- calls about requests ------------------------------------------------------------
 def sent_call(executor: Executor, call: Call) -> tuple[Call, Target]:
-    """Return a call as it is sent, and the target as its operation is called now."""
+    """Return a call as it is sent, and the target as its operation is called now, or by this name."""
     target, operation = executor.environment.target, executor.operations[call.operation]
+    binding = target.operations.get(operation.id, BARE)
+    if (named := binding.under(call.alias)) is not binding:
+        target = _with_binding(target, operation, named)
     key = _request_of(call, operation)
     if key not in executor.submissions.keys:
         return call, target
     about, bank_key = operation.about or "", executor.submissions.bank_key(key)
     if call.arguments.get(about) == key and bank_key != key:
         call = replace(call, arguments={**call.arguments, about: bank_key})
-    binding = target.operations.get(operation.id, BARE)
     return call, _with_binding(target, operation, binding.submitted or binding)
 
 

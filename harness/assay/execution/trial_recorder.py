@@ -16,7 +16,7 @@ from assay.contract.model import Contract
 from assay.execution import ambient
 from assay.execution.environment import Environment
 from assay.execution.executor import run_probe
-from assay.execution.lanes import Lanes, LaneStopped, RecordedRun, StoppableTransport
+from assay.execution.parallel_trials import Lanes, LaneStopped, RecordedRun, StoppableTransport
 from assay.history import AnsweredCall, Authorised, Event, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal

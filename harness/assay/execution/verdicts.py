@@ -1,4 +1,4 @@
-"""Record of the verdicts of a run: preliminary ones as trials show them, final ones at its end.
+"""Verdicts of a run in progress: preliminary ones from trials, final ones at the end.
 
 A run that is killed leaves no final verdict. So the verdicts on the obligations of a trial are
 written as soon as it has ended, and again where later evidence changes them. The final verdicts

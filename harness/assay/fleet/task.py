@@ -23,7 +23,7 @@ from assay.execution.session import Options, RunResult, Session, run_session
 from assay.journal.journal_file import JOURNAL
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing
-from assay.planning.examined import is_examined
+from assay.planning.preflight_policy import is_examined
 from assay.planning.prepare import Prepared, prepare
 from assay.planning.shards import read_shard
 from assay.report import Report, read_journal, render

@@ -1,4 +1,4 @@
-"""How far a search may go at a target, and what it may cost."""
+"""Limits and cost of a search at a target."""
 
 from __future__ import annotations
 

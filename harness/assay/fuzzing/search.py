@@ -31,7 +31,7 @@ from assay.fuzzing.engine import (
 )
 from assay.fuzzing.findings import FuzzFinding, Reached, SearchResult
 from assay.fuzzing.limits import SearchLimits
-from assay.fuzzing.reach import Reach, WatchedContext
+from assay.fuzzing.search_coverage import Reach, WatchedContext
 from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
 from assay.fuzzing.sequences.concretize import ANYWHERE, Concretizer, script
 from assay.fuzzing.sequences.sequence import SequenceBuilder

@@ -33,8 +33,8 @@ from assay.fuzzing.findings import (
     situation,
 )
 from assay.fuzzing.limits import SearchLimits, limits_of
-from assay.fuzzing.reach import value_named
 from assay.fuzzing.search import Search
+from assay.fuzzing.search_coverage import value_named
 from assay.fuzzing.sequences.concretize import script
 from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence, write
 from assay.fuzzing.sequences.sequence_names import foreign_names
@@ -197,7 +197,7 @@ class SearchSession:
         last = exchanges[-1] if exchanges else None
         again = finding.again(last) if last else None
         bounded = self.session.journal.redactor.bounded
-        says = again.says if again else "not shown again: the target is not deterministic"
+        says = again.says if again else "not reproduced: the target is not deterministic"
         return {
             "operation": finding.operation,
             "clauses": [*finding.clauses],

@@ -214,7 +214,7 @@ class Authorised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """A request that was carried out, with its `fields` by the contract's names."""
+    """A request that was executed, with its `fields` by the contract's names."""
 
     request: str
     on: date
@@ -223,7 +223,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
-    """Event: what was carried out so far; None if the fixture provider cannot tell.
+    """Event: what was executed so far; None if the fixture provider cannot tell.
 
     Effects that an earlier event has may be left out.
     """

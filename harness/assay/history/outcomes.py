@@ -116,7 +116,7 @@ class Cause(Enum):
     """Why an answer says nothing about the contract."""
 
     SERVER = "the target failed"
-    TRANSPORT = "no answer came"
+    TRANSPORT = "no answer"
     BINDING = "the target file does not describe this answer"
     AUTH = "the target rejects the credentials"
 
@@ -124,7 +124,7 @@ class Cause(Enum):
 class Detail(Enum):
     """The exact cause, for finding a mistake in the target file."""
 
-    TIMEOUT = "no complete answer came in time"
+    TIMEOUT = "no complete answer in time"
     UNKNOWN_STATUS = "no outcome of the target file matches the status"
 
 

@@ -189,7 +189,7 @@ class Submit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inquire:
-    """Step: ask the fixture provider, not the API, which requests were carried out."""
+    """Step: ask the fixture provider, not the API, which requests were executed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

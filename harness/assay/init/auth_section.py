@@ -22,7 +22,7 @@ ADDRESSES: Final = {
 
 def auth_section(draft: TargetDraft) -> YamlEntry:
     """Return the section, with what is missing in it."""
-    says = ["", "How calls are authenticated; secrets are read from environment variables."]
+    says = ["", "Authentication of calls. Secrets are read from environment variables."]
     if draft.auth in {"bearer", "key"} and draft.fixtures != "none":
         says.append("Each customer under `fixtures` has its own token.")
     guess = used_auth(draft)
@@ -34,7 +34,7 @@ def auth_section(draft: TargetDraft) -> YamlEntry:
     if others:
         first, *more = others
         rest = f" and {len(more)} more" if more else ""
-        what = f"the document authenticates {first}{rest} in another way than this"
+        what = f"the document specifies different authentication for {first}{rest}"
         below += (gap("auth", "tpp", what=what, example="{kind: …}"),)
     why = draft.whys.get("auth", "")
     if not (by_tpp or others) and draft.auth not in ADDRESSES and len(below) <= 2:  # noqa: PLR2004 -- fits a line
@@ -89,5 +89,5 @@ def _token_in(guess: GuessedAuth) -> YamlEntry:
     """Return that the token is in the body, besides the usual place."""
     header = guess.given.get("header", "X-Api-Key") if guess.kind == "key" else "Authorization"
     places: Json = [{"header": header}, {"body": guess.member}]
-    why = "every body has a member with the name of a token"
+    why = "every body has a member named like a token"
     return YamlEntry(key="token_in", value=places, why=why)

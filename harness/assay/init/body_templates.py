@@ -7,7 +7,8 @@ moment, an identifier. The examples of a document are not used for dates, which 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from assay.binding.pointer import steps
@@ -39,14 +40,14 @@ def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
         before, element, _ = pointer.partition("/0/")
         if element:
             _put(value, steps(before), [{}])
-    for leaf in shape.offered.request:
-        if not leaf.required or not leaf.steps or EACH in leaf.steps or _is_bound(leaf, bound):
+    for leaf in _required(shape.offered.request, bound):
+        if _is_bound(leaf, bound):
             continue
         if leaf.kind == "object" or _has_members(shape, leaf):
             continue
         known = None if secret_kind(leaf.name) else _value(shape, leaf)
         if known is None:
-            missing.append(".".join(leaf.steps))
+            missing.append(".".join("0" if step == EACH else step for step in leaf.steps))
         else:
             _put(value, leaf.steps, known)
     if value:
@@ -57,6 +58,19 @@ def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
         what = f"required members of the body: {', '.join(missing[:_SHOWN])}{rest}"
         first = missing[0].partition(".")[0]
         yield shape.gap("template", what=what, example=f"{{{first}: …}}")
+
+
+def _required(leaves: Sequence[SchemaLeaf], bound: set[str]) -> Iterator[SchemaLeaf]:
+    """Yield what is required where all above it is, or is there because of an argument."""
+    there: set[tuple[str, ...]] = {()}
+    for leaf in leaves:
+        if not leaf.steps or leaf.steps[:-1] not in there:
+            continue
+        inside = f"{leaf.pointer}/"
+        if leaf.needed or any(pointer.startswith(inside) for pointer in bound):
+            there.add(leaf.steps)
+        if leaf.needed:
+            yield leaf
 
 
 def _is_bound(leaf: SchemaLeaf, bound: set[str]) -> bool:
@@ -102,7 +116,9 @@ def _date(leaf: SchemaLeaf, mine: frozenset[str]) -> Json:
 
 
 def _put(value: dict[str, Any], way: tuple[str, ...], known: Json) -> None:
-    """Put a value at the end of some steps."""
-    for step in way[:-1]:
-        value = value.setdefault(step, {})
-    value[way[-1]] = known
+    """Put a value at the end of some steps; a list on the way has one element."""
+    inside: Any = value
+    for step, following in pairwise(way):
+        empty: Any = [{}] if following == EACH else {}
+        inside = inside[0] if step == EACH else inside.setdefault(step, empty)
+    inside[way[-1]] = known

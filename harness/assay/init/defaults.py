@@ -120,7 +120,7 @@ def init_defaults(
     }
     if not found:
         what = f"none of the {len(offers)} operations in the document matches an operation of the contracts"
-        hint = "is it the right document? with --contract, the little that is alike is guessed"
+        hint = "is this the right document? with --contract, partial matches are used"
         raise InputError.one(str(path), what, hint=hint)
     kept = tuple(contract for contract in contracts if named or contract.id in found)
     found = {contract.id: found.get(contract.id, {}) for contract in kept}
@@ -134,7 +134,7 @@ def init_defaults(
     if present:
         defaults["presence"], whys["presence"] = present, "a header parameter of the document"
     if len(kept) < len(contracts):
-        whys["contracts"] = "the document has operations of these"
+        whys["contracts"] = "the document has operations of these contracts"
     return InitDefaults(
         contracts=kept,
         defaults=defaults,

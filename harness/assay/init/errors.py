@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from assay.binding.names import ContractNames
+from assay.binding.contract_names import ContractNames
 from assay.contract.model import Contract, Json
 from assay.history import ERROR_CODE
 from assay.init.name_matching import called
@@ -35,7 +35,7 @@ def error(contracts: Sequence[Contract], offers: Iterable[OpenApiOperation]) -> 
 
 def _located(shape: Sequence[SchemaLeaf], fields: Collection[str]) -> Iterator[YamlEntry]:
     """Yield the keys for the errors of one shape."""
-    why = "the responses to refused calls in the document"
+    why = "the error responses in the document"
     lists = [leaf for leaf in shape if leaf.kind == "array" and EACH not in leaf.steps]
     for steps in [*((*leaf.steps, EACH) for leaf in lists), ()]:
         inside = [part for leaf in shape if (part := leaf.below(steps)) is not None]

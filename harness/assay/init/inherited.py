@@ -12,11 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, cast
 
+from assay.contract.files.document import Spot
 from assay.contract.model import Contract, Json
 from assay.init.matched_operation import MatchedOperation
 from assay.init.openapi_operations import OpenApiOperation
 from assay.init.openapi_schemas import SchemaLeaf
-from assay.init.operation_matching import OperationMatch, plain_path
+from assay.init.operation_effects import plain_path
+from assay.init.operation_matching import OperationMatch
 from assay.init.yaml_writer import YamlEntry, flow, gap
 
 __all__ = ["InheritedTarget"]
@@ -37,9 +39,13 @@ _PARAMETERS: Final = ("query", "header", "path")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InheritedTarget:
-    """The file that a draft extends, with all that it extends itself, as raw values."""
+    """The file that a draft extends, with all that it extends itself, as raw values.
+
+    `spots` are where its keys stand, those included that a null removed.
+    """
 
     raw: _Raw = field(default_factory=dict[str, Any])
+    spots: Spot | None = None
 
     def operation(self, name: str) -> _Raw:
         """Return the inherited binding of an operation; empty if there is none."""
@@ -73,9 +79,11 @@ class InheritedTarget:
             yield from placed
             return
         for section, entry in placed:
-            inherited = _at(raw, (*section, entry.key))
+            place = (*section, entry.key)
+            inherited = _at(raw, place)
             if inherited is None and entry.key != "links":
-                yield section, _certain(entry)
+                if not (entry.missing and self._is_removed(shape.operation.id, place)):
+                    yield section, _certain(entry)
             elif (
                 inherited
                 and not entry.missing
@@ -83,6 +91,13 @@ class InheritedTarget:
             ):
                 why = f"the document has no {flow(inherited)}, which is inherited; {entry.why}"
                 yield section, replace(entry, why=why.removesuffix("; "))
+
+    def _is_removed(self, operation: str, place: Sequence[str]) -> bool:
+        """Whether a null in the inherited files says that there is no such thing."""
+        spot = self.spots
+        for key in ("operations", operation, *place):
+            spot = spot.at(key) if spot else None
+        return spot is not None
 
     def accepts(self, statuses: Iterable[int]) -> bool:
         """Whether the inherited outcomes already name all statuses of success."""

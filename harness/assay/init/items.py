@@ -123,13 +123,18 @@ def resource(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 
 def _word_of_each(names: Sequence[str], choices: Sequence[str]) -> dict[str, Json] | None:
-    """Return the choice for each resource; a last one without may have the only one left."""
+    """Return the choice for each resource; a last one without may have the only one left.
+
+    Of several choices for a resource, each may be another kind of it: none is guessed.
+    """
     if len(choices) < len(names):
         return None
     chosen: dict[str, Json] = {}
     for name in names:
-        mine = set(words(name))
-        chosen[name] = next((word for word in choices if mine & {*words(word.lower())}), None)
+        mine = [word for word in choices if {*words(name)} & {*words(word.lower())}]
+        if len(mine) > 1:
+            return None
+        chosen[name] = next(iter(mine), None)
     left = [word for word in choices if word not in chosen.values()]
     unsure = [name for name, word in chosen.items() if word is None]
     if len(unsure) == 1 < len(names) and len(left) == 1:
@@ -225,11 +230,11 @@ def _pointer(at: str, leaf: SchemaLeaf, name: str, item: Sequence[SchemaLeaf] = 
     if at != "key" and leaf.form == "date-time":
         day: dict[str, Json] = {"at": leaf.pointer, "first": len("2026-12-31")}
         return YamlEntry(
-            key=at, value=day, why=f"{why or name}; a moment, which begins with the day"
+            key=at, value=day, why=f"{why or name}; a timestamp that begins with the day"
         )
     if neighbour is None:
         return YamlEntry(key=at, value=leaf.pointer, why=why)
-    why = f"{why}; or the identification beside it"
+    why = f"{why}; or the identification next to it"
     return YamlEntry(key=at, value=[leaf.pointer, neighbour.pointer], why=why)
 
 

@@ -29,7 +29,7 @@ def kind_files(name: str) -> Mapping[str, str]:
     if not _NAME.fullmatch(name) or len(name) > _LONGEST:
         raise InputError.one(
             "--kind",
-            "expected a name of small letters, digits and hyphens",
+            "expected a name of lower-case letters, digits and hyphens",
             hint="for example content-language",
         )
     if find_kind(name) is not None:

@@ -7,11 +7,22 @@ of one general word, such as `date`, are never matched loosely: a body has sever
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
+from assay.contract.model import Contract, Operation
 from assay.init.openapi_schemas import SchemaLeaf, words
 
-__all__ = ["THEIRS", "beside", "called", "guessed", "is_masked", "is_unique_header"]
+__all__ = [
+    "THEIRS",
+    "beside",
+    "called",
+    "guessed",
+    "is_masked",
+    "is_unique_header",
+    "item_words",
+    "names_item",
+]
 
 #: Words of parties other than the customer.
 THEIRS = frozenset(
@@ -50,6 +61,8 @@ _SYNONYMS: dict[str, tuple[tuple[tuple[str, ...], ...], ...]] = {
     ),
     "iban": ((("account", "number"),),),
 }
+#: The patterns of numbers.
+_DIGITS = re.compile(r"\^?(\[0-9\]|\\d)([+*]|[{][0-9,]+[}])\$?")
 #: How far below the top a name of one word is still taken for that of the contract.
 MOST_GENERAL = 2
 #: Words that a loosely matched name may have besides those of the contract's name.
@@ -66,7 +79,7 @@ def guessed(name: str, leaf: SchemaLeaf) -> str:
 def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
     """Return the leaf that has a name of the contract, or another name for the same."""
     mine = words(name)
-    values = [leaf for leaf in leaves if leaf.steps and leaf.kind not in {"object", "array"}]
+    values = [leaf for leaf in leaves if leaf.steps and _may_hold(mine, leaf)]
     top = [leaf for leaf in values if leaf.name == name and len(leaf.steps) == 1]
     if top:
         return top[0]
@@ -86,6 +99,16 @@ def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
     return min(loose, key=lambda leaf: (len(leaf.words), *_depth(leaf)), default=None)
 
 
+def _may_hold(mine: Sequence[str], leaf: SchemaLeaf) -> bool:
+    """Whether a leaf has a value, which for an account is an IBAN: neither digits nor a UUID."""
+    if leaf.kind in {"object", "array"}:
+        return False
+    if not {"account", "iban"} & {*mine}:
+        return True
+    is_number = leaf.kind in {"integer", "number"} or bool(_DIGITS.fullmatch(leaf.form))
+    return not is_number and leaf.form != "uuid"
+
+
 def _depth(leaf: SchemaLeaf) -> tuple[int, int]:
     """Return a rank: what is not in a list comes first, then what is nearer to the top."""
     return leaf.steps.count("*"), len(leaf.steps)
@@ -101,6 +124,20 @@ def _is_loosely(mine: Sequence[str], leaf: SchemaLeaf) -> bool:
     """Whether a leaf has all words of a name, and none besides that means something else."""
     wanted, last = frozenset(mine), frozenset(leaf.words)
     return wanted <= leaf.path and bool(last & wanted) and last <= wanted | _NEUTRAL
+
+
+def item_words(contract: Contract, operation: Operation) -> set[str]:
+    """Return the words of the item that an operation is about, and of its resources."""
+    below = (contract.resources[resource] for resource in operation.lists)
+    names = [operation.about, operation.request, *(resource.of for resource in below)]
+    return {word for name in names if name for word in words(name)}
+
+
+def names_item(contract: Contract, operation: Operation, parameter: str) -> bool:
+    """Whether a parameter names the item that an operation is about."""
+    theirs = set(words(parameter))
+    identifies = {"id", "number", "iban", *words(operation.about or "")}
+    return bool(item_words(contract, operation) & theirs and identifies & theirs)
 
 
 def is_unique_header(header: str) -> bool:

@@ -77,8 +77,9 @@ MOST_VALUE, MOST_POINTER = 200, 400
 class SchemaLeaf:
     """One part of a value: `steps` lead to it, `kind` is its type, empty if unknown.
 
-    Objects and lists are leaves too, before what is in them. `words` are its allowed or
-    exemplary values.
+    Objects and lists are leaves too, before what is in them. `values` are its allowed or
+    exemplary values. `needed` says that what it is in must have it, and `required` that this
+    holds for all above it, too.
     """
 
     steps: tuple[str, ...]
@@ -88,6 +89,7 @@ class SchemaLeaf:
     fixed: bool = False
     description: str = ""
     required: bool = False
+    needed: bool = False
 
     @property
     def name(self) -> str:
@@ -120,7 +122,7 @@ class SchemaLeaf:
 def leaves(document: ForeignDocument, schema: object) -> tuple[SchemaLeaf, ...]:
     """Return all parts that a value of a schema may have, the value itself first."""
     by_steps: dict[tuple[str, ...], SchemaLeaf] = {}
-    for leaf in _walk(document, schema, (), required=True):
+    for leaf in _walk(document, schema):
         known = by_steps.get(leaf.steps)
         by_steps[leaf.steps] = leaf if known is None else _both(known, leaf)
         if len(by_steps) >= MOST_LEAVES:
@@ -137,44 +139,65 @@ def _both(leaf: SchemaLeaf, twin: SchemaLeaf) -> SchemaLeaf:
         fixed=leaf.fixed or twin.fixed,
         description=leaf.description or twin.description,
         required=leaf.required or twin.required,
+        needed=leaf.needed or twin.needed,
     )
 
 
-def _walk(
-    document: ForeignDocument, schema: object, steps: tuple[str, ...], *, required: bool
-) -> Iterator[SchemaLeaf]:
+def _walk(document: ForeignDocument, schema: object) -> Iterator[SchemaLeaf]:
     """Yield leaves in the order of the document, once for each schema that has them."""
-    stack = [(schema, steps, required)]
+    stack = [_Part(schema=schema, steps=(), needed=True, required=True)]
     turns = 0
     while stack and turns < 4 * MOST_LEAVES:
         turns += 1
-        schema, steps, required = stack.pop()
-        node = document.at(schema)
-        yield _leaf(node, steps, required=required)
-        if len(steps) < MOST_DEPTH:
-            stack += reversed([*_inner(node, steps, required=required)])
+        part = stack.pop()
+        node = document.at(part.schema)
+        yield _leaf(node, part)
+        if len(part.steps) < MOST_DEPTH:
+            stack += reversed([*_inner(node, part)])
 
 
-def _inner(
-    node: dict[str, Any], steps: tuple[str, ...], *, required: bool
-) -> Iterator[tuple[object, tuple[str, ...], bool]]:
-    needed = {text(name) for name in sequence(node.get("required"))[:MOST_LEAVES]}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A schema at some steps; `made` says that what it requires is required."""
+
+    schema: object
+    steps: tuple[str, ...]
+    needed: bool
+    required: bool
+    made: bool = True
+
+
+def _inner(node: dict[str, Any], part: _Part) -> Iterator[_Part]:
+    steps = part.steps
+    names = {text(name) for name in sequence(node.get("required"))[:MOST_LEAVES]}
     for name, below in islice(mapping(node.get("properties")).items(), MOST_LEAVES):
         if is_plain_name(name) and sum(map(len, (*steps, name))) < MOST_POINTER // 2:
-            yield below, (*steps, name), required and name in needed
+            needed = part.made and name in names
+            required = part.required and needed
+            yield replace(
+                part, schema=below, steps=(*steps, name), needed=needed, required=required
+            )
     for word in ("allOf", "oneOf", "anyOf"):
         for number, below in enumerate(sequence(node.get(word))[:MOST_ALTERNATIVES]):
             # Of several whole messages, the first is the one that is made.
-            is_made = word == "allOf" or (not steps and number == 0)
-            yield below, steps, required and is_made
+            made = word == "allOf" or (not steps and number == 0)
+            yield _alternative(part, below, made=made)
     for word in ("if", "then", "else"):
         if word in node:
-            yield node[word], steps, False
+            yield _alternative(part, node[word], made=False)
     if "items" in node:
-        yield node["items"], (*steps, EACH), False
+        each = (*steps, EACH)
+        yield replace(part, schema=node["items"], steps=each, needed=False, required=False)
 
 
-def _leaf(node: dict[str, Any], steps: tuple[str, ...], *, required: bool) -> SchemaLeaf:
+def _alternative(part: _Part, schema: object, *, made: bool) -> _Part:
+    """Return another schema of the same part."""
+    made = part.made and made
+    required = part.required and made
+    return replace(part, schema=schema, needed=part.needed and made, required=required, made=made)
+
+
+def _leaf(node: dict[str, Any], part: _Part) -> SchemaLeaf:
     fixed = [text(node["const"])] if "const" in node else []
     fixed += [text(value) for value in sequence(node.get("enum"))[:MOST_VALUES]]
     examples = [text(node[name]) for name in ("default", "example") if name in node]
@@ -182,13 +205,14 @@ def _leaf(node: dict[str, Any], steps: tuple[str, ...], *, required: bool) -> Sc
     for key in ("examples", "x-namespaced-enum", "x-extensible-enum"):
         examples += [text(value) for value in sequence(node.get(key))[:MOST_VALUES]]
     return SchemaLeaf(
-        steps=steps,
+        steps=part.steps,
         kind=_kind(node),
         form=text(node.get("format")) or text(node.get("pattern")),
         values=_usable((*fixed, *examples)),
         fixed=bool(fixed),
         description=text(node.get("description")),
-        required=required,
+        required=part.required,
+        needed=part.needed,
     )
 
 

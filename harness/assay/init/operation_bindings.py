@@ -18,7 +18,8 @@ from assay.init.authentication import GuessedAuth
 from assay.init.inherited import InheritedTarget
 from assay.init.matched_operation import MatchedOperation
 from assay.init.openapi_operations import OpenApiOperation
-from assay.init.operation_matching import OperationMatch, filled_path, matches
+from assay.init.operation_effects import filled_path
+from assay.init.operation_matching import OperationMatch, matches
 from assay.init.path_modes import mode_slots
 from assay.init.sent_outputs import SentOutputs, sent_outputs
 from assay.init.submissions import submission
@@ -114,10 +115,10 @@ NOT_GUESSED: Final[Mapping[str, str]] = {
     "other": "written with its argument",
     "unlisted": "follows from the argument",
     "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
-    "given": "what a token covers, a document says in prose",
-    "submission": "which call customers sign, a document says in prose (`submissions` names both)",
+    "given": "documents describe the scope of tokens only in prose",
+    "submission": "documents describe only in prose which call customers sign (`submissions` names both)",
     "submitted": "follows from the submission",
-    "output": "which value a later call needs, a document seldom says",
+    "output": "documents seldom specify which value a later call needs",
 }
 #: The features that matter where a call is refused in any case.
 _OF_UNAVAILABLE: Final = frozenset({"method", "path", "aliases", "argument"})
@@ -182,7 +183,9 @@ def _sent(sent: SentOutputs, operation: Operation) -> Iterator[YamlEntry]:
 def _not_offered(operation: Operation) -> YamlEntry:
     """Return the comment for an operation that the document does not have."""
     absent = f"`absent: {{operations: {{{operation.id}: …}}}}`"
-    what = f"no operation of the document matches; if the bank has none, {absent} says why"
+    what = (
+        f"no operation of the document matches; if the bank has none, give the reason with {absent}"
+    )
     if not operation.available:
         what = f"the path at which this bank would offer {operation.method} {operation.path}"
     return gap("operations", operation.id, what=what, example="{path: /…}")

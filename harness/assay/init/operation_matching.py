@@ -1,15 +1,13 @@
 """Operations of a document that match those of a contract.
 
 The same method and path, or the contract's own name, is a certain match. Every other match is
-a guess by the words of paths and names. A guess never has another effect than the operation of
-the contract: nothing that changes, cancels or confirms is taken for a reading or a new request.
-An operation that the contract calls unavailable is matched only by its own path.
+a guess by the words of paths and names, of what has the same effect and scope. An operation
+that the contract calls unavailable is matched only by its own path.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -17,14 +15,23 @@ from assay.contract.model import Contract, Operation
 from assay.init.name_matching import called
 from assay.init.openapi_operations import OpenApiOperation
 from assay.init.openapi_schemas import SchemaLeaf, distinctive_words, similarity, words
+from assay.init.operation_effects import (
+    ends_with_slot,
+    filled_path,
+    has_scope,
+    is_named_by_verb,
+    is_read_by_post,
+    last_words,
+    may_be,
+    path_words,
+    plain_path,
+    resource_steps,
+)
 
 __all__ = [
     "OperationMatch",
-    "filled_path",
     "has_evidence",
-    "is_read_by_post",
     "matches",
-    "plain_path",
 ]
 
 #: The least score of a guess; of equal ones, the first in the document is taken.
@@ -34,10 +41,6 @@ SURE = 100.0
 MOST_CANDIDATES = 20
 #: The least share of the arguments of a new request that a guessed body must have.
 _EVIDENCE = 0.5
-_SLOT = re.compile(r"[{][^{}]*[}]")
-_PLAIN_VALUE = re.compile(r"[A-Za-z0-9._-]+")
-#: Words of versions and base paths, which do not distinguish operations.
-_BASE = re.compile(r"v|v[0-9]+|psd[0-9]*|api|open|banking|stet|[0-9]+")
 #: Words for what an operation does, which names of the contract repeat.
 _DOES = frozenset(["create", "modify", "update", "cancel", "delete", "confirm", "confirmation"])
 #: Words that indicate another operation, unless the contract has them too.
@@ -49,22 +52,8 @@ _OTHER = frozenset(
         *("feed", "historical", "ledger", "report", "sheet"),
     ]
 )
-_CANCELS = frozenset(
-    [
-        *("cancel", "cancellation", "delete", "deletion", "remove", "revoke", "revocation"),
-        *("terminate", "stop", "abort", "reject", "withdraw"),
-    ]
-)
-_CHANGES = frozenset(["modify", "modification", "update", "change", "amend", "edit", "replace"])
-_CONFIRMS = frozenset(
-    [
-        *("confirm", "confirmation", "submit", "submission", "execute", "approve", "sign"),
-        *("authorise", "authorize", "authorisation", "authorization"),
-    ]
-)
 #: Names that documents of any kind have.
 _GENERAL = frozenset(["amount", "currency", "date", "name"])
-_READS = frozenset(["get", "read", "retrieve", "retrieval", "list", "fetch", "query", "search"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,59 +139,6 @@ def _needs_others(operation: Operation) -> bool:
     return bool(operation.changes or operation.ends)
 
 
-def plain_path(path: str) -> str:
-    """Return a path without the names of its parameters."""
-    return _SLOT.sub("{}", path)
-
-
-def filled_path(offer: OpenApiOperation, kept: Collection[str] = ()) -> tuple[str, str]:
-    """Return the path with the first value of each parameter with a list, but those `kept`."""
-    path, reasons = offer.path, list[str]()
-    for name, parameter in offer.named("path").items() if "{" in path else ():
-        values = parameter.leaf.values
-        if (
-            name not in kept
-            and parameter.leaf.fixed
-            and values
-            and _PLAIN_VALUE.fullmatch(values[0])
-        ):
-            path = path.replace(f"{{{name}}}", values[0])
-            reasons.append(f"{values[0]} is the first value of {name}")
-    return path, "; ".join(reasons)
-
-
-def is_read_by_post(operation: Operation, offer: OpenApiOperation) -> bool:
-    """Whether an operation that reads is offered as a POST whose name says that it reads."""
-    return operation.method == "GET" and offer.method == "POST" and bool(_verbs(offer) & _READS)
-
-
-def _verbs(offer: OpenApiOperation) -> frozenset[str]:
-    """Return the words of an operation's id and of the literal steps of its path."""
-    return frozenset((*words(offer.id), *words(_SLOT.sub(" ", offer.path))))
-
-
-def _may_be(operation: Operation, offer: OpenApiOperation) -> bool:
-    """Whether an operation of the document has the effect of one of the contract."""
-    mine = frozenset((*words(operation.id), *words(operation.path)))
-    does = _verbs(offer) - mine
-    cancels, changes, confirms = does & _CANCELS, does & _CHANGES, does & _CONFIRMS
-    reads = bool(does & _READS)
-    method = offer.method
-    if operation.method == "GET":
-        return not (cancels or changes or confirms) and (
-            method == "GET" or (method == "POST" and reads)
-        )
-    if confirms or method == "GET":
-        return False
-    if operation.ends:
-        return method == "DELETE" or bool(_verbs(offer) & _CANCELS)
-    if cancels or method == "DELETE":
-        return False
-    if operation.changes:
-        return method in {"PUT", "PATCH"} or bool(_verbs(offer) & _CHANGES)
-    return not changes and (method == operation.method or not (reads and method == "POST"))
-
-
 def _score(
     operation: Operation,
     offer: OpenApiOperation,
@@ -218,38 +154,43 @@ def _score(
         (*words(offer.id), *words(offer.path))
     ):
         return 0.0
-    path, about = _literal(operation.path), _literal(filled_path(offer)[0])
+    path, about = path_words(operation.path), path_words(filled_path(offer)[0])
     if not operation.available:
         same = operation.method == offer.method and path == about
-        return 1.0 if same and _last(operation.path) == _last(offer.path) else 0.0
-    others = _needs_others(operation) and not _is_of_request(offer, contract, matched)
-    return 0.0 if others or not _may_be(operation, offer) else _similarity(operation, offer)
+        return 1.0 if same and last_words(operation.path) == last_words(offer.path) else 0.0
+    if _needs_others(operation) and not _is_of_request(offer, contract, matched):
+        return 0.0
+    is_it = may_be(operation, offer) and has_scope(contract, operation, offer)
+    is_other = _is_of_another(contract, operation, offer)
+    return _similarity(operation, offer) if is_it and not is_other else 0.0
+
+
+def _is_of_another(contract: Contract, operation: Operation, offer: OpenApiOperation) -> bool:
+    """Whether the last step of a path has a word of another operation, and none of this one."""
+    mine = distinctive_words([operation.id])
+    last = frozenset(last_words(offer.path))
+    return not last & mine and bool(last & distinctive_words(contract.operations))
 
 
 def _similarity(operation: Operation, offer: OpenApiOperation) -> float:
     """Return how similar the names of two operations are."""
     mine = distinctive_words([operation.id]) - _DOES
-    path, about = _literal(operation.path), _literal(filled_path(offer)[0])
+    path, about = path_words(operation.path), path_words(filled_path(offer)[0])
     said = distinctive_words([offer.id, offer.description.partition(".")[0][:100]])
     score = 2 * similarity(mine | path, about) + similarity(mine, said & (mine | _OTHER | about))
-    score += 0.5 * (_last(operation.path) == _last(offer.path))
+    score += 0.5 * (last_words(operation.path) == last_words(offer.path))
     score -= 0.5 * len((_OTHER & (about | said)) - mine - path - frozenset(words(operation.id)))
-    if not _is_named_by_verb(offer):
-        score -= 0.7 * (filled_path(offer)[0].endswith("}") is not operation.path.endswith("}"))
+    if not is_named_by_verb(offer):
+        ends = ends_with_slot(filled_path(offer)[0])
+        score -= 0.7 * (ends is not ends_with_slot(operation.path))
     if operation.method != offer.method:
         score -= _penalty(operation, offer)
     return score if mine & (about | distinctive_words([offer.id])) else 0.0
 
 
-def _is_named_by_verb(offer: OpenApiOperation) -> bool:
-    """Whether the path ends with what is done, so that the item is named in the body."""
-    acts = _READS | _CANCELS | _CHANGES
-    return offer.method == "POST" and bool(acts & set(_last(offer.path)))
-
-
 def _penalty(operation: Operation, offer: OpenApiOperation) -> float:
     """Return what another method costs."""
-    if operation.ends and (offer.method == "DELETE" or _is_named_by_verb(offer)):
+    if operation.ends and (offer.method == "DELETE" or is_named_by_verb(offer)):
         return 0.3
     return 0.0 if is_read_by_post(operation, offer) else 0.8
 
@@ -267,27 +208,19 @@ def _is_of_request(
         for name, match in matched.items()
         if contract.operations[name].shows or contract.operations[name].makes
     ]
-    resources = {_resource(shown) for shown in known}
-    resources |= {(*_resource(made), "{}") for made in known}
-    return not known or _resource(offer) in resources
-
-
-def _resource(offer: OpenApiOperation) -> tuple[str, ...]:
-    """Return the steps of a path without a last one that says what is done."""
-    steps = [step for step in filled_path(offer)[0].split("/") if step]
-    acts = _READS | _CANCELS | _CHANGES
-    if steps and not _SLOT.search(steps[-1]) and acts & set(words(steps[-1])):
-        steps = steps[:-1]
-    return tuple("{}" if _SLOT.search(step) else step for step in steps)
+    resources = {resource_steps(shown) for shown in known}
+    resources |= {(*resource_steps(made), "{}") for made in known}
+    return not known or resource_steps(offer) in resources
 
 
 def _has_arguments(operation: Operation, offer: OpenApiOperation) -> bool:
-    """Whether the body of a guessed new request has most of the contract's arguments."""
-    if not (operation.makes and operation.available and operation.arguments):
+    """Whether a guess takes most of the arguments of a new request, or any of those of a change."""
+    asks = operation.makes or operation.changes
+    if not (asks and operation.available and operation.arguments):
         return True
     places = [*offer.request, *(each.leaf for each in offer.parameters)]
     named = [name for name in operation.arguments if called(name, places)]
-    return len(named) >= _EVIDENCE * len(operation.arguments)
+    return len(named) >= (_EVIDENCE * len(operation.arguments) if operation.makes else 1)
 
 
 def has_evidence(contract: Contract, found: Mapping[str, OperationMatch]) -> bool:
@@ -333,16 +266,3 @@ def _in_item(leaf: SchemaLeaf) -> SchemaLeaf:
 
 def _queries(offer: OpenApiOperation) -> Iterable[SchemaLeaf]:
     return (SchemaLeaf(steps=(name,)) for place in ("query", "path") for name in offer.named(place))
-
-
-def _literal(path: str) -> frozenset[str]:
-    """Return the words of a path, without its parameters and base path."""
-    return frozenset(
-        word for word in distinctive_words([_SLOT.sub("", path)]) if not _BASE.fullmatch(word)
-    )
-
-
-def _last(path: str) -> tuple[str, ...]:
-    """Return the words of the last step of a path that is no parameter."""
-    steps = [step for step in path.split("/") if step and not _SLOT.search(step)]
-    return words(steps[-1]) if steps else ()

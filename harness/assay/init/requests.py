@@ -14,7 +14,7 @@ from assay.binding.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
 from assay.init.granted_lists import granted, granted_again
 from assay.init.matched_operation import MatchedOperation
-from assay.init.name_matching import called, guessed, is_unique_header
+from assay.init.name_matching import called, guessed, is_unique_header, item_words, names_item
 from assay.init.openapi_operations import OpenApiParameter
 from assay.init.openapi_schemas import SchemaLeaf, typed, words
 from assay.init.path_modes import mode_slots
@@ -22,15 +22,22 @@ from assay.init.yaml_writer import YamlEntry, flow
 from assay.rules.clauses import clauses_of
 
 #: Usual names of the beginning and the end of a range.
-_SINCE = (("date", "from"), ("from", "date"), ("from",), ("since",), ("start",), ("date", "start"))
-_UNTIL = (("date", "to"), ("to", "date"), ("to",), ("until",), ("end",), ("date", "end"))
+_SINCE = (
+    *(("date", "from"), ("from",), ("since",), ("start",), ("date", "start")),
+    *(("oldest", "date"), ("oldest", "time")),
+)
+_UNTIL = (
+    *(("date", "to"), ("to",), ("until",), ("end",), ("date", "end")),
+    *(("newest", "date"), ("newest", "time")),
+)
 #: Other words for the modes of a request.
 _MODES = {
     "deferred": (frozenset({"future", "dated"}), frozenset({"future"})),
     "instant": (frozenset({"inst"}),),
 }
 _IBAN = re.compile(r"\biban\b", re.IGNORECASE)
-_OUT = re.compile(r"exclu|not included|non inclus|before", re.IGNORECASE)
+#: Descriptions of the end of a range without its day; "on or before" is with it.
+_OUT = re.compile(r"exclu|not included|non inclus|(?<!\bor )\bbefore\b", re.IGNORECASE)
 
 
 def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -58,7 +65,7 @@ def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
         yield YamlEntry(key=name, value={"query": name})
     elif slot is not None:
         yield _named(shape, name, "path", paths.get(slot) or query.get(slot), slot)
-    elif near := [taken for taken in _taken(shape) if _names(name, taken.name, shape)]:
+    elif near := [taken for taken in _taken(shape) if _names_item(shape, taken.name)]:
         yield _named(shape, name, near[0].place, near[0].parameter, near[0].at)
     else:
         what = "the parameter that names the item of a call"
@@ -105,7 +112,7 @@ def about_slot(shape: MatchedOperation) -> str | None:
         return None
     if name in shape.slots:
         return name
-    mine = _words_for(name, shape)
+    mine = item_words(shape.contract, shape.operation)
     near = sorted(shape.slots, key=lambda slot: -len(mine & set(words(slot))))
     if near and (len(near) == 1 or mine & set(words(near[0]))):
         return near[0]
@@ -114,21 +121,8 @@ def about_slot(shape: MatchedOperation) -> str | None:
     return shape.slots[-1] if near and ends else None
 
 
-def _words_for(name: str, shape: MatchedOperation) -> set[str]:
-    """Return the words of an argument, and of the resources that an operation is about."""
-    below = (shape.contract.resources[resource] for resource in shape.operation.lists)
-    names = [name, *(resource.of for resource in below if resource.of)]
-    if shape.operation.request:
-        names.append(shape.operation.request)
-    return {word for name in names for word in words(name)}
-
-
-def _names(name: str, parameter: str, shape: MatchedOperation) -> bool:
-    """Whether a parameter names the item of a call."""
-    theirs = set(words(parameter))
-    return bool(
-        _words_for(name, shape) & theirs and {"id", "number", "iban", *words(name)} & theirs
-    )
+def _names_item(shape: MatchedOperation, parameter: str) -> bool:
+    return names_item(shape.contract, shape.operation, parameter)
 
 
 def _named(
@@ -168,8 +162,8 @@ def _range(
     spelling: dict[str, Json] = {taken.place: taken.at}
     why = f"the parameter {taken.name} is similar to {name}"
     excludes = end and bool(_OUT.search(taken.parameter.description))
-    if taken.parameter.leaf.form == "date-time":
-        spelling["text"] = "{}T23:59:59Z" if end and not excludes else "{}T00:00:00Z"
+    if taken.parameter.leaf.form == "date-time" or "time" in words(taken.name):
+        spelling["text"] = "{}T23:59:59{offset}" if end and not excludes else "{}T00:00:00{offset}"
         why += ", with a time"
     if excludes:
         spelling["exclusive"] = True
@@ -195,9 +189,18 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
                 yield YamlEntry(key=mode, value={place: at, "value": value}, why=why)
                 break
         else:
-            kept = [slot for slot in shape.slots if slot in _mode_slots(shape)]
-            example = flow({"path": kept[0], "value": "…"}) if kept else ""
-            yield granted_again(shape, mode) or shape.gap("mode", mode, example=example)
+            yield granted_again(shape, mode) or _unknown_mode(shape, mode)
+
+
+def _unknown_mode(shape: MatchedOperation, mode: str) -> YamlEntry:
+    """Return that a mode is missing: with a date to come, nothing else need say so."""
+    slots = [slot for slot in shape.slots if slot in _mode_slots(shape)]
+    due = shape.operation.due
+    if due is None or mode not in due.modes or slots:
+        example = flow({"path": slots[0], "value": "…"}) if slots else ""
+        return shape.gap("mode", mode, example=example)
+    what = f"how this mode is requested; as here, if {due.argument} alone says so"
+    return shape.gap("mode", mode, what=what, example='{body: "", value: {}}')
 
 
 def _mode_slots(shape: MatchedOperation) -> frozenset[str]:
@@ -254,7 +257,7 @@ def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     own = is_date or name == shape.operation.owned
     fixed = shape.operation.makes or not ({"body", "path"} & spelling.keys())
     if fixed and spelling and "value" not in spelling and not own:
-        what = f"what an ordinary request has as {name}"
+        what = f"the {name} of an ordinary request"
         example = flow({**spelling, "value": "…"})
         yield shape.gap("argument", name, what=what, example=example)
 

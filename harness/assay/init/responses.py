@@ -11,7 +11,7 @@ from functools import partial
 
 from assay.contract.model import Json
 from assay.init.matched_operation import MatchedOperation
-from assay.init.name_matching import guessed
+from assay.init.name_matching import THEIRS, guessed
 from assay.init.openapi_schemas import EACH, SchemaLeaf, words
 from assay.init.yaml_writer import YamlEntry
 from assay.rules.clauses import page_size
@@ -33,6 +33,7 @@ def with_items(shape: MatchedOperation) -> MatchedOperation:
     items = [leaf for leaf in objects if not leaf.path & _LINKS]
     alone = len(items) == 1 and len(objects) == len(shape.members)
     # Beside others, the object that has the identifier of a request is the request.
+    alone = alone or (len(objects) == 1 and any(map(partial(_is_whole, shape), items)))
     single = items[0] if alone else next(filter(partial(_has_id, shape), items), None)
     below = (leaf.below(single.steps if single else ()) for leaf in shape.offered.answer)
     parts = tuple(leaf for leaf in below if leaf and _is_value(leaf)) if shape.shows_one else ()
@@ -44,10 +45,20 @@ def _has_id(shape: MatchedOperation, single: SchemaLeaf) -> bool:
     """Whether an object has the identifier of the request that an operation is about."""
     mine = set(words(shape.operation.request or "")) - {"request"}
     identifiers = {each for each in shape.identifiers if mine & set(each)}
-    inside = (leaf.below(single.steps) for leaf in shape.offered.answer)
-    members = {leaf.words for leaf in inside if leaf and len(leaf.steps) == 1}
     at_top = {leaf.words for leaf in shape.members}
-    return not at_top & identifiers and bool(members & identifiers)
+    return not at_top & identifiers and bool(_members(shape, single) & identifiers)
+
+
+def _is_whole(shape: MatchedOperation, single: SchemaLeaf) -> bool:
+    """Whether the only object of a response is the item, as it has an identifier and none is beside it."""
+    beside = any(leaf.words[-1:] == ("id",) for leaf in shape.members)
+    return not beside and not single.path & THEIRS and ("id",) in _members(shape, single)
+
+
+def _members(shape: MatchedOperation, single: SchemaLeaf) -> set[tuple[str, ...]]:
+    """Return the words of the members of an object."""
+    inside = (leaf.below(single.steps) for leaf in shape.offered.answer)
+    return {leaf.words for leaf in inside if leaf and len(leaf.steps) == 1}
 
 
 def _is_value(leaf: SchemaLeaf) -> bool:
@@ -63,7 +74,9 @@ def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
     ]
     mine = {word for name in (shape.operation.id, *shape.operation.lists) for word in words(name)}
     named = [leaf for leaf in arrays if mine & leaf.path and not _OTHER_LISTS & set(leaf.words)]
-    return named or arrays[:1]
+    # What stands beside the identifier of an item is a part of the item.
+    parts = {leaf.steps[:-1] for leaf in _outside(shape) if leaf.words[-1:] == ("id",)}
+    return named or [leaf for leaf in arrays if leaf.steps[:-1] not in parts][:1]
 
 
 def _inside(shape: MatchedOperation, *lists: SchemaLeaf) -> Iterator[SchemaLeaf]:

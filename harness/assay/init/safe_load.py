@@ -48,7 +48,7 @@ def read(path: Path) -> ForeignDocument:
 def _content(path: Path) -> str:
     if "://" in str(path).replace(":/", "://", 1) and not path.exists():
         hint = "download it first, for example with curl -o"
-        raise InputError.one(str(path), "this is a URL and no file", hint=hint)
+        raise InputError.one(str(path), "this is a URL, not a file", hint=hint)
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
@@ -76,7 +76,7 @@ def _parsed(content: str, path: str) -> object:
                 path, f"JSON cannot be read: {error.msg}", line=error.lineno
             ) from None
         except (ValueError, RecursionError):
-            raise InputError.one(path, "JSON cannot be read: it is nested too deep") from None
+            raise InputError.one(path, "JSON cannot be read: it is nested too deeply") from None
     try:
         return _built(content, path)
     except yaml.YAMLError as error:
@@ -85,11 +85,11 @@ def _parsed(content: str, path: str) -> object:
         line = mark.line + 1 if mark else 0
         raise InputError.one(path, f"YAML cannot be read: {what}", line=line) from None
     except (ValueError, OverflowError):
-        raise InputError.one(path, "YAML cannot be read: look at its escapes") from None
+        raise InputError.one(path, "YAML cannot be read: check its escape sequences") from None
 
 
 def _too_large(path: str) -> InputError:
-    what = "the document is too large or nested too deep to be read"
+    what = "the document is too large or too deeply nested"
     hint = f"at most {MAX_VALUES:,} values, {MAX_DEPTH} levels"
     return InputError.one(path, what, hint=hint)
 

@@ -1,4 +1,4 @@
-"""A call that carries out what another call announced, such as a payment after its consent.
+"""A call that executes what another call announced, such as a payment after its consent.
 
 Whether customers sign the first one, a document says in prose only: the draft names both calls.
 """
@@ -56,9 +56,9 @@ def _comment(
     for step in reversed(leaf.steps):
         body = {step: body}
     what = (
-        f"POST {second.path} requires {'.'.join(leaf.steps)}, which POST {first.path} answers. If"
-        f" customers sign that one, write `path: {first.path}` and"
-        f" `outputs: {{{output}: {leaf.pointer}}}`, and submit it"
+        f"POST {second.path} requires {'.'.join(leaf.steps)}, which POST {first.path} returns. If"
+        f" customers sign that one, write `path: {first.path}` and `outputs: {{{output}:"
+        f" {leaf.pointer}}}`, and submit it"
     )
     example = flow({"path": second.path, "template": body})
     return gap("operations", operation.id, SUBMISSION, what=what, example=example)

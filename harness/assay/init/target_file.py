@@ -61,7 +61,7 @@ def _entries(draft: TargetDraft) -> Iterator[YamlEntry]:
     yield YamlEntry(key="assay", value=1, says=tuple(_head(draft)))
     yield YamlEntry(key="target", value=draft.name)
     if draft.extends:
-        says = ("", "The operations are inherited from this target, and corrected below.")
+        says = ("", "The operations are inherited from this target and adjusted below.")
         yield YamlEntry(key="extends", value=draft.extends, says=says)
     else:
         files = draft.start.files
@@ -75,7 +75,7 @@ def _entries(draft: TargetDraft) -> Iterator[YamlEntry]:
     else:
         yield gap("zone")
     if draft.extends:
-        removed = ("Inherited values that describe another bank are removed.",)
+        removed = ("These inherited values describe another bank and are removed.",)
         yield YamlEntry(key="hosts", value=None, says=removed)
         if draft.extends != "sandbox":
             yield YamlEntry(key="dialect", value=None)
@@ -159,7 +159,7 @@ def _headers(draft: TargetDraft) -> Iterator[YamlEntry]:
     }
     values = {name: value for name, value in known_values.items() if value}
     if values:
-        why = "required; by their names and the document's values"
+        why = "required; values guessed from their names and from the document"
         yield YamlEntry(key="headers", value={**values}, why=why)
     for name, offers in required.items():
         if name not in values:
@@ -196,14 +196,14 @@ def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
         says = (
             "",
             "A control API (assay-control/1) creates customers and moves the clock.",
-            "Remove from the offers what it cannot do.",
+            "Remove offers that it does not support.",
         )
         offers = _offers(draft, CONTROL + (CONTROL_WRITES if writes else ()))
         yield YamlEntry(key="fixtures", says=says, below=tuple(_control(draft, offers)))
     elif draft.fixtures == "roles":
         says = (
             "",
-            "Existing test customers. Add `roster` to the offers if the lists of what they",
+            "Existing test customers. Add `roster` to the offers if the lists of the items they",
             "own are complete, and `two-psu` with a second customer.",
             *(("Add `write` if requests may be made.",) if writes else ()),
         )
@@ -211,12 +211,12 @@ def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
     elif draft.fixtures == "python":
         says = (
             "",
-            "A Python class prepares test data. Add to the offers what it can do besides, and",
-            "write `customers: existing` if it chooses customers who existed before.",
+            "A Python class prepares test data. Add everything else that it supports to the offers, and",
+            "write `customers: existing` if it selects existing customers.",
         )
         yield YamlEntry(key="fixtures", says=says, below=tuple(_python(draft)))
     else:
-        says = ("", "Without fixtures, nearly everything stays unverified.")
+        says = ("", "Without fixtures, almost all obligations stay unverified.")
         yield replace(gap("fixtures"), says=says)
         if draft.extends:
             yield YamlEntry(key="fixtures", value=None)
@@ -276,7 +276,7 @@ def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:
 def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
     if draft.extends and draft.start.document is None:
         below = tuple(_corrected(draft))
-        says = ("", "Inherited settings that are not known for this bank are removed.")
+        says = ("", "These inherited settings are unknown for this bank and are removed.")
         if below:
             yield YamlEntry(key="operations", below=below, says=says)
         return
@@ -285,7 +285,7 @@ def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
     auth = used_auth(draft)
     below = tuple(operations(draft.contracts, offers, draft.start.found, inherited, auth))
     left_out = "inherited" if draft.extends else "as in the contract"
-    says = ("", f"How each operation is bound; what is left out is {left_out}.")
+    says = ("", f"Bindings of the operations. Keys that are left out are {left_out}.")
     if below:
         yield YamlEntry(key="operations", below=below, says=says)
     yield from (replace(entry, says=("",)) for entry in outcomes(draft.start.found, inherited))

@@ -20,8 +20,8 @@ from assay.binding.secret_names import PERSONAL_NAMES, PERSONAL_WORD
 from assay.history import Subject, Wire
 from assay.journal.account_numbers import LIKE_A_NUMBER, is_account_or_card, squeezed
 from assay.journal.known_values import MOST_VALUES, SHORTEST, UNDER_WAY, KnownValues, replaced
-from assay.journal.positions import headers as masked_headers
-from assay.journal.positions import json_members, may_have_secrets, parameters
+from assay.journal.secret_positions import headers as masked_headers
+from assay.journal.secret_positions import json_members, may_have_secrets, parameters
 from assay.transport.secrets import KnownSecrets
 
 #: The most of a body that is kept, in characters.

@@ -1,4 +1,4 @@
-"""Ends of trials, as a journal has them: all that a run which was cut short must know of a trial.
+"""Ends of trials in a journal, with everything that a resumed run must know about them.
 
 A line of this kind is written when a trial, or a search, has ended, before its preliminary
 verdicts. What a value of a class has in JSON follows from its fields.

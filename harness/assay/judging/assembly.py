@@ -24,7 +24,7 @@ from assay.judging.corrections import (
     tpp_operations,
 )
 from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
-from assay.judging.numbered import Numbered
+from assay.judging.number_map import Numbered
 from assay.judging.observations import PARTIES
 from assay.judging.static_answers import StaticWatch, discount_static
 from assay.judging.verdict import Exit, Standing, Verdict, tally

@@ -25,8 +25,8 @@ from assay.transport.auth.diagnostics import place, place_of
 UNAUTHORIZED, FORBIDDEN = 401, 403
 #: Errors with which a target rejects a token (RFC 6750, section 3.1), by status.
 TOKEN_ERRORS: Mapping[tuple[int, str], str] = {
-    (UNAUTHORIZED, "invalid_token"): "it is not known, or has expired",
-    (FORBIDDEN, "insufficient_scope"): "its scope is not enough",
+    (UNAUTHORIZED, "invalid_token"): "the token is unknown or has expired",
+    (FORBIDDEN, "insufficient_scope"): "the scope of the token is too narrow",
 }
 #: The error of the Bearer scheme, not one among the parameters of another scheme.
 _BEARER_ERROR = re.compile(
@@ -51,7 +51,7 @@ def soften(
     instants: list[datetime] = [exchanges[n].at for n in evidence.exchanges if n in exchanges]
     if not any(clause.closed_at(instant) for clause in clauses for instant in instants):
         return evidence
-    seen = f"{evidence.seen}, in the announced maintenance hours"
+    seen = f"{evidence.seen}, during the announced maintenance hours"
     return replace(evidence, agreement=Agreement.UNCLEAR, seen=seen)
 
 

@@ -129,7 +129,7 @@ def _violations(facts: RunFacts) -> Iterator[tuple[Exit, str]]:
     if violated := facts.having(Standing.VIOLATES):
         yield Exit.VIOLATION, f"{_number(violated)} violated"
     if facts.elsewhere:
-        what = f"{_number(facts.elsewhere)} of other shards violated: {_listed(facts.elsewhere)}"
+        what = f"{_number(facts.elsewhere)} in other shards violated: {_listed(facts.elsewhere)}"
         yield Exit.VIOLATION, what
 
 
@@ -145,7 +145,7 @@ def _since(facts: RunFacts, baseline: Baseline) -> Iterator[tuple[Exit, str]]:
         yield Exit.VIOLATION, f"{_number(newly)} newly violated {since}: {_listed(newly)}"
     for change, words in (
         (ChangeKind.NEWLY_UNVERIFIED, "could not be verified, but conformed in"),
-        (ChangeKind.NO_LONGER_PLANNED, "not tested any more, but conformed in"),
+        (ChangeKind.NO_LONGER_PLANNED, "no longer tested, but conformed in"),
     ):
         lost = [
             name
@@ -163,7 +163,7 @@ def _waivers(waivers: Sequence[WaiverResult]) -> Iterator[tuple[Exit, str]]:
     remove = [each.name for each in waivers if each.state is WaiverState.SUPERFLUOUS]
     if remove:
         what = "1 waiver" if len(remove) == 1 else f"{len(remove)} waivers"
-        yield Exit.USAGE, f"{what} to remove, no longer needed: {_listed(remove)}"
+        yield Exit.USAGE, f"{what} to remove (no longer needed): {_listed(remove)}"
     lapsed = [
         each.name for each in waivers if each.invalid and each.state is not WaiverState.SUPERFLUOUS
     ]
@@ -199,7 +199,7 @@ def _passed(facts: RunFacts, policy: ExitPolicy) -> str:
         known = f" ({', '.join(accepted)})" if accepted else ""
         return f"no violation{known}"
     violated = counts[Standing.VIOLATES]
-    accepted += [f"{violated:,} violated there already"] if violated else []
+    accepted += [f"{violated:,} already violated there"] if violated else []
     besides = f" ({', '.join(accepted)})" if accepted else ""
     return f"nothing is worse than in the baseline ({policy.baseline.name}){besides}"
 

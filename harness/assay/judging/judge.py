@@ -146,7 +146,7 @@ def _unsigned(history: History) -> Iterator[str]:
                 what = event.why or f"the customer was disconnected ({event.wire.status})"
                 yield f"not judged: the control signature: {what}"
             case Authorised(step=Authorise(factor=str(factor))) if not _chosen(event):
-                yield f"not judged: no screen let the customer choose the factor {factor}"
+                yield f"not judged: no screen offered the factor {factor}"
             case Withdrawn(done=False):
                 yield "not judged: the customer's cancellation at the bank was not accepted"
             case Renewed(done=False):
@@ -164,8 +164,8 @@ def _unsigned(history: History) -> Iterator[str]:
         if item and item.key in confirmed and item.state is State.REJECTED:
             yield (
                 "not judged: the control request was rejected after the customer had confirmed it"
-                " (does it repeat one of an earlier trial?)"
+                " (does it repeat a request of an earlier trial?)"
             )
     inquired = [event for event in history.events if isinstance(event, Effects)]
     if inquired and all(event.done is None for event in inquired):
-        yield "not judged: the fixture provider does not say what was carried out"
+        yield "not judged: the fixture provider does not report executed requests"

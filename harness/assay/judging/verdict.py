@@ -14,7 +14,7 @@ from enum import Enum
 from assay.errors import Shortage
 
 #: The reason why a facet without evidence is undecided.
-NO_EVIDENCE = "no exchange of the trial shows it"
+NO_EVIDENCE = "no exchange of the trial can show it"
 
 
 class Agreement(Enum):

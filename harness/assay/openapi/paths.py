@@ -8,7 +8,7 @@ the same path, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from assay.binding.spelling import SLOT
@@ -58,7 +58,8 @@ def paths(known: SharedSchemas) -> Schema:
         for number, path in enumerate(use.paths):
             _check(use, path)
             shared = templates.setdefault(SLOT.sub("{}", path), path)
-            merged.setdefault((shared, use.method), []).append((use, path, number))
+            named = replace(use, binding=use.binding.under(number - 1)) if number else use
+            merged.setdefault((shared, use.method), []).append((named, path, number))
     ids = _ids(merged)
     main = {use.name: ids[key] for key, uses in merged.items() for use, _, n in uses if n == 0}
     out: Schema = {}

@@ -211,7 +211,7 @@ def _fields(use: BoundOperation, said: Iterator[FieldSchema]) -> Schema:
         pointer = single(field.at) if field else None
         if field is not None and pointer is not None:
             # The contract's schema does not apply to the target's own words.
-            own = {} if field.words or field.first else piece.schema
+            own = {} if field.words or field.first or field.unit else piece.schema
             schema = all_of(own, {"x-assay-from": [piece.clause]})
             parts.append(in_response(pointer, schema, required=piece.mandatory))
     return all_of(*parts)

@@ -8,6 +8,7 @@ schema is not known, except for the values that it names.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from assay.binding.spelling import Spelling
@@ -33,7 +34,7 @@ def sent_schema(schema: Schema, spelling: Spelling | None, *, required: bool = F
         return any_of(_around(value, spelling, required=required) for value in schema["enum"])
     if spelling.text != "{}":
         return TEXT
-    if spelling.words:
+    if spelling.words or spelling.unit is not None:
         schema = {}
     if spelling.found is not None:
         schema = TEXT
@@ -48,15 +49,13 @@ def sent_value(value: Json, spelling: Spelling) -> Any:
 
 def _changes(spelling: Spelling) -> bool:
     """Whether a target sends anything but the contract's value."""
-    changed = spelling.found is not None or spelling.words or spelling.exclusive
+    changed = spelling.found is not None or spelling.words or spelling.exclusive or spelling.unit
     return bool(changed or spelling.each or spelling.text != "{}")
 
 
 def _around(value: Json, spelling: Spelling, *, required: bool) -> Schema:
     """Return the schema of a known value in the shape that it has here."""
-    plain = Spelling(
-        place=spelling.place, name="", words=spelling.words, exclusive=spelling.exclusive
-    )
+    plain = replace(spelling, name="", found=None, each={}, text="{}")
     made: Schema = {"const": sent_value(value, plain)}
     if spelling.text != "{}":
         return {"const": sent_value(value, spelling)} if not spelling.each else TEXT

@@ -20,7 +20,7 @@ from assay.history import Authorise, Call, Step
 from assay.planning.plan import Plan, Trial
 from assay.planning.price import Price
 from assay.planning.trial_names import contextual_name
-from assay.rules.consented import probe_of
+from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import ConformingTarget, play
 from assay.rules.rule import Kind
 

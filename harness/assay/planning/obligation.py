@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from assay.contract.model import Capability, Clause, Contract, Level, Source
 from assay.rules.clauses import clauses_of
-from assay.rules.consented import demands_consent, named_operations, signed_consents
+from assay.rules.consent_probes import demands_consent, named_operations, signed_consents
 from assay.rules.refusing_kind import facets_of
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, TppFacet
 

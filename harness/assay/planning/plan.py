@@ -22,7 +22,7 @@ from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
 from assay.planning.price import FREE, Price, submitting
 from assay.planning.remedies import ALLOW_WRITES, REMEDIES, Remedy, needs
-from assay.rules.consented import probe_of
+from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.rule import Scenario, Script
 

@@ -1,4 +1,4 @@
-"""The plan of what a user named: contracts, a target and a selection of obligations.
+"""Preparation of a plan from the contracts, target and selection that the user named.
 
 Command line and pytest plugin both start here. Files are found, checked, bound and
 planned; nothing is sent.
@@ -163,7 +163,7 @@ def _expression(option: str, text: str) -> Callable[[Callable[[str], bool]], boo
     try:
         compiled = expression.Expression.compile(text)
     except (unreadable, SyntaxError, RecursionError, MemoryError):
-        hint = "join words by and, or, not and parentheses, as in pytest"
+        hint = "join words with and, or, not and parentheses, as in pytest"
         what = f"cannot read the expression {text[:500]!r}"
         raise InputError.one(option, what, hint=hint) from None
 

@@ -1,4 +1,4 @@
-"""What is missing where a target lacks a capability, and which keys of its file provide it."""
+"""Missing requirements of obligations, and the target-file keys that provide them."""
 
 from __future__ import annotations
 
@@ -59,23 +59,23 @@ _OFFERS: Mapping[Capability, str] = {
     Capability.CONSENT: "permission to transmit consents",
     Capability.ROSTER: "a complete list of what the customer owns",
     Capability.CREDENTIALS: "fictitious customer credentials",
-    Capability.ENTRIES: "dated entries below what the customer owns",
+    Capability.ENTRIES: "dated entries of the items that the customer owns",
     Capability.WRITE: "permission to make requests",
     Capability.SEGMENTS: "a customer of every segment",
-    Capability.REGISTRATIONS: "creditors that a customer registered",
+    Capability.REGISTRATIONS: "creditors registered by a customer",
     Capability.TPPS: "a second TPP",
 }
 #: The same for what only fixtures of kind `control` or `python` can provide.
 _ARRANGED: Mapping[Capability, str] = {
     Capability.CLOCK: "a clock that can be moved",
     Capability.BANKS: "a bank of the group that does not offer it",
-    Capability.EFFECTS: "a record of what the bank carried out",
+    Capability.EFFECTS: "a record of the requests that the bank executed",
     Capability.DIRECT_ACCESS: "a customer who acts through direct access",
     Capability.RENEWAL: "tokens that can be renewed",
 }
 #: The same for what a key of its own provides.
 _KEYS: Mapping[Capability, tuple[str, str]] = {
-    Capability.BATCH: ("a mark for calls without the customer", "set `presence`"),
+    Capability.BATCH: ("a marker for calls without the customer", "set `presence`"),
     Capability.ZONE: ("the time zone of the bank's calendar day", "set `zone`"),
     Capability.HOSTS: ("the other hosts of the target", "set `hosts`"),
     Capability.SCA: ("an SCA signer", "set `sca`"),

@@ -51,7 +51,7 @@ def check_divisible(given: Mapping[str, object]) -> None:
     for option, value in given.items():
         if value:
             what = "cannot be divided into shards"
-            raise InputError.one(option, what, hint=f"run it by itself, without --shard: {option}")
+            raise InputError.one(option, what, hint=f"run it without --shard: {option}")
 
 
 def divide(plan: Plan, of: int) -> Mapping[str, int]:

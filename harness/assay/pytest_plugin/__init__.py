@@ -13,90 +13,93 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the plugin."""
-    group = parser.getgroup("assay", "conformance of a target to its contracts (as `assay run`)")
+    group = parser.getgroup("assay", "conformance of a target to its contracts, as in `assay run`")
     group.addoption(
         "--contract",
         action="append",
         default=[],
         metavar="NAME|FILE",
-        help="contract to test: a shipped name (aisp, pis) or a file; repeatable",
+        help="Contract to use: a shipped name (aisp, pis) or a file. Repeatable.",
     )
     group.addoption(
         "--target",
         metavar="FILE|URL|NAME",
-        help="target to test: a target file, the URL of a served sandbox, or a shipped name",
+        help="Target to use: a target file, the URL of a served sandbox, or a shipped name.",
     )
     group.addoption(
         "--assay-seed",
         type=int,
         default=0,
         metavar="N",
-        help="seed for generated customers and dates; the same seed reproduces a run",
+        help="Seed for generated customers and dates (default: 0). The same seed reproduces a run.",
     )
     group.addoption(
         "--assay-role",
         action="append",
         default=[],
         metavar="NAME",
-        help="use only this customer of fixtures.roles; repeatable, in order of preference",
+        help="Use only this customer from `fixtures.roles`. Repeatable, in order of preference.",
     )
     group.addoption(
         "--assay-concurrency",
         type=int,
         metavar="N",
-        help="run N trials side by side, as `assay run --concurrency` (not with -n)",
+        help="Run N trials in parallel, as with `assay run --concurrency`. Not with -n.",
     )
     group.addoption(
-        "--assay-journal", metavar="FILE", help="write the journal of the run (for `assay report`)"
+        "--assay-journal",
+        metavar="FILE",
+        help="Write the journal of the run to FILE, for `assay report`.",
     )
     group.addoption(
         "--assay-schema",
         action="store_const",
         const=20,
         default=0,
-        help="also search each operation with the cases of its exported OpenAPI document and 20"
-        " random ones (needs assay[schema])",
+        help="Also send the requests that Schemathesis generates from the exported OpenAPI"
+        " document: its fixed cases and 20 random cases for each operation. Requires"
+        " assay[schema].",
     )
     group.addoption(
         "--assay-journeys",
         type=int,
         default=0,
         metavar="N",
-        help="also run N random sequences of calls through each contract, judged by every rule",
+        help="Also run N random sequences of calls for each contract; every rule judges each of them.",
     )
     group.addoption(
         "--assay-fields",
         type=int,
         default=0,
         metavar="N",
-        help="also send N requests with one mutated field, each next to a valid control request",
+        help="Also send N requests with one mutated field, each next to a valid control request.",
     )
     group.addoption(
         "--assay-examples",
         metavar="DIR|URL",
-        help="where to keep sequences that showed a violation, to be tried first next time",
+        help="Where to keep sequences that found a violation: a folder, or a redis:// URL. They are tried first next time.",
     )
     group.addoption(
         "--assay-contexts",
         choices=["base", "each", "pairs"],
-        help="contexts in which each rule is tested; default: each where customers are created"
-        " for each trial, base elsewhere (or the variable ASSAY_CONTEXTS)",
+        help="Contexts in which each rule is tested. Default: $ASSAY_CONTEXTS, or else each if"
+        " the fixture provider creates customers for every trial, otherwise base.",
     )
     group.addoption(
         "--assay-shard",
         metavar="N/OF",
-        help="run only this part of the plan, such as 2/5; with --assay-journal,"
-        " `assay report --merge` makes one report of all parts",
+        help="Run one part of the plan, for example 2/5. With --assay-journal, `assay report"
+        " --merge` combines the parts into one report.",
     )
     group.addoption(
         "--assay-wait",
         metavar="SPAN",
-        help="verify time rules by waiting in real time, up to SPAN in total (45m, 26h, 1d12h)",
+        help="Verify time rules by waiting in real time, up to SPAN in total (45m, 26h, 1d12h).",
     )
     group.addoption(
         "--allow-incomplete",
         action="store_true",
-        help="exit with 0 even if `must` obligations could not be verified",
+        help="Exit with 0 even if some `must` obligations could not be verified.",
     )
 
 

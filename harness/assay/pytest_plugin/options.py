@@ -11,7 +11,7 @@ import pytest
 
 from assay.contexts.covering import Depth
 from assay.errors import InputError
-from assay.execution.lanes import most_lanes
+from assay.execution.parallel_trials import most_lanes
 from assay.fixtures.waiting import span
 from assay.planning.plan import Shard
 from assay.planning.prepare import Prepared, prepare

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from assay.execution.lanes import RecordedRun
+from assay.execution.parallel_trials import RecordedRun
 from assay.execution.session import Session
 from assay.execution.trial_recorder import TrialRecorder
 from assay.history import History

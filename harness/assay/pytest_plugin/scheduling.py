@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 import pytest
 
 from assay.binding.target import Target
-from assay.execution.lanes import most_lanes
+from assay.execution.parallel_trials import most_lanes
 from assay.planning.plan import Plan
 
 #: How items are distributed where `-n` is given and `--dist` is not.

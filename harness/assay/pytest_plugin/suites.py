@@ -20,7 +20,7 @@ from assay.errors import AssayError, one_line
 from assay.estimate.estimate import announce
 from assay.execution.contextual import run_contexts
 from assay.execution.environment import set_up
-from assay.execution.lanes import lanes_for
+from assay.execution.parallel_trials import lanes_for
 from assay.execution.session import Options, Session
 from assay.fuzzing.findings import SearchRequest, SearchResult
 from assay.journal.journal_file import create
@@ -34,7 +34,7 @@ from assay.pytest_plugin.items import add_markers, asks_nothing, obligation_of, 
 from assay.pytest_plugin.options import check_relayed, prepared_of, wait_of
 from assay.pytest_plugin.prompt import UncapturedPrompt
 from assay.pytest_plugin.relay import Relay, SendingRecorder, relayed, sending
-from assay.pytest_plugin.reported import OUTPUT, PROPERTY, ReportedVerdicts, violations_of
+from assay.pytest_plugin.reported_verdicts import OUTPUT, PROPERTY, ReportedVerdicts, violations_of
 from assay.pytest_plugin.scheduling import serial_reason, trial_scheduler
 from assay.pytest_plugin.searches import search_of
 from assay.pytest_plugin.summary import print_summary
@@ -327,7 +327,7 @@ class Suites:
             if everything:
                 self.session.close()
             else:
-                self.session.abort("pytest ended before every obligation was judged")
+                self.session.abort("pytest ended before all obligations were judged")
         if self.session is not None:
             self.session.environment.close()
         if self.ended:

@@ -14,7 +14,7 @@ import pytest
 from assay.judging.exit_policy import ExitDecision
 from assay.judging.verdict import Exit, Standing
 from assay.planning.prepare import Prepared
-from assay.pytest_plugin.reported import ReportedVerdicts
+from assay.pytest_plugin.reported_verdicts import ReportedVerdicts
 
 #: How many violations are listed, and the narrowest terminal that lines are wrapped for.
 LISTED = 20

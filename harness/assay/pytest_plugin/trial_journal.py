@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from assay.binding.encode import Access
-from assay.execution.lanes import Entry
+from assay.execution.parallel_trials import Entry
 from assay.execution.session import Session
 from assay.history import Event
 from assay.journal.writer import Journal

@@ -125,15 +125,15 @@ def _first_pass(
             digest.update(raw)
             continue
         if draft.footer is not None:
-            refuse(path, "damaged: something follows the footer", number)
+            refuse(path, "damaged: there is data after the footer", number)
         try:
             line = parse(path, number, raw)
         except JournalError:
             if raw.endswith(b"\n") or not partial:
                 raise
             if draft.header is None:
-                what = "unfinished: the run ended while it wrote the first line"
-                refuse(path, f"{what} (nothing was tested: run it again)", number)
+                what = "unfinished: the run ended while writing the first line"
+                refuse(path, f"{what} (nothing was tested; run it again)", number)
             break  # the writer was stopped in the middle of this line
         _take(draft, line)
         if draft.footer is None:

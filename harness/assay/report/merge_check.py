@@ -35,7 +35,7 @@ def check_same_plan(shards: Sequence[tuple[str, Report]]) -> None:
         shard = report.header.shard
         if shard in seen:
             hint = "leave out one of them"
-            what = f"shard {shard} is there twice: {seen[shard]} is the other"
+            what = f"shard {shard} was given twice; the other one is {seen[shard]}"
             raise InputError.one(path, what, hint=hint)
         seen[shard] = path
         for name, read in _SAME.items():
@@ -48,7 +48,7 @@ def check_same_plan(shards: Sequence[tuple[str, Report]]) -> None:
     for path, report in shards:
         if [*positions([report])] != plan:
             what = f"not a shard of the plan of {first_path}: the obligations differ"
-            raise InputError.one(path, what, hint="was a part of one selected in pytest?")
+            raise InputError.one(path, what, hint="was only part of one shard selected in pytest?")
 
 
 def _check_positions(path: str, report: Report) -> None:
@@ -57,7 +57,7 @@ def _check_positions(path: str, report: Report) -> None:
     total = len(report.results) + len(report.elsewhere)
     outside = any(not 0 <= place < total for place in places)
     if len(places) < len(report.elsewhere) or outside:
-        hint = "was a part of it selected in pytest?"
+        hint = "was only part of it selected in pytest?"
         raise InputError.one(path, "the shard does not have all its obligations", hint=hint)
 
 

@@ -100,7 +100,7 @@ def _effects(line: Line) -> TimelineEntry | None:
     return TimelineEntry(
         kind=EntryKind.CARRIED_OUT,
         at=shown_text(line, "now"),
-        text=f"carried out: {', '.join(named)}{rest}",
+        text=f"executed: {', '.join(named)}{rest}",
     )
 
 
@@ -204,7 +204,7 @@ class TimelineReader:
     def _note_left_out(self, trial: str) -> None:
         if number := self._left_out.pop(trial, 0):
             events = "event" if number == 1 else "events"
-            text = f"{number:,} more {events}, which no verdict cites"
+            text = f"{number:,} more {events} that no verdict cites"
             self._entries[trial].append(TimelineEntry(kind=EntryKind.LEFT_OUT, text=text))
 
 

@@ -1,4 +1,4 @@
-"""What every format shows: cards of findings, results by reason, and results by clause.
+"""Content that all formats share: cards of findings, results by reason, and results by clause.
 
 A `Card` shows one violated or inconclusive obligation: the sentence of the contract, its
 source, what was expected and seen, the variation sent, the redacted exchanges and the
@@ -29,8 +29,8 @@ from assay.report.wording import counted, shared_reasons
 #: What to do about a reason, by a word in it.
 ADVICE: tuple[tuple[str, str], ...] = (
     (ENDED, "complete the run"),
-    ("budget", "raise `budget` in the target file, or run again when it is renewed"),
-    ("person", "run with a person present who signs"),
+    ("budget", "raise `budget` in the target file, or run again when the budget is renewed"),
+    ("person", "run again with a person present to sign"),
 )
 
 
@@ -227,7 +227,7 @@ def notes(card: Card, *, shown: int) -> Iterator[str]:
         hidden = counted(len(card.exchanges) - shown, "more exchange")
         yield f"and {hidden} in the JSON report"
     for number in card.missing:
-        yield f"exchange {number} is cited, but missing from the journal"
+        yield f"exchange {number} is cited but missing from the journal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ _SENTENCES: Mapping[WaiverState, str] = {
     WaiverState.IN_FORCE: "{name}: waived until {expires}",
     WaiverState.EXPIRES_SOON: "{name}: the waiver expires soon, on {expires}",
     WaiverState.EXPIRED: "{name}: the waiver expired on {expires}; renew or remove it",
-    WaiverState.SUPERFLUOUS: "{name}: it conforms now; remove the waiver",
-    WaiverState.UNMATCHED: "{name}: the waiver matches nothing in the contract; correct or remove it",
+    WaiverState.SUPERFLUOUS: "{name}: the obligation conforms now; remove the waiver",
+    WaiverState.UNMATCHED: "{name}: the waiver matches no obligation of the contract; correct or remove it",
 }
 #: The headings of waivers that need attention, for one and for several.
 _HEADINGS: Mapping[WaiverState, tuple[str, str]] = {
@@ -24,7 +24,7 @@ _HEADINGS: Mapping[WaiverState, tuple[str, str]] = {
 #: How many waivers a heading names.
 NAMED = 5
 #: What to do if a waiver is superfluous in this run, but not in others.
-INTERMITTENT = "write `intermittent: true` if only some runs show the violation"
+INTERMITTENT = "set `intermittent: true` if only some runs show the violation"
 
 
 def waiver_sentence(waiver: WaiverResult) -> str:

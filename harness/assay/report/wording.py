@@ -129,15 +129,17 @@ def caveats(report: Report) -> tuple[str, ...]:
     sentences += waiver_caveats(report.waivers)
     if faults := fault_count(report):
         times = "once" if faults == 1 else f"{faults:,} times"
-        sentences.append(f"The harness itself failed {times}; this is no finding about the target.")
+        sentences.append(
+            f"The harness itself failed {times}. This is not a finding about the target."
+        )
     if strays := len(report.strays):
         violations = counted(strays, "violation")
-        sentences.append(f"The search found {violations} outside the planned obligations.")
+        sentences.append(f"The search found {violations} of obligations that were not planned.")
     if answers := len(report.documented):
         seen = counted(answers, "answer")
         sentences.append(
-            f"The search saw {seen} that the exported document does not allow;"
-            " by itself this violates no obligation."
+            f"The search saw {seen} that the exported document does not allow. This alone"
+            " violates no obligation."
         )
     for reason, number in Counter(trial.reason for trial in report.unfinished).most_common(3):
         trials = counted(number, "trial")
@@ -153,7 +155,7 @@ def caveats(report: Report) -> tuple[str, ...]:
             " `assay report --merge` reports them."
         )
     if any(report.header.selection.values()):
-        sentences.append("Only a selection of the obligations was tested.")
+        sentences.append("Only selected obligations were tested.")
     return tuple(sentences)
 
 
@@ -202,7 +204,7 @@ def search_notes(search: ReportedSearch) -> tuple[str, ...]:
 def answer_summary(answer: DocumentedAnswer) -> str:
     """Return what the exported document does not allow in an answer, and whose clause that is."""
     names = ", ".join(answer.clauses)
-    whose = f"by {names}" if names else "no clause says so"
+    whose = f"by {names}" if names else "no clause requires it"
     return f"{answer.operation}: {answer.says} ({whose}); sent with {answer.case}"
 
 
@@ -263,6 +265,6 @@ _WAIT: Final = re.compile(r"--wait \S+ \(this trial\)$")
 def shared_reasons(reasons: Iterable[str]) -> Mapping[str, str]:
     """Return each reason in words that it shares with those that differ only in a time to wait."""
     known = tuple(dict.fromkeys(reasons))
-    plain = {reason: _WAIT.sub("--wait (`assay plan` says how long)", reason) for reason in known}
+    plain = {reason: _WAIT.sub("--wait (`assay plan` shows how long)", reason) for reason in known}
     alike = Counter(plain.values())
     return {reason: plain[reason] if alike[plain[reason]] > 1 else reason for reason in known}

@@ -16,7 +16,7 @@ from assay.contract.model import Contract, Json, Operation
 from assay.history import Call, Exchange, History, Owned, Subject
 from assay.rules.call_limit import CallLimit
 from assay.rules.consents import Consents, consented_keys, names_each_once
-from assay.rules.per_contract import per_contract
+from assay.rules.contract_cache import per_contract
 from assay.rules.queries import fresh_subjects
 from assay.rules.rule import Kind
 

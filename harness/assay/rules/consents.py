@@ -35,7 +35,7 @@ NONE: frozenset[str] = frozenset()
 #: Why no consent can be narrower, or missing.
 GIVEN = "the consent is given with the token, and covers everything that the customer owns"
 #: Why a missing consent of a subject with a past is not certain.
-EARLIER = "but a consent from before this history may still hold"
+EARLIER = "but a consent from before this history may still be in force"
 
 
 def consented_keys(call: Call, grant: Operation) -> frozenset[str]:

@@ -40,13 +40,13 @@ SERVE_MORE: Final = Consequence(
     tpp=Impact.EASIER, bank=Impact.BREAKING, why="the bank must serve more"
 )
 SERVE_LESS: Final = Consequence(
-    tpp=Impact.BREAKING, bank=Impact.EASIER, why="the bank need not serve it any more"
+    tpp=Impact.BREAKING, bank=Impact.EASIER, why="the bank no longer has to serve it"
 )
 REFUSE_MORE: Final = Consequence(
     tpp=Impact.BREAKING, bank=Impact.ADJUST, why="the bank must refuse or withhold more"
 )
 REFUSE_LESS: Final = Consequence(
-    tpp=Impact.EASIER, bank=Impact.EASIER, why="the bank need not refuse or withhold it any more"
+    tpp=Impact.EASIER, bank=Impact.EASIER, why="the bank no longer has to refuse or withhold it"
 )
 ANSWER_MORE: Final = Consequence(
     tpp=Impact.BREAKING, bank=Impact.EASIER, why="responses may contain more"
@@ -58,7 +58,7 @@ PROTECT_MORE: Final = Consequence(
     tpp=Impact.NONE, bank=Impact.BREAKING, why="the bank must prevent more"
 )
 PROTECT_LESS: Final = Consequence(
-    tpp=Impact.NONE, bank=Impact.EASIER, why="the bank need not prevent it any more"
+    tpp=Impact.NONE, bank=Impact.EASIER, why="the bank no longer has to prevent it"
 )
 REPLACED: Final = Consequence(
     tpp=Impact.BREAKING, bank=Impact.BREAKING, why="both parties must use the new value"
@@ -69,20 +69,24 @@ RESIZED: Final = Consequence(
 SETTLED: Final = Consequence(
     tpp=Impact.EASIER,
     bank=Impact.BREAKING,
-    why="what was open is settled: the bank must keep to it",
+    why="an open point is settled, and the bank must comply",
 )
 OPENED: Final = Consequence(
-    tpp=Impact.BREAKING, bank=Impact.EASIER, why="what was settled is open: no one can rely on it"
+    tpp=Impact.BREAKING,
+    bank=Impact.EASIER,
+    why="a settled point is open again, and neither party can rely on it",
 )
 UNDECIDED: Final = Consequence(
-    tpp=Impact.REVIEW, bank=Impact.REVIEW, why="changed; both parties must judge it"
+    tpp=Impact.REVIEW, bank=Impact.REVIEW, why="changed; both parties must review it"
 )
 TEST_ONLY: Final = Consequence(
     tpp=Impact.NONE, bank=Impact.NONE, why="changes how the rule is tested, not what it says"
 )
 WORDING: Final = Consequence(tpp=Impact.NONE, bank=Impact.NONE, why="wording only")
 NAMING: Final = Consequence(
-    tpp=Impact.NONE, bank=Impact.NONE, why="a name only; waivers and baselines may use the old one"
+    tpp=Impact.NONE,
+    bank=Impact.NONE,
+    why="only the name changes; waivers and baselines may still use the old one",
 )
 
 

@@ -29,7 +29,7 @@ UNAUTHENTICATED = 401
 #: The status of a target that says that it cannot answer anything just now.
 OVERLOADED = 503
 #: What was seen where a check cannot count days from a date.
-OUTSIDE_CALENDAR = "a date is at the begin or the end of the calendar"
+OUTSIDE_CALENDAR = "a date is at the beginning or the end of the calendar"
 
 
 def describe_answer(exchange: Exchange) -> str:
@@ -108,7 +108,9 @@ def must_be_refused(
         agreement = UNCLEAR
     else:
         agreement = DISAGREES
-    hint = "; an empty list may be a refusal: `outcomes` in the target file can say so"
+    hint = (
+        "; if an empty list is a refusal at this bank, say so under `outcomes` in the target file"
+    )
     return Evidence(
         facet=facet,
         agreement=agreement,

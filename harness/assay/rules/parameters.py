@@ -15,14 +15,14 @@ from typing import Any, Final, TypeAlias
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Clause, Contract, Json
 from assay.errors import did_you_mean
-from assay.rules import comparisons, declared
+from assay.rules import comparisons, parameter_declaration
 from assay.rules.comparisons import Comparison
-from assay.rules.declared import COMMON, Parameter, as_number, as_text, as_texts
+from assay.rules.parameter_declaration import COMMON, Parameter, as_number, as_text, as_texts
 
 #: A part of a contract that has the right shape.
-Raw: TypeAlias = declared.Raw
+Raw: TypeAlias = parameter_declaration.Raw
 #: From the place of a value, the value, its clause and the whole contract to the problems.
-Reference: TypeAlias = declared.Reference
+Reference: TypeAlias = parameter_declaration.Reference
 
 
 def known(at: Pointer, name: str, names: Collection[str], noun: str) -> Iterator[Finding]:
@@ -264,7 +264,7 @@ def about_one_thing(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[
     """Find an operation that does not name what it is about."""
     if "about" not in raw["operations"][name]:
         hint = f"add `about` to operations.{name}, or leave it out here"
-        yield at, f"{name!r} is not asked about one thing", hint
+        yield at, f"{name!r} is not about a single item", hint
 
 
 def grant(*, required: bool = False) -> Any:
@@ -273,7 +273,7 @@ def grant(*, required: bool = False) -> Any:
     def check(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
         yield from known(at, name, raw["operations"], "operation")
         if name in raw["operations"] and "grants" not in raw["operations"][name]:
-            hint = f"add `grants`, the argument that says for what, to operations.{name}"
+            hint = f"add `grants`, the argument with the consented items, to operations.{name}"
             yield at, f"the operation {name!r} transmits no consent", hint
 
     return parameter(

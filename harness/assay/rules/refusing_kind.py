@@ -22,7 +22,7 @@ from assay.history import ERROR_CODE, Exchange, History, Rejected
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses, parameters
 from assay.rules.comparisons import ABSENT, ParameterDifference, Versions
-from assay.rules.consented import named_operations
+from assay.rules.consent_probes import named_operations
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, REPLACED
 from assay.rules.rule import BindingRequirement, Facet, Kind
 

@@ -19,7 +19,6 @@ from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
 from assay.judging.verdict import Evidence
 from assay.rules.call_limit import CallLimit
 from assay.rules.consequences import UNSTATED, Purpose
-from assay.rules.declared import Parameter, Raw, Reference, kind_schema, one_of_several
 from assay.rules.facets import (
     FEATURES,
     LINK,
@@ -32,6 +31,7 @@ from assay.rules.facets import (
     needs,
     scenario_of,
 )
+from assay.rules.parameter_declaration import Parameter, Raw, Reference, kind_schema, one_of_several
 from assay.rules.parameters import the_contract
 from assay.rules.scope import Scope
 
@@ -142,13 +142,13 @@ class Kind:
 
     def price(self, scenario: Scenario, submitted: frozenset[str] = frozenset()) -> int:
         """Return how many calls and signatures a dry run takes; the TPP submits requests of `submitted`."""
-        from assay.rules import consented, dry_run  # noqa: PLC0415 -- they ask kinds for page sizes
+        from assay.rules import consent_probes, dry_run  # noqa: PLC0415 -- they ask kinds for page sizes
 
         accepts = self.accepts_variation(scenario)
         dry_target = dry_run.ConformingTarget(
             contract=self.contract, accepts_variation=accepts, submitted=submitted
         )
-        played = dry_run.play(consented.probe_of(self, scenario), dry_target)
+        played = dry_run.play(consent_probes.probe_of(self, scenario), dry_target)
         return sum(isinstance(step, Call | Authorise) for step in played) + dry_target.submissions
 
     def unaffected_by(self) -> Mapping[str, str]:

@@ -26,7 +26,7 @@ from assay.history import (
     Step,
     Subject,
 )
-from assay.rules.per_contract import per_contract
+from assay.rules.contract_cache import per_contract
 
 R = TypeVar("R")
 Part: TypeAlias = Generator[Step, Reply, R]

@@ -47,7 +47,7 @@ class Arrival(Enum):
     """The possible ends of a wait."""
 
     RETURNED = "the browser returned from signing"
-    UNABLE = "the person reported that signing is not possible"
+    UNABLE = "the tester reported that signing is not possible"
     TIMED_OUT = "the customer did not return in time"
 
 
@@ -202,7 +202,7 @@ class ManualSigner:
         self._ask(step, access, link, address, returns=returns)
         match callback_server.expect(address, self.prompt):
             case Arrival.UNABLE:
-                raise CannotArrange("a person who can sign in this way (reported as not possible)")
+                raise CannotArrange("a person who can sign this way (reported as not possible)")
             case Arrival.TIMED_OUT:
                 # After a refusal the browser may stay at the bank, although the person is
                 # there.

@@ -220,7 +220,9 @@ class ScreenFlow:
             single = len(codes) == 1 and self.step.factor in (None, *codes)
             code = next(iter(codes.values())) if single else ""
             result.coded = bool(code)
-            missing = "codes for several factors, and no screen says for which one"
+            missing = (
+                "there are codes for several factors, but no screen says which factor it asks for"
+            )
             missing = missing if codes else "no code of the customer"
         if not code:
             result.why = (

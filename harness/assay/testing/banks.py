@@ -43,7 +43,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.judging.verdict import Evidence, Standing, weigh
-from assay.rules.consented import probe_of
+from assay.rules.consent_probes import probe_of
 from assay.rules.evidence import evidence_of
 from assay.rules.kinds import installed, kind_of
 from assay.rules.refusing_kind import facets_of

@@ -1,4 +1,4 @@
-"""Histories like another, but for something in each call. Their events are made when they are read.
+"""Views of a history with one change in each call, made when the events are read.
 
 A recording may be longer than memory, and a check reads a history once.
 """

@@ -11,19 +11,19 @@ from dataclasses import dataclass, field, replace
 
 from assay.judging.verdict import DECIDED, Agreement, Evidence, Standing, Verdict, weigh
 
-NOT_SHOWN = "this traffic does not show it"
+NOT_SHOWN = "the recorded traffic does not show this"
 #: Why a recording that can be read in several ways does not decide.
-ORDER_UNKNOWN = "but the order or the times of this recording are not certain"
-MISSING = (
-    "but a call, or a header of one, may be missing from this recording (`--complete`: none is)"
-)
+ORDER_UNKNOWN = "but the order or the times in this recording are uncertain"
+MISSING = "but a call or a header may be missing from this recording (pass `--complete` if none is)"
 #: Why it does not decide where the times of a recording are not those of the bank's clock.
 CLOCK_UNKNOWN = (
-    "but this bank's clock can be moved, and may show another time than the recording "
-    "(`--bank-clock`: it shows the same)"
+    "but this bank's clock can be moved and may differ from the times in the recording (pass"
+    " `--bank-clock` if it does not)"
 )
 #: Why it does not decide where tokens do not tell callers apart.
-CALLERS_UNKNOWN = "but this recording does not show for certain to which callers its tokens belong"
+CALLERS_UNKNOWN = (
+    "but this recording does not show with certainty which callers its tokens belong to"
+)
 #: How much evidence of one agreement is kept for one obligation.
 MAX_EVIDENCE = 20
 #: How many numbers one entry of a set of numbers covers.

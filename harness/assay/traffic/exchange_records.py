@@ -1,4 +1,4 @@
-"""Records of exchanges as bytes: what a history of a recording has in a file in place of objects.
+"""Exchanges of a recording encoded as bytes, so that its history can be kept in a file.
 
 A record has everything but the message, whose place in its own store is noted. It is read many
 times, so objects are made without their constructors. What cannot be packed stays an object.

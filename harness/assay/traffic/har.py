@@ -43,7 +43,7 @@ MAX_DIGITS = 16
 BODIED = frozenset({"PUT", "POST", "PATCH"})
 #: Statuses whose responses have no body.
 BODILESS = frozenset({204, 205, 304})
-HINT = "a HAR file is one object with a 'log', as browsers and `assay proxy` write it"
+HINT = "a HAR file is a JSON object with the key 'log', as written by browsers and `assay proxy`"
 
 Object = dict[str, Any]
 
@@ -74,7 +74,7 @@ def read_har(path: Path, zone: ZoneInfo | None = None) -> RecordedEntries:
         raise InputError.one(str(path), "not UTF-8", hint=HINT) from None
     except StreamError as error:
         broken = error.what.startswith("not JSON: ")
-        hint = "a HAR file is JSON; is the file whole? some recorders write its end when they are closed"
+        hint = "a HAR file is JSON; is the file complete? some recorders write the end of the file when they are closed"
         raise InputError.one(
             str(path), error.what, line=error.line, hint=hint if broken else HINT
         ) from None
@@ -90,7 +90,7 @@ def _check_recorded(path: Path, entry: Any) -> None:
     """
     connection: object = entry.get("connection") if isinstance(entry, dict) else None
     if isinstance(connection, str) and connection.startswith(RUN_CONNECTION):
-        what = "made from the journal of a run, which hides what tells customers apart"
+        what = "made from the journal of a run, in which customers cannot be distinguished"
         raise InputError.one(str(path), what, hint="judge the journal instead: journal.jsonl")
 
 

@@ -1,4 +1,4 @@
-"""Conversion of recorded entries to a history: who called what, and with which outcome.
+"""Conversion of recorded entries to a history: the caller and outcome of each call.
 
 Responses are decoded as in a run, and the names in them are learnt for later requests. Requests that
 match no call of the contract are counted by kind, and so are those without their body. The only
@@ -34,7 +34,7 @@ from assay.history import (
     Wire,
 )
 from assay.journal.redact import Redactor
-from assay.judging.numbered import Numbered
+from assay.judging.number_map import Numbered
 from assay.traffic.callers import Callers
 from assay.traffic.match_request import MatchedRequest, RequestMatcher
 from assay.traffic.parse_request import ParsedRequest

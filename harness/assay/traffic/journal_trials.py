@@ -93,7 +93,7 @@ def read_trials(path: Path) -> JournalHistories:
 def _unfinished(report: Report) -> str:
     why = report.footer.aborted if report.footer else ""
     reason = f" ({why})" if why else ""
-    return f"the recorded run ended early{reason}: what it did not reach is unverified"
+    return f"the recorded run ended early{reason}; obligations that it did not reach are unverified"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -111,8 +111,8 @@ def _recorded(path: Path, *, whole: bool) -> _RecordedTrials:
         kind = line.text("type")
         if kind == "header" and line.text("exchanges", "") == QUOTED:
             line.refuse(
-                "this journal of `assay judge` has only the exchanges that evidence quotes; "
-                "judge the recording that it is about"
+                "this journal of `assay judge` contains only cited exchanges; judge the original"
+                " recording instead"
             )
         if kind in EVENTS:
             recorded.last, recorded.ended = line.text("trial"), False

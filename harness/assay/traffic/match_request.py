@@ -126,7 +126,10 @@ class RequestMatcher:
             for alias, template in paths:
                 values = path_values(template, path)
                 if values is not None:
-                    read = self._candidate(request, operation, target, values, alias, at=at)
+                    binding = target.operations.get(operation.id, BARE)
+                    own = {**target.operations, operation.id: binding.under(alias)}
+                    named = replace(target, operations=own) if binding.named else target
+                    read = self._candidate(request, operation, named, values, alias, at=at)
                     yield self._fitted(request, read, part, values)
                     break
 

@@ -1,4 +1,4 @@
-"""Readings of a recording: what may have happened, where the recording does not say it for certain.
+"""Readings of a recording: alternatives where it leaves the course of events open.
 
 A recording may be less than what happened. Times are equal, or contradict the order of the entries;
 they lack an offset; entries are missing, or listed twice; a filter removed a header. Each of these

@@ -1,4 +1,4 @@
-"""Submissions in a recording: the second calls with which banks carry out what was signed.
+"""Submissions in a recording: the second calls with which banks execute what was signed.
 
 A submission names the consent that it is about, by a value of the answer to the first call. Both calls
 are about one request, and so is what reads, changes or ends it since then, under the bank's new key.
@@ -30,7 +30,7 @@ class Part(Enum):
     """The part of an operation's binding that a request matches."""
 
     OPERATION = "the call itself"
-    SUBMISSION = "the submission of what the call made"
+    SUBMISSION = "the submission of the request that the call made"
     SUBMITTED = "the call since the submission"
 
 
@@ -107,7 +107,7 @@ class RecordedSubmissions:
     def outcome(self, outcome: Outcome) -> Outcome:
         """Return an outcome under the keys of the history.
 
-        A request whose submission was refused may be shown as open, and is not carried out any more:
+        A request whose submission was refused may be shown as open, and is not executed any more:
         its state is not known.
         """
         outcome = self.known.outcome(outcome, None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from assay.contract.model import Operation
 from assay.history import Exchange, History
-from assay.rules.consented import named_operations
+from assay.rules.consent_probes import named_operations
 from assay.rules.rule import Kind
 from assay.rules.scope import Calls
 from assay.traffic.stored_history import StoredHistory

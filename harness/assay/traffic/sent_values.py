@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any, cast
 
+from assay.binding.amounts import from_units
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import Place, Spelling
-from assay.binding.values import empty_shape
+from assay.binding.values import OFFSET, empty_shape
 from assay.contract.model import Json
 from assay.contract.scalars import same, word_of
+
+#: Any offset from UTC.
+_OFFSETS = "(?:Z|[+-][0-9]{2}:[0-9]{2})"
 
 
 def decode_value(value: Json, spelling: Spelling, keys: Mapping[str, str]) -> Json:
@@ -31,6 +36,8 @@ def _decode_single(value: Json, spelling: Spelling, keys: Mapping[str, str]) -> 
     if spelling.each:
         contents = (_content_of(shape, value) for shape in spelling.each.values())
         value = next((content for content in contents if content is not MISSING), value)
+    if spelling.unit is not None:
+        value = from_units(value, spelling.unit)
     if spelling.exclusive:
         value = _day_before(value)
     value = next(
@@ -43,11 +50,10 @@ def _decode_single(value: Json, spelling: Spelling, keys: Mapping[str, str]) -> 
 
 def _strip_text(value: Json, text: str) -> Json:
     """Return what a value has at the "{}" of a text; the whole value if the text does not match."""
-    before, _, after = text.partition("{}")
-    fits = isinstance(value, str) and len(value) >= len(before) + len(after)
-    if fits and isinstance(value, str) and value.startswith(before) and value.endswith(after):
-        return value[len(before) : len(value) - len(after)]
-    return value
+    before, _, after = map(re.escape, text.partition("{}"))
+    pattern = f"{before}(.*){after.replace(re.escape(OFFSET), _OFFSETS)}"
+    found = re.fullmatch(pattern, value, re.DOTALL) if isinstance(value, str) else None
+    return found[1] if found else value
 
 
 def _day_before(value: Json) -> Json:

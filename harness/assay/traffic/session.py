@@ -31,7 +31,7 @@ from assay.judging.verdict import Verdict
 from assay.planning.obligation import Obligation, bound_clauses
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
-from assay.traffic.doubts import RecordingDoubts
+from assay.traffic.alternative_histories import RecordingDoubts
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.journal_trials import JournalHistories, is_journal, read_trials
@@ -178,7 +178,7 @@ def open_recording(
     bound = bind(parsed, target)
     plan = plan_recording(bound, target, party, select)
     if not plan.items:
-        hint = "`assay plan` lists every obligation of a bank"
+        hint = "`assay plan` lists all obligations of a bank"
         raise InputError.one("selection", "nothing is selected", hint=hint)
     if bases:
         target = replace(target, base_url=bases[0], hosts=(*bases[1:], *target.hosts))

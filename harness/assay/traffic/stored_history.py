@@ -1,4 +1,4 @@
-"""Histories of long recordings: in a temporary file, but for what a check looks at just now.
+"""Histories of long recordings, kept in a temporary file except for the part in use.
 
 A check reads the exchanges in order, and may keep some of them. An exchange that it keeps becomes
 an empty shell, which is filled again when it is looked at. So memory does not grow with a history,

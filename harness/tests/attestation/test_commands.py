@@ -70,7 +70,7 @@ def test_a_signed_run_is_verified(run):
     assert (0, "") == (code, err)
     assert "by the signer's clock, 9 subjects" in out
     assert out.endswith(
-        "Verified: signed, and every verdict is what the recorded exchanges show.\n"
+        "Verified: signed, and every verdict follows from the recorded exchanges.\n"
     )
 
 
@@ -161,7 +161,7 @@ def test_a_file_that_is_gone(run):
     """A report that was signed and is not there is named."""
     (run / "report.html").unlink()
     code, result = verified(run)
-    assert (1, [{"where": "report.html", "what": "was signed, and is not here"}]) == (
+    assert (1, [{"where": "report.html", "what": "was signed but is missing"}]) == (
         code,
         result["differences"],
     )
@@ -178,7 +178,7 @@ def test_a_signature_of_something_else(signed, run):
     assert {JOURNAL, ATTESTATION} == {each["where"] for each in result["differences"]}
     assert 0 == assay("attest", "--new-key", "mine.pem", cwd=run.parent)[0]
     code, out, _ = assay("verify", run, "--key", "mine.pem.pub", cwd=run.parent)
-    assert (1, True) == (code, "attestation: not that of this key" in out)
+    assert (1, True) == (code, "attestation: signed with a different key" in out)
 
 
 def test_a_forged_journal_is_not_signed(run):
@@ -218,7 +218,7 @@ def test_a_key_with_a_password(run):
     [
         (("attest",), "RUN is missing"),
         (("attest", "."), "--key is missing"),
-        (("attest", ".", "--key", "../key.pem"), "there is an attestation already"),
+        (("attest", ".", "--key", "../key.pem"), "there is already an attestation"),
         (("attest", ".", "--key", "../key.pem", "--new-key", "x"), "cannot be combined"),
         (("attest", ".", "--key", "nowhere"), "nowhere: cannot be read"),
         (("verify", "nowhere"), "nowhere"),

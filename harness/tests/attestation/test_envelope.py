@@ -165,7 +165,7 @@ def test_a_private_key_that_cannot_be_used(content, password, what, tmp_path):
     ("content", "what"),
     [
         (pem(KEY), "this is a private key"),
-        (b"no key", "no public key in PEM"),
+        (b"no key", "not a public key in PEM"),
         (
             rsa.generate_private_key(65537, 2048)
             .public_key()

@@ -12,8 +12,8 @@ from shipped import VARIANTS
 
 from assay._resources import contract_dir
 from assay.attestation.findings import FindingKind
+from assay.attestation.recorded_run import read_run
 from assay.attestation.verification import VerificationResult, verify
-from assay.attestation.written_run import read_run
 from assay.contexts.covering import Depth
 from assay.contract.parse import parse_contract
 from assay.errors import InputError
@@ -124,7 +124,7 @@ def test_a_value_that_the_journal_hides(tmp_path):
     verification = verify(path)
     assert VerificationResult.PARTIAL is verification.result
     assert [(name, True)] == [
-        (each.where, "rests on values" in each.what) for each in verification.open
+        (each.where, "depends on values" in each.what) for each in verification.open
     ]
     name = "pis/values/create-payment-currency"
     other = recorded(tmp_path / "other", "pis.failing.currency-value", name, contracts=("pis",))
@@ -167,7 +167,7 @@ def test_evidence_that_is_not_there(identity, tmp_path):
     ][:1]
     for change, what in (
         ({"exchanges": [9999]}, "exchange 9999, not recorded"),
-        ({"agreement": "agrees"}, "is written as agrees, judged again disagrees"),
+        ({"agreement": "agrees"}, "is recorded as agrees, judged again as disagrees"),
     ):
         evidence = [{**line["evidence"][0], **change}, *line["evidence"][1:]]
         lines = [{**line, "evidence": evidence} if each is line else each for each in identity]
@@ -213,7 +213,7 @@ def test_an_obligation_that_was_left_out(identity, tmp_path):
         and all(each["verdict"]["obligation"] != name for each in line.get("verdicts", ()))
     ]
     found = differences(verify(forged(tmp_path / JOURNAL, lines)))
-    assert {name: "was selected, and is not in the plan"} == found
+    assert {name: "was selected but is not in the plan"} == found
 
 
 def test_an_obligation_that_is_said_not_to_apply(identity, tmp_path):
@@ -304,7 +304,7 @@ def test_a_swapped_contract(identity, tmp_path):
     other = other_contract(tmp_path)
     path = written(tmp_path / JOURNAL, identity)
     given = verify(path, contracts=[str(other)])
-    assert {"contract aisp": f"{other} is not the file that the run read"} == differences(given)
+    assert {"contract aisp": f"{other} is not the file that the run used"} == differences(given)
     assert given.rejudged is None
     contracts = [{**each, "id": "mine", "path": str(other)} for each in identity[0]["contracts"]]
     lines = [{**identity[0], "contracts": contracts[:1]}, *identity[1:]]
@@ -343,7 +343,7 @@ def test_another_target_file(identity, tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text("assay: 1\ntarget: sandbox\nextends: sandbox\n", "utf-8")
     found = differences(verify(written(tmp_path / JOURNAL, identity), target=str(own)))
-    assert {"target sandbox": f"{own} is not the target file that the run read"} == found
+    assert {"target sandbox": f"{own} is not the target file that the run used"} == found
 
 
 def test_a_contract_that_the_run_does_not_have(identity, tmp_path):

@@ -153,9 +153,9 @@ def test_the_lines_of_the_document_stay_known(bound):
         (
             "absent:\n  operations:\n    end-user-identity: none\n",
             (
-                "6: absent.operations.end-user-identity: the contract itself says that this operation "
-                "is not available (remove it, and set operations.end-user-identity.path to where the "
-                "bank would have it)"
+                "6: absent.operations.end-user-identity: the contract itself says that this"
+                " operation is not available (remove it, and set"
+                " operations.end-user-identity.path to the path that the bank would use)"
             ),
         ),
         (
@@ -178,9 +178,9 @@ def test_the_lines_of_the_document_stay_known(bound):
         (
             "operations:\n  consents: null\n",
             (
-                "5: operations.consents: null removes what is inherited, and the contract has this "
-                "operation (if the bank does not have it, write absent.operations.consents with the "
-                "reason; else bind it)"
+                "5: operations.consents: null removes what is inherited, and the contract has"
+                " this operation (if the bank does not have it, write absent.operations.consents"
+                " with the reason; otherwise bind it)"
             ),
         ),
         (
@@ -207,7 +207,7 @@ def test_a_bank_without_anything(problems):
     """A contract whose customers would own nothing is not for this bank."""
     assert [
         (
-            "4: absent.resources.account: nothing is left that a customer of pis can own "
+            "4: absent.resources.account: without these resources, a customer of pis can own nothing "
             "(leave the contract pis out of the run)"
         )
     ] == problems("absent: {resources: {account: none}}", "pis")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -12,12 +13,15 @@ from assay.binding.encode import Access, HttpRequest, encode
 from assay.binding.links import links_of
 from assay.binding.pointer import lists, put
 from assay.binding.read import read_document
+from assay.binding.spelling import Place, Spelling
 from assay.binding.target import Target
 from assay.binding.values import RequestValues
+from assay.binding.values import sent as sent_value
 from assay.contract.files.load import loads
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.history import Accepted, Call, Item, Rejected, State, Wire
+from assay.traffic.sent_values import decode_value
 
 HEAD = "assay: 1\ntarget: t\ntransport: http\nbase_url: https://bank.example/v1\n"
 GIVE = Operation(id="give", method="PUT", path="/give", grants="accounts")
@@ -75,6 +79,27 @@ def test_days() -> None:
     assert "https://bank.example/v1/read?iban=FR1&from=2026-11-01T00%3A00Z&to=2027-01-01" == url
     odd = sent(text, READ, arguments={**given, "until": "yesterday"}).url
     assert odd.endswith("to=yesterday")
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "moment"),
+    [
+        ("Europe/Paris", "2026-07-01", "2026-07-01T00:00:00+02:00"),
+        ("Europe/Paris", "2026-12-01", "2026-12-01T00:00:00+01:00"),
+        ("America/Sao_Paulo", "2026-07-01", "2026-07-01T00:00:00-03:00"),
+        ("Europe/London", "2026-12-01", "2026-12-01T00:00:00Z"),
+        (None, "2026-07-01", "2026-07-01T00:00:00Z"),
+        ("Europe/Paris", "yesterday", "yesterdayT00:00:00Z"),
+    ],
+)
+def test_a_day_begins_in_the_zone_of_the_bank(zone: str | None, day: str, moment: str) -> None:
+    """The offset is that of the zone on the day itself, and a recording is read back."""
+    text = "{}T00:00:00{offset}"
+    spelling = Spelling(place=Place.QUERY, name="from", text=text)
+    made = RequestValues(zone=ZoneInfo(zone) if zone else None)
+    assert moment == sent_value(day, spelling, made)
+    assert day == decode_value(moment, spelling, {})
+    assert f"{moment}x" == decode_value(f"{moment}x", spelling, {})
 
 
 def test_a_shape_at_several_places() -> None:

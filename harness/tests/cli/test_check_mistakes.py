@@ -38,7 +38,7 @@ IN_TARGETS = {
     "factor": (FACTORS, FACTORS.replace("sms:", "smss:"), "did you mean 'sms'?"),
     "segment": ("    large-professional:", "    large-profesional:", "did you mean 'large-professional'?"),
     "effect": ("    creditorAccount: /creditor\n", "    creditorAcount: /creditor\n", "did you mean 'creditorAccount'?"),
-    "state": ("          done: [executed]", "          executed: [executed]", "done: carried out"),
+    "state": ("          done: [executed]", "          executed: [executed]", "done: executed"),
     "safe payee": ("zone: Europe/Paris", "zone: Europe/Paris\nsafety: {only: {creditorAcount: [X]}}", "did you mean 'creditorAccount'?"),
     "safe amount": ("zone: Europe/Paris", "zone: Europe/Paris\nsafety: {most: {amont: '1.00'}}", "did you mean 'amount'?"),
     "pointer": ("next: /links/next\n    links: [/links/self, /links/next]\n    values", "next: links/next\n    links: [/links/self, /links/next]\n    values", "expected a JSON pointer"),

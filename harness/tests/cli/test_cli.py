@@ -217,7 +217,9 @@ def test_check_announces_an_unusual_amount(tmp_path, amount, *, noted):
     )
     _, out, _ = assay("check", "pis", "own.yaml", cwd=tmp_path)
     key = "operations.create-payment.arguments.amount.value"
-    assert noted is (f":4: note: {key}: a customer may lack what is beyond 1 to 1000" in out)
+    assert noted is (
+        f":4: note: {key}: a customer may not have more than the usual 1 to 1000" in out
+    )
 
 
 def test_check_announces_what_has_no_value(tmp_path):
@@ -230,7 +232,9 @@ def test_check_announces_what_has_no_value(tmp_path):
     code, out, _ = assay("check", "pis", "own.yaml", cwd=tmp_path)
     assert code == 0
     key = "operations.create-payment.arguments.amount.value"
-    assert f":4: note: {key}: no value, so what calls create-payment stays unverified" in out
+    assert (
+        f":4: note: {key}: no value, so obligations that call create-payment stay unverified" in out
+    )
     assert "note" not in assay("check", "aisp", "pis", "sandbox", "stet-1.4.0", cwd=tmp_path)[1]
 
 

@@ -115,5 +115,5 @@ def test_a_journal_that_ends_early_is_judged(tmp_path):
     options = ("-k", SOME, "--allow-incomplete")
     code, out, _ = assay("judge", "out/journal.jsonl", *options, "--out", "judged", cwd=tmp_path)
     assert 3 == code
-    assert "the recorded run ended early: what it did not reach is unverified" in out
+    assert "the recorded run ended early; obligations that it did not reach are unverified" in out
     assert "✗      0  violate" in out

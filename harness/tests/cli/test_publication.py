@@ -207,7 +207,7 @@ def test_a_har_file_of_a_run_is_not_judged(journal, tmp_path):
     [
         (
             ("-f", "sarif", "-f", "ctrf"),
-            "several formats, and no folder to write to (add --out DIR",
+            "several formats need a folder to write to (add --out DIR",
         ),
         (("-f", "serif"), "did you mean 'sarif'?"),
         (("-f", "sarif", "-f", "ctrf", "--out", "file"), "file: cannot be a folder"),

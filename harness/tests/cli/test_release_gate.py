@@ -69,8 +69,8 @@ def production(tmp_path_factory):
         ((*WAIVED, KNOWN), 0, "nothing is worse than in the baseline (baseline, "),
         ((*WAIVED, KNOWN, THIRD), 1, "newly violated since the baseline"),
         (WAIVED, 0, "nothing is worse"),
-        ((WAIVED[1], KNOWN), 2, "1 waiver to remove, no longer needed: aisp/batch-quota/"),
-        ((WAIVED[0], KNOWN), 2, "1 waiver to remove, no longer needed: aisp/iban"),
+        ((WAIVED[1], KNOWN), 2, "1 waiver to remove (no longer needed): aisp/batch-quota/"),
+        ((WAIVED[0], KNOWN), 2, "1 waiver to remove (no longer needed): aisp/iban"),
     ],
     ids=["as-before", "a-third-fault", "one-is-fixed", "quota-healed", "iban-healed"],
 )

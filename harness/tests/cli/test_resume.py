@@ -264,7 +264,7 @@ def own(own_files, tmp_path):
     ("file", "what"),
     [
         ("own.yaml", "the contract aisp has changed since the run began"),
-        ("bank.yaml", "the target file has changed since the run began, or is another one"),
+        ("bank.yaml", "the target file has changed since the run began, or is a different one"),
     ],
 )
 def test_a_file_that_has_changed(own, file, what):
@@ -292,7 +292,7 @@ def test_another_address(own):
     journal = own / "out" / JOURNAL
     raw = journal.read_bytes()
     journal.write_bytes(raw.replace(b"//www.30001.live", b"//www.30002.live", 1))
-    assert "the run was recorded at another address" in refused(own)
+    assert "the run was recorded at a different address" in refused(own)
 
 
 def test_folders_without_a_journal_to_resume(whole, tmp_path):
@@ -301,7 +301,7 @@ def test_folders_without_a_journal_to_resume(whole, tmp_path):
     journal = cut(whole, tmp_path / "out", 0)
     for content, what in (
         (b"", "it is empty"),
-        ((whole / JOURNAL).read_bytes()[:100], "the run ended while it wrote the first line"),
+        ((whole / JOURNAL).read_bytes()[:100], "the run ended while writing the first line"),
         (b"something else\n", "not JSON"),
         (b'{"type": "header", "journal": 2}\n', "journal format 2 is unknown"),
         (b'{"type": "header", "journal": true}\n', "is unknown"),

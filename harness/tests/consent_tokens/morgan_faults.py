@@ -25,7 +25,7 @@ class CodeForRefused(Morgan):
 
 
 class SubmitsAnother(Morgan):
-    """More is carried out than the customer authorised."""
+    """More is executed than the customer authorised."""
 
     def __init__(self):
         super().__init__(OtherAmount())

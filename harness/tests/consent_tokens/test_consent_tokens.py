@@ -259,7 +259,7 @@ class NoToken(Bank):
     ("bank", "said"),
     [
         (NoCode, "auth.authorize_url: the redirect has no code"),
-        (ForeignState, "auth.authorize_url: the redirect has another state than was sent"),
+        (ForeignState, "auth.authorize_url: the redirect has a different state than the request"),
         (NoToken, "auth.redirect_uri: the token endpoint refuses (invalid_grant)"),
     ],
 )
@@ -289,13 +289,13 @@ def test_a_plain_consent_without_a_token_proves_nothing_about_the_bank(bank, sai
         (
             'authorize: {consent_id: "{consent-id}", ',
             "authorize: {",
-            "no parameter says what is authorised",
+            "no parameter identifies what is authorised",
         ),
         ("nonce:", "state:", "the parameter 'state' is set by Assay"),
         (
             "  permission:\n",
             '  permission:\n    outputs: {own: /id}\n    approval: {authorize: {id: "{own}"}}\n',
-            "the operation makes nothing that is authorised",
+            "the operation makes nothing that needs an authorization",
         ),
         ("authorize: {", "authorise: {", "expected a JSON pointer, the header with the link"),
     ],
@@ -335,7 +335,7 @@ def test_without_an_authorization_server_there_is_nothing_to_authorise_at(tmp_pa
     code, _, err = assay("check", CONTRACT, path, cwd=tmp_path)
 
     assert 2 == code
-    assert "there is no authorization server where customers log in" in err
+    assert "there is no authorization server at which customers log in" in err
 
 
 # -- the recording of a client -------------------------------------------------------------

@@ -157,7 +157,7 @@ def test_a_fault_in_one_context_is_found_there(bank, expected, tmp_path):
         ("grants: accounts, until: until,", "until: until,", "is no consent"),
         ("until: until, arguments", "arguments", "has no last day"),
         ("ends: consent, ", "", "no operation ends 'consent'"),
-        ("operation: entries,", "operation: accounts,", "not asked about one thing"),
+        ("operation: entries,", "operation: accounts,", "not about a single item"),
     ],
 )
 def test_a_wrong_name_is_a_finding(right, wrong, said, tmp_path):

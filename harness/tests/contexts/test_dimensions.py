@@ -11,6 +11,7 @@ from assay.contexts.covering import Depth
 from assay.contexts.dimensions import DIMENSIONS, dimensions
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
+from assay.history import Call
 from assay.planning.contextual import with_contexts
 from assay.planning.prepare import prepare
 from assay.sandbox.mutants.contextual import SITUATIONS
@@ -107,6 +108,19 @@ def test_requested_tokens_can_be_renewed_without_the_fixtures(target, contract):
     found = dimensions(parse_contract(find_contract(contract)), oauth)
     (token,) = [each for each in found if each.name == "token"]
     assert ["renewed"] == [value.name for value in token.values]
+
+
+def test_a_customer_who_authorises_each_tpp_is_also_read_by_another(target):
+    """With a code, every TPP has its own token of a customer; with a given token, only one has."""
+    contract = parse_contract(find_contract("aisp"))
+    (tpp,) = [
+        each for each in dimensions(contract, replace(target, auth=OAUTH)) if each.name == "tpp"
+    ]
+    (other,) = tpp.values
+    call = Call(operation="balances", subject="psu")
+    assert "other" == other.mapper().map(call).by
+    assert "" == other.reason([call])
+    assert "tpp" not in values("aisp", replace(target, auth=Auth(kind=AuthKind.BEARER)))
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_a_condition_of_too_many_atoms():
 
 
 def test_what_is_put_off_cannot_be_repeated_at_once():
-    """`duplicate` is asked in modes that are carried out when they are signed."""
+    """`duplicate` is asked in modes that are executed when they are signed."""
     (said,) = problems("duplicate", modes=["immediate", "deferred"])
 
     assert "requests in the mode 'deferred' are deferred to a day" in said

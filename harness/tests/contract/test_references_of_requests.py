@@ -63,7 +63,7 @@ def test_the_contract_itself_is_sound() -> None:
     ("old", "new", "said"),
     [
         ("operations: [show]", "operations: [shew]", "f.yaml:31: rules[0].operations[0]: there is no operation 'shew' (did you mean 'show'?)"),
-        ("operations: [show]", "operations: [order]", "f.yaml:31: rules[0].operations[0]: 'order' is not asked about one thing (add `about` to operations.order, or leave it out here)"),
+        ("operations: [show]", "operations: [order]", "f.yaml:31: rules[0].operations[0]: 'order' is not about a single item (add `about` to operations.order, or leave it out here)"),
         ("operations: [show]", "operations: [notes]", "f.yaml:31: rules[0].operations[0]: 'notes' is about no 'order' (add `shows`, `changes` or `ends` to operations.notes, or leave it out here)"),
         ("request: order, served: [now]", "request: card, served: [now]", "f.yaml:32: rules[1].request: no operation makes 'card' (add `makes: card` to one)"),
         ("served: [now]", "served: [nou]", "f.yaml:32: rules[1].served[0]: there is no mode 'nou' (did you mean 'now'?)"),

@@ -61,7 +61,7 @@ def hostile():
         ("title: Account information", f'title: "{HOSTILE}"'),
         ("savings: it is not a current account", f'savings: "{HOSTILE}"'),
         ("const: EUR", f'const: "{HOSTILE}"'),
-        ("A page of transactions holds 15 by default", "A"),
+        ("A page of transactions has 15 items by default", "A"),
         ("    limit: 4", "    limit: 3"),
         ("says: Without the customer present, each", f'says: "{HOSTILE}" # '),
     )

@@ -74,7 +74,7 @@ def examined(tmp_path, monkeypatch):
     ("expression", "found"),
     [
         ("reported", []),
-        ("None", ["not seen: no request that was executed"]),
+        ("None", ["not seen: no executed request"]),
         ("()", ["doubt: none in effects() of reports:Reports"]),
         (
             "tuple(replace(each, request='row-7') for each in reported)",

@@ -346,7 +346,7 @@ def test_allowed_creditors_limit_the_plan():
     """A probe that pays another creditor is not planned either."""
     only = Safety(only={"creditorAccount": ("FR7630006000011234567890189",)})
     by_id = dispositions(assessed(replace(SANDBOX, safety=only), "pis/duplicate"))
-    why = "needs creditorAccount to be one that safety.only lists"
+    why = "needs creditorAccount to be listed in safety.only"
     assert why == by_id["pis/duplicate/creditorAccount-changed-accepted"]
     assert "asked" == by_id["pis/duplicate/amount-changed-accepted"]
 

@@ -49,7 +49,7 @@ def test_a_trial_that_made_a_request_ends_with_an_inquiry():
 
 
 def test_no_inquiry_is_made_twice():
-    """What was only read since the last one cannot have been carried out by that."""
+    """What was only read since the last one cannot have been executed by that."""
     assert [MAKE, Inquire(), READ] == steps(MAKE, Inquire(), READ)
     assert [MAKE, Inquire(), Advance(), Inquire()] == steps(MAKE, Inquire(), Advance())
 

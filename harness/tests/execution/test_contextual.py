@@ -131,7 +131,7 @@ def test_a_quota_holds_across_renewed_tokens():
 
 
 def test_the_second_change_of_a_request_counts_as_well():
-    """A bank that takes the first change of an amount alone shows and carries out the wrong one."""
+    """A bank that takes the first change of an amount alone shows and executes the wrong one."""
 
     def once(former, new):
         return replace(new, amount=former.amount) if former.amount == OTHER_AMOUNT else new

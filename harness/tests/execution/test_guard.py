@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -115,16 +116,16 @@ def test_a_live_bank_is_read():
         ({"amount": ["1.00"]}, "amount of no more than 12.30 (safety.most)"),
         (
             {"creditorAccount": "DE89370400440532013000"},
-            "creditorAccount to be one that safety.only lists",
+            "creditorAccount to be listed in safety.only",
         ),
-        ({"creditorAccount": None}, "creditorAccount to be one that safety.only lists"),
+        ({"creditorAccount": None}, "creditorAccount to be listed in safety.only"),
         (
             {"transfers": [{"amount": "1.00"}, {"amount": "5000"}]},
             "amount of no more than 12.30 (safety.most)",
         ),
         (
             {"transfers": [{"creditorAccount": "DE89370400440532013000"}]},
-            "creditorAccount to be one that safety.only lists",
+            "creditorAccount to be listed in safety.only",
         ),
     ],
 )
@@ -137,7 +138,7 @@ def test_the_content_of_the_request_counts(change, reason):
 def test_a_live_bank_gets_no_unreadable_value(name):
     """A limited value must be readable in a request to a live bank; elsewhere it may be missing."""
     call = replace(PAY, without=(name,))
-    assert f"{name} where it can be read off the request (safety)" == refusal(
+    assert f"{name} in a place where it can be checked before sending (safety)" == refusal(
         call, LIVE, encoded(call)
     )
     assert "" == refusal(call, replace(LIVE, environment="sandbox"), encoded(call))
@@ -146,7 +147,7 @@ def test_a_live_bank_gets_no_unreadable_value(name):
 def test_a_body_with_a_repeated_member():
     """A body with a repeated member is ambiguous, so nothing in it can be read."""
     body = encoded(PAY).body.replace(b'{"', b'{"amount": "5000", "', 1)
-    assert "can be read off" in refusal(PAY, LIVE, replace(encoded(PAY), body=body))
+    assert "can be checked" in refusal(PAY, LIVE, replace(encoded(PAY), body=body))
 
 
 @pytest.mark.parametrize("malformed", [Malformed.NOT_JSON, Malformed.WRONG_TYPES])
@@ -162,6 +163,16 @@ def test_limits_apply_to_other_targets_too():
     assert "safety.most" in refusal(PAY, there, with_body({"amount": "12.31"}))
     assert "safety.only" in refusal(PAY, there, with_body({"creditorAccount": "DE89"}))
     assert "" == refusal(PAY, SANDBOX, with_body({"amount": "12.31"}))
+
+
+def test_a_limit_of_an_amount_in_cents():
+    """The limit is in the main unit, whatever unit the target counts in."""
+    binding = LIVE.operations[PAY.operation]
+    amount = replace(binding.arguments["amount"], unit=Decimal("0.01"))
+    bound = replace(binding, arguments={**binding.arguments, "amount": amount})
+    cents = replace(LIVE, operations={**LIVE.operations, PAY.operation: bound})
+    assert "" == refusal(PAY, cents, with_body({"amount": 1230}))
+    assert "safety.most" in refusal(PAY, cents, with_body({"amount": 1231}))
 
 
 def test_limits_on_a_modification():

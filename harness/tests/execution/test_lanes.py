@@ -16,9 +16,9 @@ import pytest
 from assay.binding.encode import Access
 from assay.binding.target import Budget, Safety, ScaKind, Target, TransportKind
 from assay.contexts.covering import Depth
-from assay.execution import lanes as lanes_module
+from assay.execution import parallel_trials as lanes_module
 from assay.execution.environment import set_up
-from assay.execution.lanes import DEFAULT_LANES, Lanes, RecordedRun, lanes_for, most_lanes
+from assay.execution.parallel_trials import DEFAULT_LANES, Lanes, RecordedRun, lanes_for, most_lanes
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.history.events import Advanced, ProbeRun
 from assay.journal.writer import Journal

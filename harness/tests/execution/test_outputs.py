@@ -103,7 +103,7 @@ def test_a_path_without_the_value_makes_the_call_impossible():
 def test_a_body_needs_the_value():
     """A template is filled with it; a URL in a header ends with it."""
     bank = Bank((201, {"id": "1"}, ("Location", f"{BASE}/consents/o%201?x=y")))
-    with pytest.raises(CannotArrange, match="no answer of consents has had one yet"):
+    with pytest.raises(CannotArrange, match="no answer of consents has contained it yet"):
         bank.call("payments")
     bank.call("consents")
 
@@ -146,7 +146,7 @@ def test_a_hostile_value_is_sent_nowhere(value):
     """A call that needs it is impossible, and says why; it is not sent without it."""
     bank = Bank((201, {"consentId": value}))
     bank.call("consents")
-    with pytest.raises(CannotArrange, match="has none that can be sent"):
+    with pytest.raises(CannotArrange, match="has no value that can be sent"):
         bank.call("accounts")
     assert 1 == len(bank.sent)
 

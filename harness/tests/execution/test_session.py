@@ -473,4 +473,4 @@ def test_maintenance(tmp_path: Path) -> None:
     assert 0 == during.counts["violates"]
     (verdict,) = (one for one in during.verdicts if one.obligation == first)
     assert Standing.INDETERMINATE is verdict.standing
-    assert verdict.reason.endswith("items, in the announced maintenance hours")
+    assert verdict.reason.endswith("items, during the announced maintenance hours")

@@ -120,7 +120,7 @@ WHOLE = {"number": 2, "transfers": [{**TRANSFER, "money": {"amount": "12.30"}}, 
             {"transfers": [TRANSFER, TRANSFER]},
             "more than one thing: /transfers/0/money/amount of the body is another",
         ),
-        ({}, "the same as its control: mode changes nothing in it"),
+        ({}, "equals its control: mode changes nothing in it"),
     ],
 )
 def test_a_mode(several: dict[str, Any], reason: str) -> None:
@@ -133,7 +133,7 @@ def test_a_mode(several: dict[str, Any], reason: str) -> None:
 def test_nothing() -> None:
     """A value that the target file spells like the control's is no variation."""
     said = doubt(replace(CONTROL, arguments={"word": "b"}), target())
-    assert said == "the request is the same as its control: word changes nothing in it"
+    assert said == "the request equals its control: word changes nothing in it"
 
 
 def test_the_nearest_control() -> None:

@@ -32,7 +32,7 @@ def test_a_fleet_is_run_and_reported(in_process, write, served, tmp_path):
     assert ["fleet: lost: 1 violation", "fleet: sound: 0 violations"] == sorted(
         line.partition(" in ")[0] for line in err.splitlines()
     )
-    assert "Violated by one bank alone (1)" in out
+    assert "Violated by one bank only (1)" in out
     *_, headline, _ = out.splitlines()
     assert "1 of 2 banks violates 1 obligation." == headline
     options = ("--since", "one", "--fail-on", "majority", "--out", "two")
@@ -92,7 +92,7 @@ def test_a_run_is_never_overwritten(in_process, write, tmp_path):
     assert 0 == assay("fleet", path, *FEW, "--out", "out", cwd=tmp_path)[0]
     code, _, err = assay("fleet", path, *FEW, "--out", "out", cwd=tmp_path)
     assert 2 == code
-    assert "there is a fleet run already (choose another --out" in err
+    assert "this folder already contains a fleet run (choose another --out" in err
 
 
 def test_without_dask_the_extra_is_named(write, tmp_path, monkeypatch):

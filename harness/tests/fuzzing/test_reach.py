@@ -10,7 +10,7 @@ from shipped import prepared
 
 from assay.contexts.context import Dimension, DimensionValue, StepMapper
 from assay.contexts.dimensions import dimensions
-from assay.fuzzing.reach import PATIENCE, Reach, WatchedContext, value_named
+from assay.fuzzing.search_coverage import PATIENCE, Reach, WatchedContext, value_named
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.sequence_file import RecordedSequence, read_text, write
 from assay.fuzzing.sequences.shrink import needed
@@ -96,7 +96,7 @@ def test_states_are_those_of_the_tracker():
     reach.see(WatchedContext(), [exchange(Rejected())])
     assert reach.states == {
         ("create-payment", "accepted still open"),
-        ("read-payment", "accepted carried out"),
+        ("read-payment", "accepted executed"),
         ("create-payment", "rejected refused at once"),
     }
 

@@ -1,7 +1,7 @@
 """A small service desk with accounts and orders, in plain WSGI; nothing here knows of Assay.
 
 Its control API (`assay-control/1`) makes worlds and customers, moves clocks, signs orders and
-lists what was carried out. `faults` are the names of what it does wrong, empty for a sound desk.
+lists what was executed. `faults` are the names of what it does wrong, empty for a sound desk.
 """
 
 import json
@@ -39,7 +39,7 @@ def is_day(value: object) -> bool:
 
 @dataclass
 class Order:
-    """One order; `due` is its day, `done` when it was carried out."""
+    """One order; `due` is its day, `done` when it was executed."""
 
     id: str
     owner: str
@@ -258,7 +258,7 @@ class Desk:
         if "refuses repeats" in self.faults:
             raise Refused(409)
         order = world.orders[known[1]]
-        if "carries out again" in self.faults and order.status == "done":
+        if "executes again" in self.faults and order.status == "done":
             order.executions += 1
         return order
 
@@ -311,7 +311,7 @@ class Desk:
         return order
 
     def cancel(self, order: Order) -> Order:
-        """Cancel an order that is still to be carried out."""
+        """Cancel an order that is still to be executed."""
         if order.status in ENDED:
             raise Refused(409)
         order.status = "gone" if "has a word of its own" in self.faults else "cancelled"

@@ -45,7 +45,7 @@ FAULTS = {
     "repeats": {"key/repeated", "key/late", "key/once"},
     "refuses repeats": {"key/repeated", "key/late"},
     "forgets soon": {"key/late"},
-    "carries out again": {"key/once"},
+    "executes again": {"key/once"},
     "takes another order": {"key/conflict"},
     "begins in the middle": {"order-status/first"},
     "has a word of its own": {"order-status/words"},

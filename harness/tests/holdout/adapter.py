@@ -47,7 +47,7 @@ class LaboratoryFixtures:
 
 
 class LaboratoryFixture(ReadOnlyFixture):
-    """One world: customers, TPPs, a clock, and what was carried out."""
+    """One world: customers, TPPs, a clock, and what was executed."""
 
     def __init__(self, url: str, now: str) -> None:
         self.url, self.now = url, datetime.fromisoformat(now)

@@ -156,7 +156,7 @@ def repeated_without(name: str) -> Decision:
 
 
 def movement_with(**change: Callable[[World, Payment], Any]) -> Decision:
-    """What is carried out differs in one point."""
+    """What is executed differs in one point."""
 
     def movements(policy: Policy, world: World, payment: Payment, on: date) -> list[Movement]:
         order = policy.carried_out(world, payment)
@@ -248,7 +248,7 @@ SOUND_CHECKS: dict[str, Decision] = {
 
 
 def refused_for(*reasons: str) -> Decision:
-    """A refused request is carried out all the same."""
+    """A refused request is executed all the same."""
 
     def refused(policy: Policy, call: Call, payment: Payment, reason: str) -> None:
         if reason in reasons and isinstance(payment.order.creditor, str):
@@ -782,7 +782,7 @@ def cut_query(policy: Policy, world: World, payment: Payment) -> str | None:
 
 
 def moved_unless_ok(name: str) -> dict[str, Decision]:
-    """What the screens refuse is carried out all the same."""
+    """What the screens refuse is executed all the same."""
     sound = getattr(Policy, name)
 
     def decide(policy: Policy, world: World, payment: Payment, *args: Any) -> Any:
@@ -923,49 +923,49 @@ CONSEQUENCE = (
     consequence(
         "repeat-refused-and-paid",
         104,
-        "an identical payment is refused and carried out",
+        "an identical payment is refused and executed",
         refused=refused_for("DOUBLON"),
     ),
     consequence(
         "incomplete-refused-and-paid",
         106,
-        "a request without a mandatory field is refused and carried out",
+        "a request without a mandatory field is refused and executed",
         refused=refused_for("FRAIS", "MOTIF", "RETOUR"),
     ),
     consequence(
         "several-refused-and-paid",
         20,
-        "a request for several payments is refused and one is carried out",
+        "a request for several payments is refused and one is executed",
         refused=refused_for("UNIQUE"),
     ),
     consequence(
         "segment-refused-and-paid",
         19,
-        "a request of an excluded segment is refused and carried out",
+        "a request of an excluded segment is refused and executed",
         refused=refused_for("SEGMENT"),
     ),
     consequence(
         "account-refused-and-paid",
         17,
-        "a request from an ineligible account is refused and carried out",
+        "a request from an ineligible account is refused and executed",
         refused=refused_for("COMPTE"),
     ),
     consequence(
         "instant-refused-and-paid",
         21,
-        "a refused instant payment is carried out as another transfer",
+        "a refused instant payment is executed as another transfer",
         refused=refused_for("INSTANTANE"),
     ),
     consequence(
         "cash-rejected-and-paid",
         105,
-        "a rejected CASH payment is carried out",
+        "a rejected CASH payment is executed",
         **also("sign_refused", reject_and_pay),
     ),
     consequence(
         "refused-signature-paid",
         82,
-        "a payment that its customer refused is carried out",
+        "a payment that its customer refused is executed",
         **also("declined", lambda p, w, x: move(w, x)),
     ),
     consequence(
@@ -1001,14 +1001,14 @@ CONSEQUENCE = (
     consequence(
         "cancelled-still-paid",
         74,
-        "a deferred payment that was cancelled through the API is carried out on its day",
+        "a deferred payment that was cancelled through the API is executed on its day",
         cancelled=lambda p, w, x: hide(w, x),
         shown_state=shown_as_cancelled,
     ),
     consequence(
         "withdrawn-still-paid",
         74,
-        "a payment that its customer cancelled in direct access is carried out on its day",
+        "a payment that its customer cancelled in direct access is executed on its day",
         withdrawn=withdraw_and_tell,
         shown_state=shown_as_cancelled,
     ),
@@ -1027,19 +1027,19 @@ CONSEQUENCE = (
     consequence(
         "modified-old-amount",
         71,
-        "a modified payment is carried out with its old amount",
+        "a modified payment is executed with its old amount",
         carried_out=lambda p, w, x: x.order.with_(amount=old(x).amount),
     ),
     consequence(
         "modified-old-creditor",
         71,
-        "a modified payment is carried out in favour of its old creditor",
+        "a modified payment is executed in favour of its old creditor",
         carried_out=lambda p, w, x: x.order.with_(creditor=old(x).creditor),
     ),
     consequence(
         "modified-old-day",
         71,
-        "a modified payment is carried out on its old day",
+        "a modified payment is executed on its old day",
         due_on=lambda p, w, x: old(x).day,
     ),
     consequence(
@@ -1051,7 +1051,7 @@ CONSEQUENCE = (
     consequence(
         "modified-both-paid",
         71,
-        "a modified payment is carried out as it was and as it is",
+        "a modified payment is executed as it was and as it is",
         movements=both_amounts,
     ),
     consequence(
@@ -1066,24 +1066,22 @@ CONSEQUENCE = (
         "a modification is accepted and cancels the payment",
         changed=changed_state,
     ),
-    consequence("paid-twice", 20, "a payment is carried out twice", movements=twice),
-    consequence("deferred-at-once", 20, "a deferred payment is carried out at once", planned=no),
+    consequence("paid-twice", 20, "a payment is executed twice", movements=twice),
+    consequence("deferred-at-once", 20, "a deferred payment is executed at once", planned=no),
     consequence(
-        "deferred-day-late", 125, "a deferred payment is carried out a day late", due_on=shifted(1)
+        "deferred-day-late", 125, "a deferred payment is executed a day late", due_on=shifted(1)
     ),
-    consequence(
-        "deferred-never", 8, "a deferred payment is never carried out", due_on=shifted(3650)
-    ),
+    consequence("deferred-never", 8, "a deferred payment is never executed", due_on=shifted(3650)),
     consequence(
         "deferred-twice",
         20,
-        "a deferred payment is carried out when it is signed and on its day",
+        "a deferred payment is executed when it is signed and on its day",
         planned=pay_the_planned,
     ),
     consequence(
         "instant-next-day",
         20,
-        "an instant payment is carried out on the next day",
+        "an instant payment is executed on the next day",
         **when("planned", lambda w, x: x.order.kind == INSTANT and x.state == OPEN, yes),
         due_on=next_day,
     ),
@@ -1096,7 +1094,7 @@ CONSEQUENCE = (
     consequence(
         "cents-lost",
         8,
-        "the cents of the amount are not carried out",
+        "the cents of the amount are not executed",
         movements=movement_with(amount=euros),
     ),
     consequence(
@@ -1117,25 +1115,25 @@ CONSEQUENCE = (
     consequence(
         "paid-unsigned",
         82,
-        "a payment is carried out when it is requested, before it is signed",
+        "a payment is executed when it is requested, before it is signed",
         **also("accepted", presigned_effect),
     ),
     consequence(
         "wrong-code-paid",
         85,
-        "a payment is carried out although the code was wrong, which the screen says",
+        "a payment is executed although the code was wrong, which the screen says",
         **moved_unless_ok("code_ok"),
     ),
     consequence(
         "disconnected-paid",
         107,
-        "a payment whose customer was disconnected is carried out",
+        "a payment whose customer was disconnected is executed",
         **also("after_disconnect", money_after_disconnect),
     ),
     consequence(
         "wrong-signer-paid",
         17,
-        "a payment is carried out when another customer signs, whom the screen refuses",
+        "a payment is executed when another customer signs, whom the screen refuses",
         signer_ok=signs_for_others,
     ),
     consequence(

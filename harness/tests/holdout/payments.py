@@ -1,4 +1,4 @@
-"""Payment initiation: requests, changes, and what is carried out."""
+"""Payment initiation: requests, changes, and what is executed."""
 
 from typing import Any
 

@@ -197,7 +197,7 @@ class RequestPolicy(AccountPolicy):
 
 
 class Policy(RequestPolicy):
-    """What is decided on the screens, and what is carried out."""
+    """What is decided on the screens, and what is executed."""
 
     def idle(self, world: World, payment: Payment, session: Session) -> timedelta:
         return timedelta(minutes=4)
@@ -281,7 +281,7 @@ class Policy(RequestPolicy):
         return payment.order.day
 
     def carried_out(self, world: World, payment: Payment) -> Order:
-        """What is carried out."""
+        """What is executed."""
         return payment.order
 
     def movements(self, world: World, payment: Payment, on: date) -> list[Movement]:

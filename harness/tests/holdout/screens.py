@@ -173,7 +173,7 @@ def signed(
 
 
 def sign(policy: Policy, world: World, payment: Payment, customer: Customer, factor: str) -> None:
-    """The customer has signed: what is due is carried out, or rejected."""
+    """The customer has signed: what is due is executed, or rejected."""
     payment.session, payment.customer, payment.factor = None, customer, factor
     if payment.order.debtor is None:
         order = payment.order

@@ -197,7 +197,7 @@ def test_a_customer_who_signs_is_sent_back_and_one_who_refuses_is_not(api):
 
 
 def test_a_deferred_payment_is_modified_and_carried_out_on_its_day(api):
-    """What is carried out is what the payment was changed to."""
+    """What is executed is what the payment was changed to."""
     who = api.customer(account())
     made = api.pay(who, LATER)
     api.sign(made, who)

@@ -1,4 +1,4 @@
-"""Documents in the manner of four interfaces: what is found in each, and what must not be guessed."""
+"""Documents in the manner of several interfaces: what is found in each, and what must not be guessed."""
 
 import json
 from dataclasses import replace
@@ -51,7 +51,7 @@ FOUND = {
         },
         "operations.balances.item.fields.balanceType": "/Type",
         "operations.transactions.aliases": [],
-        "operations.transactions.arguments.until.text": "{}T23:59:59Z",
+        "operations.transactions.arguments.until.text": "{}T23:59:59{offset}",
         "operations.create-payment.path": "/domestic-payments",
         "operations.create-payment.one": "/Data",
         "operations.create-payment.item.key": "/DomesticPaymentId",
@@ -90,6 +90,33 @@ FOUND = {
         "operations.read-payment.arguments": {"paymentRequestResourceId": {"body": "/paymentId"}},
         "operations.cancel-payment.path": "/payments/cancelPayments",
     },
+    "coast.yaml": {
+        "contracts": ["aisp"],
+        "operations.accounts.list": "/data",
+        "operations.accounts.item.id": "/accountId",
+        "operations.balances.path": "/accounts/{accountId}/balance",
+        "operations.balances.arguments.iban": {"path": "accountId", "found": "accounts"},
+        "operations.transactions.arguments.since": {
+            "query": "oldest-time",
+            "text": "{}T00:00:00{offset}",
+        },
+        "operations.transactions.arguments.until": {
+            "query": "newest-time",
+            "text": "{}T23:59:59{offset}",
+        },
+        "operations.transactions.item.on": "/postedAt",
+    },
+    "trade.yaml": {
+        "operations.create-payment.one": "/data",
+        "operations.create-payment.item.key": "/id",
+        "operations.create-payment.template": {
+            "debtorAccount": {"scheme": "IBAN"},
+            "lines": [{"reference": {"endToEndId": "{alike}"}}],
+        },
+        "operations.read-payment.path": "/payments/{id}/",
+        "operations.read-payment.item.fields.debtorAccount": "/debtorAccount/identification",
+        "operations.cancel-payment.method": "DELETE",
+    },
 }
 #: What no draft may have: it would be another operation, another value, or one of no meaning.
 NEVER = {
@@ -117,6 +144,17 @@ NEVER = {
         "operations.modify-payment",
         "operations.confirm-payment",
         "operations.accounts.template.header.token",
+    ],
+    "coast.yaml": [
+        "operations.accounts.item.resource",
+        "operations.accounts.item.key",
+        "operations.balances.method",
+        "operations.balances.list",
+    ],
+    "trade.yaml": [
+        "operations.modify-payment",
+        "operations.create-payment.arguments.creditorAccount",
+        "operations.read-payment.item.fields.creditorAccount",
     ],
 }
 
@@ -201,7 +239,7 @@ def test_an_operation_that_is_not_offered_is_listed_with_the_path_to_ask_at(draf
     text = drafts["uk.yaml"].read_text(encoding="utf-8")
     what = "# TODO: the path at which this bank would offer GET /trustedBeneficiaries"
     assert f"{what}, for example `trusted-beneficiaries: {{path: /…}}`" in text
-    assert "the document authenticates POST /domestic-payments in another way" in text
+    assert "the document specifies different authentication for POST /domestic-payments" in text
 
 
 def test_a_document_of_no_bank_is_refused(tmp_path):
@@ -209,7 +247,7 @@ def test_a_document_of_no_bank_is_refused(tmp_path):
     with pytest.raises(InputError) as caught:
         draft(tmp_path, HERE / "trains.yaml")
     what = "none of the 4 operations in the document matches an operation of the contracts"
-    hint = "is it the right document? with --contract, the little that is alike is guessed"
+    hint = "is this the right document? with --contract, partial matches are used"
     assert f"{what} ({hint})" in str(caught.value)
     assert [] == list(tmp_path.iterdir())
 
@@ -248,7 +286,7 @@ def test_what_the_document_contradicts_is_corrected(tmp_path):
     source = tmp_path / "changed.json"
     source.write_text(json.dumps(document))
     data = load(draft(tmp_path, source, "--extends", "stet-1.4.0")).data
-    argument = {"query": "startDate", "text": "{}T00:00:00Z"}
+    argument = {"query": "startDate", "text": "{}T00:00:00{offset}"}
     assert {"transactions": {"arguments": {"since": argument}}} == data["operations"]
 
 
@@ -275,7 +313,7 @@ def test_the_versions_of_a_document_give_the_same_draft():
         # Not in each body; of an authorization server; nowhere required.
         (
             'in: body, schema: {$ref: "#/definitions/OfPayment"}',
-            "in: body, schema: {properties: {a: {}}}",
+            "in: body, schema: {properties: {paymentId: {}}}",
         ),
         ("token: {type: string}", "refreshToken: {type: string}"),
         ("[requestId, token]", "[requestId]"),
@@ -352,7 +390,7 @@ def test_a_document_of_too_many_values_is_refused_before_it_is_built(tmp_path, n
     """The number of values is bounded before they take memory."""
     source = tmp_path / "hostile.json"
     source.write_text(HOSTILE[name])
-    with pytest.raises(InputError, match="too large or nested too deep"):
+    with pytest.raises(InputError, match="too large or too deeply nested"):
         read(source)
 
 
@@ -458,6 +496,35 @@ def test_the_first_line_names_the_schema_for_editors(drafts):
     """Editors find the schema that `assay schema target` prints."""
     first, *_ = drafts["berlin.yaml"].read_text(encoding="utf-8").splitlines()
     assert "# yaml-language-server: $schema=assay-target.schema.json" == first
+
+
+def test_what_an_object_must_have_is_missing_where_an_argument_makes_it(drafts):
+    """Of an object that is optional, and of an element of a list, what is required is listed."""
+    text = drafts["trade.yaml"].read_text(encoding="utf-8")
+    assert "required members of the body: debtorAccount.name, lines.0.texts, for" in text
+    # A day to come may be all that puts a payment off; no query is suggested.
+    assert 'if date alone says so, for example `deferred: {body: "", value: {}}`' in text
+
+
+def test_one_account_is_no_list_of_accounts(tmp_path):
+    """Without the list, the operation on one account is not taken for it."""
+    text = (HERE / "coast.yaml").read_text(encoding="utf-8")
+    before, path, after = text.partition("  /accounts:\n")
+    assert path
+    (tmp_path / "coast.yaml").write_text(
+        before + after[after.index("  /accounts/{accountId}:") :], encoding="utf-8"
+    )
+    path = draft(tmp_path, tmp_path / "coast.yaml", "--contract", "aisp")
+    assert {"balances", "transactions"} == load(path).data["operations"].keys()
+
+
+def test_what_is_inherited_as_nothing_is_no_gap(tmp_path):
+    """A null of the inherited file says that there is no such thing, and so it is not missing."""
+    text = draft(tmp_path, HERE / "stet.json", "--extends", "stet-1.4.0").read_text("utf-8")
+    inherited = load(shipped_file("stet-1.4.0")).data["operations"]
+    assert inherited["balances"]["item"]["fields"]["iban"] is None
+    assert "iban: /iban" not in text
+    assert "extended_transaction_history: {" not in text
 
 
 def test_a_list_in_a_body_is_in_the_template(tmp_path):

@@ -255,7 +255,7 @@ def test_a_document_in_the_manner_of_stet(begin):
     assert {"trustedBeneficiaries": False} == spelt["consents"]["template"]
     assert {
         "iban": {"path": "accountResourceId", "found": "accounts"},
-        "since": {"query": "dateFrom", "text": "{}T00:00:00Z"},
+        "since": {"query": "dateFrom", "text": "{}T00:00:00{offset}"},
         "until": {"query": "dateTo", "exclusive": True},
     } == spelt["transactions"]["arguments"]
     assert [] == spelt["transactions"]["aliases"]
@@ -522,7 +522,7 @@ def test_it_asks_at_a_terminal(tmp_path):
         (["--yes", "--zone", "Paris"], "--zone: unknown time zone"),
         (["--yes", "--presence", "Authorization"], "--presence: expected the name of a header"),
         (["--yes", "--openapi", "no.json"], "no.json: the file cannot be read"),
-        (["--yes", "--openapi", "https://x.example/openapi.json"], "this is a URL and no file"),
+        (["--yes", "--openapi", "https://x.example/openapi.json"], "this is a URL, not a file"),
         (["--yes", "--contract", "nope"], "nope"),
     ],
 )

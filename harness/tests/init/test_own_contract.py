@@ -149,4 +149,4 @@ def test_a_call_that_lacks_a_value_is_a_gap(
     """Also a call that only reads: without the header it cannot be made."""
     monkeypatch.setattr(f"{__name__}.DOCUMENT", DOCUMENT.replace(", example: 2.0.1", ""))
     _, output = draft(tmp_path, monkeypatch, "--openapi", "openapi.yaml")
-    assert 3 == output.count("what an ordinary request has as Client-Version")
+    assert 3 == output.count("the Client-Version of an ordinary request")

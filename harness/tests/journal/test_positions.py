@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from assay.journal import positions
+from assay.journal import secret_positions
 from assay.journal.redact import Redactor
 
 MANY = 50_000
@@ -27,7 +27,7 @@ def hide(value, kind):
 )
 def test_parameters(text, masked):
     """A parameter is masked in every part of a URL, and in a URL that is the value of another."""
-    result = positions.parameters(text, hide)
+    result = secret_positions.parameters(text, hide)
     assert masked in result
     assert "abc" not in result
 
@@ -47,12 +47,12 @@ def test_hostile_texts(text):
     redactor = Redactor()
     redactor.name("s3cret-value-1", "token")
     for read in (
-        lambda: positions.parameters(text, hide),
-        lambda: positions.json_members(text, hide),
-        lambda: positions.json_strings(text, redactor.text),
-        lambda: positions.markup(text, hide),
-        lambda: positions.labelled(text, hide),
-        lambda: positions.may_have_secrets(text),
+        lambda: secret_positions.parameters(text, hide),
+        lambda: secret_positions.json_members(text, hide),
+        lambda: secret_positions.json_strings(text, redactor.text),
+        lambda: secret_positions.markup(text, hide),
+        lambda: secret_positions.labelled(text, hide),
+        lambda: secret_positions.may_have_secrets(text),
         lambda: redactor.text(text),
         lambda: redactor.body(text.encode()),
     ):

@@ -48,7 +48,7 @@ def test_the_reason_is_the_first_that_decides():
     assert "expected c; d" == weigh([second, first])[1]
     assert "expected this; that" == weigh([seen(OPEN)])[1]
     assert "" == weigh([seen(YES)])[1]
-    assert "no exchange of the trial shows it" == weigh([])[1]
+    assert "no exchange of the trial can show it" == weigh([])[1]
 
 
 def verdicts(*standings):

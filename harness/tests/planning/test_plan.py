@@ -177,7 +177,7 @@ def test_a_target_without_links_is_exempt_from_rules_on_them():
         item.disposition,
         item.standing,
     )
-    assert "the target has none (no operations.balances.links in the target file)" == item.reason
+    assert "the target file does not bind operations.balances.links" == item.reason
 
 
 def test_a_clause_that_is_not_offered_is_not_applicable():

@@ -71,7 +71,7 @@ def test_an_unreadable_expression(text: str) -> None:
     """An expression that pytest cannot read is an error of the option."""
     with pytest.raises(InputError, match="-k: cannot read the expression") as caught:
         prepare(keywords=text)
-    assert "join words by and, or, not" in str(caught.value)
+    assert "join words with and, or, not" in str(caught.value)
     with pytest.raises(InputError, match="-m: cannot read the expression"):
         prepare(marks=text)
 

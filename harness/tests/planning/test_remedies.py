@@ -40,14 +40,14 @@ def test_every_capability_has_a_remedy():
         (
             ["batch", "zone"],
             (
-                "needs a mark for calls without the customer and the time zone of the bank's"
+                "needs a marker for calls without the customer and the time zone of the bank's"
                 " calendar day (in the target file: set `presence`; set `zone`)"
             ),
         ),
         (
             ["effects", "psu", "sca"],
             (
-                "needs a record of what the bank carried out, a test customer and an SCA signer"
+                "needs a record of the requests that the bank executed, a test customer and an SCA signer"
                 " (in the target file: set `fixtures.kind` to `control` or `python`,"
                 " with `effects` and `psu` in `fixtures.offers`; set `sca`)"
             ),

@@ -101,15 +101,15 @@ def test_a_request_shows_what_it_is_about(pair):
 @pytest.mark.parametrize(
     ("pair", "reason"),
     [
-        ("own.card-of-another-customer name=alias-1", "no method of the trial has another name"),
-        ("pis.factors.no-password factor=sms", "the trial varies it itself"),
+        ("own.card-of-another-customer name=alias-1", "no operation of the trial has another name"),
+        ("pis.factors.no-password factor=sms", "the trial itself varies this value"),
         ("pis.factors.any-password factor=cap", ELSEWHERE),
         # Shown by the trial of another clause, on a later day.
         ("pis.execution.refused-change-shown weekday=sunday", ELSEWHERE),
         ("pis.available.create-500-on-body-text amount=small", ELSEWHERE),
         (
             "pis.execution.no-immediate amount=small",
-            "a bank may limit the amounts that it carries out",
+            "a bank may limit the amounts that it executes",
         ),
     ],
 )
@@ -159,6 +159,6 @@ def test_the_result_is_printed_by_policy_and_dimension():
         "",
         "missed: quota.all weekday=sunday",
         "1 of 2 contextual mutants found by their own clause (50.0 %)",
-        "1 more cannot be found in their situation, for the reasons above",
+        "1 more cannot be found in their situation for the reasons above",
         "2 of 3 neutral variants without a violation in every context",
     ] == [*contextual_lines(matrix, neutral)]

@@ -120,7 +120,7 @@ def test_workers_do_not_share_customers(bank):
     """The trials of listed customers affect one another: one worker runs them all, and pytest says so."""
     code, out = bank.run("-n", "2", "-v")
     assert 0 == code, out
-    assert "one worker runs all obligations: no trial has customers and a clock of its own" in out
+    assert "one worker runs all obligations: trials share customers or the clock" in out
     workers = set(re.findall(r"^\[(gw\d)\].*\[aisp/", out, re.MULTILINE))
     assert 1 == len(workers)
 
@@ -129,14 +129,14 @@ def test_a_distribution_of_their_own_is_refused(bank):
     """With `--dist` the user would divide them."""
     code, out = bank.run("-n", "2", "--dist", "worksteal")
     assert 0 != code
-    assert "--dist worksteal: no trial has customers and a clock of its own" in out
+    assert "--dist worksteal: trials share customers or the clock" in out
 
 
 @pytest.mark.parametrize(
     ("more", "workers", "reason"),
     [
         ("", 8, ""),
-        ("budget: {calls: 100}", 2, "trials spend a budget in their order (budget.calls)"),
+        ("budget: {calls: 100}", 2, "trials share a budget and spend it in order (budget.calls)"),
         ("safety: {concurrency: 2}", 2, ""),
         ("safety: {concurrency: 2}", 3, "safety.concurrency"),
         ("safety: {concurrency: 1}", None, ""),

@@ -156,7 +156,7 @@ def test_waivers_decide_the_exit_code_as_in_a_run(tmp_path, faulty):
     assert "waiver     expired on 2026-01-31 (ops: known)" in out.partition("= conformance of")[0]
     code, out, _ = run(*target, "balances-next-day", cwd=tmp_path)
     assert code == 2
-    assert "1 waiver to remove, no longer needed: aisp/batch-quota/balances-next-day" in out
+    assert "1 waiver to remove (no longer needed): aisp/batch-quota/balances-next-day" in out
 
 
 def test_an_unreachable_target_ends_the_run(tmp_path):
@@ -318,7 +318,7 @@ def test_what_several_workers_cannot_record_is_refused(tmp_path):
         "assay: 1\ntarget: t\nextends: sandbox\nbudget: {calls: 5000}\n", encoding="utf-8"
     )
     refused = {
-        "trials spend a budget in their order (budget.calls): do not use -n": (path, {}),
+        "trials share a budget and spend it in order (budget.calls): do not use -n": (path, {}),
         "searches are recorded in one process: do not use -n": (None, {"assay_fields": 5}),
     }
     for said, (name, options) in refused.items():

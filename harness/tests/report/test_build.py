@@ -149,7 +149,7 @@ def test_no_footer(journal):
 def test_line_after_footer(journal):
     """Nothing may follow the footer."""
     path = journal.plan().verdict().footer().add(type="advanced").write()
-    assert ":5: damaged: something follows the footer" in refused(path)
+    assert ":5: damaged: there is data after the footer" in refused(path)
 
 
 def test_wrong_digest(journal):

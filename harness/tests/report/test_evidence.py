@@ -104,7 +104,7 @@ def test_the_convicting_exchange_comes_first(mutant, obligation, convicts, tmp_p
 
 
 def test_the_timeline_tells_a_time_rule(tmp_path):
-    """What was prepared and registered, the control, the clock, and what was carried out."""
+    """What was prepared and registered, the control, the clock, and what was executed."""
     report = run(tmp_path, "pis.cash.at-72-hours", "pis/cash/creditorAccount-at-72h")
     (result,) = report.of(Standing.VIOLATES)
     kinds = [entry.kind for entry in result.timeline]
@@ -214,9 +214,9 @@ def test_a_timeline_is_bounded(journal):
     assert numbers == [*range(1, KEPT_ENTRIES + 1), 150, 190]
     left_out = [entry.text for entry in result.timeline if entry.kind is EntryKind.LEFT_OUT]
     assert left_out == [
-        "109 more events, which no verdict cites",
-        "39 more events, which no verdict cites",
-        "10 more events, which no verdict cites",
+        "109 more events that no verdict cites",
+        "39 more events that no verdict cites",
+        "10 more events that no verdict cites",
     ]
 
 

@@ -94,7 +94,7 @@ def test_the_text_ends_with_what_matters():
         "3 of 4 banks violate 4 obligations.",
         "1 bank could not be tested: d.",
         "2 banks could not be verified in full.",
-        "All banks that were tested violate the same 1 obligation.",
+        "All tested banks violate the same 1 obligation.",
     ] == lines[-4:]
     assert "  d  it cannot be reached" in lines
 
@@ -173,7 +173,7 @@ def test_hostile_texts_stay_texts():
 
 
 def test_the_page_has_every_clause_at_every_bank():
-    """The gravest verdict of a clause is shown."""
+    """The most severe verdict of each clause is shown."""
     page = rendered(html_fleet.render, MIXED)
     assert page.count('<span class="hidden">violates</span>') == 7
     assert gravest([GOOD, OPEN, BAD]) is BAD

@@ -52,8 +52,14 @@ def test_markdown_order(mixed, written):
 @pytest.mark.parametrize(
     ("reason", "advice"),
     [
-        ("needs 4 more calls; 0 of 4 left (budget.calls)", "or run again when it is renewed"),
-        ("needs a person who signs (it could not be done)", "run with a person present who signs"),
+        (
+            "needs 4 more calls; 0 of 4 left (budget.calls)",
+            "or run again when the budget is renewed",
+        ),
+        (
+            "needs a person who signs (it could not be done)",
+            "run again with a person present to sign",
+        ),
     ],
 )
 def test_advice(journal, written, reason, advice):

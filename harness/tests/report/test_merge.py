@@ -224,7 +224,7 @@ def test_a_missing_shard_is_unverified(tmp_path):
         ({"selection": {"k": "x", "m": ""}}, "the selection .* differs"),
         ({"division": "sha256:0"}, "the division of the plan differs"),
         ({"shard": "2/3"}, "the number of shards differs"),
-        ({"shard": "1/2"}, "shard 1/2 is there twice"),
+        ({"shard": "1/2"}, "shard 1/2 was given twice"),
     ],
 )
 def test_shards_of_other_plans_are_refused(tmp_path, change, message):
@@ -385,7 +385,7 @@ def test_commands_run_and_merge(tmp_path):
     assert 2 == code
     assert "a journal already exists" in err
     code, _, err = assay("report", "--merge", "s1", "s2", cwd=tmp_path)
-    assert (2, "assay: --merge: there is no folder to write to (add --out DIR)\n") == (code, err)
+    assert (2, "assay: --merge: no folder to write to (add --out DIR)\n") == (code, err)
 
 
 def test_a_violation_of_another_shard_fails_the_shard(tmp_path):

@@ -411,7 +411,9 @@ def test_annotations_are_ten_and_worst_first(journal, written):
     assert [("error", f"aisp/clause-{n}/facet violates") for n in range(1, 17, 2)] == [
         (name, properties["title"]) for name, properties, _ in shown[1:]
     ]
-    assert rest[2].startswith("22 more annotations, the next one: aisp/clause-17/facet violates;")
+    assert rest[2].startswith(
+        "22 more annotations, the first of them: aisp/clause-17/facet violates."
+    )
     assert "notice" == last[0]
     assert "30 violate" in last[2]
 

@@ -301,7 +301,7 @@ def test_stray(journal, number, what):
     journal.plan().search(*[f"general/{n}" for n in range(number)]).verdict()
     report = journal.footer().read()
     assert headline(report) == "The gateway meets the one obligation."
-    assert caveats(report) == (f"The search found {what} outside the planned obligations.",)
+    assert caveats(report) == (f"The search found {what} of obligations that were not planned.",)
 
 
 def test_text_bounded(journal, written):

@@ -35,7 +35,7 @@ def test_missing_exchange(journal, view):
     """A cited exchange that the journal does not hold is said to be missing."""
     text = view(journal.plan().verdict(verdict="violates").footer().read())
     if view.format != "json":
-        assert "exchange 17 is cited, but missing from the journal" in text
+        assert "exchange 17 is cited but missing from the journal" in text
 
 
 def test_empty_plan(journal, view):

@@ -35,7 +35,7 @@ def test_selection(journal):
     """A run of a selection says that it was one."""
     journal.lines[0] = {**journal.lines[0], "selection": {"k": "quota", "m": ""}}
     report = journal.plan().verdict().footer().read()
-    assert "Only a selection of the obligations was tested." in caveats(report)
+    assert "Only selected obligations were tested." in caveats(report)
 
 
 def test_closing(mixed):
@@ -53,6 +53,6 @@ def test_reasons_that_differ_in_the_time_to_wait_are_one() -> None:
         f"needs a clock, or waiting: --wait {time} (this trial)" for time in ("4h", "9d")
     )
     other = "needs a zone, or waiting: --wait 4h (this trial)"
-    both = "needs a clock, or waiting: --wait (`assay plan` says how long)"
+    both = "needs a clock, or waiting: --wait (`assay plan` shows how long)"
     assert {short: both, long: both, other: other} == shared_reasons([short, long, other, short])
     assert {short: short} == shared_reasons([short, short])

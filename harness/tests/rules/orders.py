@@ -118,7 +118,7 @@ def sign(ending=Ending.CONFIRMED, *, key="P1", by="psu", at=None, step=None, **s
 
 
 def effects(*keys, now=AT, on=date(2026, 9, 16), **fields):
-    """Write down what the world says was carried out."""
+    """Write down what the world says was executed."""
     return Effects(now=now, done=tuple(Effect(request=key, on=on, fields=fields) for key in keys))
 
 

@@ -18,7 +18,7 @@ def anything(call, key):
 
 
 def carrying_out(call, key):
-    """Accept what is asked, and say of whatever is read that it was carried out."""
+    """Accept what is asked, and say of whatever is read that it was executed."""
     return shown(call.arguments[KEY], DONE) if KEY in call.arguments else shown(key)
 
 

@@ -66,6 +66,7 @@ class Signing:
     """A bank whose customers sign whatever they like, and which carries everything out."""
 
     now: datetime = AT
+    ticks: timedelta = timedelta(0)
     steps: list = field(default_factory=list)
     events: list = field(default_factory=list)
     offered: tuple = ("sms", "cap", "soft-token")
@@ -98,7 +99,7 @@ class Signing:
                 names = [f"A{n}" for n in range(count)]
                 return replace(payer(subject, *names), now=self.now, segment=segment)
             case Advance(to=to):
-                self.now = to or self.now
+                self.now = (to or self.now) + self.ticks
                 return Advanced(now=self.now)
             case Call():
                 return self.call(step)

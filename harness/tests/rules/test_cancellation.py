@@ -1,4 +1,4 @@
-"""`cancellation` asks whether what was cancelled is shown so, and never carried out."""
+"""`cancellation` asks whether what was cancelled is shown so, and never executed."""
 
 from dataclasses import replace
 
@@ -46,7 +46,7 @@ def put_off(key="P1", came=None, **how):
 
 
 def carried(**how):
-    """Write down a control: signed, not cancelled, and seen to be carried out."""
+    """Write down a control: signed, not cancelled, and seen to be executed."""
     return [
         put_off("P9", **{**LATER, **how}),
         sign(key="P9"),
@@ -312,7 +312,7 @@ def test_without_its_control_nothing_is_earned(control):
 
 
 def test_it_has_to_be_looked_at_when_the_day_has_come():
-    """And it has to have been signed, for what nobody signed is not carried out anyway."""
+    """And it has to have been signed, for what nobody signed is not executed anyway."""
     assert [] == says(
         put_off(), sign(), cancel(), read(shown(state=ENDED)), *carried(), facet=NEVER_P
     )
@@ -330,7 +330,7 @@ def test_the_world_tells_of_all_at_once():
 
 
 def test_a_cancellation_that_came_too_late_convicts_nobody():
-    """It may have been carried out before; known to have been, it is no matter at all."""
+    """It may have been executed before; known to have been, it is no matter at all."""
     assert (
         "unclear"
         in says(put_off(), sign(), cancel(at=LATE), read(shown(state=DONE)), facet=NEVER_P)[0]
@@ -386,7 +386,7 @@ def test_each_facet_has_its_control_and_price():
 
 
 def test_a_bank_that_carries_nothing_out_is_not_praised():
-    """Where what was not cancelled is not carried out either, the day has not come."""
+    """Where what was not cancelled is not executed either, the day has not come."""
     _, _, verdicts = hold("cancel", executable=lambda _payment: False)
     assert {"indeterminate"} == {verdicts[NEVER_P], verdicts[NEVER_C]}
 

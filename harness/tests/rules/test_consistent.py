@@ -262,7 +262,7 @@ def test_maintenance_hours_may_change_everything():
 
 
 def test_a_customer_who_ordered_something_is_settled_no_more():
-    """A request may be carried out at any later time, of which the history tells nothing."""
+    """A request may be executed at any later time, of which the history tells nothing."""
     events = [Withdrawn(subject="psu", request="P1", done=False, now=AT)]
     assert ["unclear"] == of("same-twice", *events, balances("1"), balances("2"))
 

@@ -47,14 +47,14 @@ def paid(state, purpose="DVPM", factor="sms", *, key="P1", by="psu", step=None, 
     ]
 
 
-#: What is carried out whatever the rule says.
+#: What is executed whatever the rule says.
 CONTROL = paid(DONE, key="P0")
 CONTROLLED = f"{USUAL} agrees 1,2,3"
 
 
 # -- what the condition rejects ----------------------------------------------------
 def test_what_must_be_rejected_and_is():
-    """Rejected after the signature, beside one that was carried out."""
+    """Rejected after the signature, beside one that was executed."""
     assert [CONTROLLED, f"{CASH} agrees 1,2,3,4,5,6"] == says(
         payer(), CONTROL, paid(REJECTED, "CASH")
     )
@@ -71,7 +71,7 @@ def test_what_the_world_says_was_carried_out():
 
 
 def test_a_rejection_alone_shows_nothing():
-    """Nothing like it was carried out: perhaps everything is rejected."""
+    """Nothing like it was executed: perhaps everything is rejected."""
     assert [f"{CASH} unclear 1,2,3"] == says(payer(), paid(REJECTED, "CASH"))
 
 
@@ -96,7 +96,7 @@ def test_where_nothing_is_answered_nothing_is_said(came):
 
 
 def test_the_control_is_like_it():
-    """What was carried out for another sort of customer, or of another amount, shows little."""
+    """What was executed for another sort of customer, or of another amount, shows little."""
     small = paid(DONE, key="P0", amount="1.00")
     for control in (
         [payer("b", "A2", segment="PRO"), *paid(DONE, key="P0", by="b", debtorAccount="A2")],
@@ -217,7 +217,7 @@ def test_what_is_no_such_address_makes_another_sort(address):
 
 
 def test_a_request_with_no_address_is_another_sort():
-    """Whatever was carried out with one."""
+    """Whatever was executed with one."""
     rejected = paid(REJECTED, "CASH", without=("successfulReportUrl",))
 
     assert [CONTROLLED, f"{CASH} unclear 4,5,6"] == says(payer(), CONTROL, rejected)
@@ -230,14 +230,14 @@ def test_what_is_no_refusal_convicts_nobody(came):
 
 
 def test_what_was_left_out_explains_a_refusal():
-    """A request that lacks something else is like none that was carried out."""
+    """A request that lacks something else is like none that was executed."""
     said = says(payer(), CONTROL, make(NO, without=("currency",), categoryPurpose="SUPP"))
 
     assert [CONTROLLED] == said
 
 
 def test_a_repeat_explains_a_rejection():
-    """The same was carried out before: another rule may mind."""
+    """The same was executed before: another rule may mind."""
     assert [CONTROLLED, f"{USUAL} unclear 1,2,3,4,5,6"] == says(payer(), CONTROL, paid(REJECTED))
 
 
@@ -346,7 +346,7 @@ def test_too_early_and_alone():
 
 @pytest.mark.parametrize("state", [OPEN, ENDED, None])
 def test_a_signed_request_that_came_to_nothing(state):
-    """It was neither carried out nor rejected, as far as anybody saw."""
+    """It was neither executed nor rejected, as far as anybody saw."""
     assert [f"{CASH} unclear 1,2,3"] == says(payer(), paid(state, "CASH"))
     assert [f"{USUAL} unclear 1,2,3"] == says(payer(), paid(state))
 

@@ -1,4 +1,4 @@
-"""`duplicate`: what was carried out is not carried out again, and all else is."""
+"""`duplicate`: what was executed is not executed again, and all else is."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -48,7 +48,7 @@ def paid(state=DONE, *, key="P1", by="psu", at=AT, signed=None, step=None, **arg
     ]
 
 
-#: What was carried out first; a second customer, and what is like a second request of his.
+#: What was executed first; a second customer, and what is like a second request of his.
 FIRST = [payer(), *paid(key="P0")]
 OTHER = payer("b", "A2")
 
@@ -81,7 +81,7 @@ def test_a_repeat_of_what_the_world_says_was_carried_out():
 
 @pytest.mark.parametrize("state", [OPEN, ENDED, None])
 def test_a_repeat_that_came_to_nothing(state):
-    """It was signed, and neither carried out nor rejected as far as anybody saw."""
+    """It was signed, and neither executed nor rejected as far as anybody saw."""
     assert [f"{REPEAT} unclear 1,2,3,4,5,6"] == says(FIRST, paid(state))
 
 
@@ -110,7 +110,7 @@ def test_the_first_has_to_be_carried_out_before():
 
 
 def test_where_everything_is_rejected_nothing_is_shown():
-    """The first was not carried out, so the second repeats nothing."""
+    """The first was not executed, so the second repeats nothing."""
     assert [] == says(payer(), paid(REJECTED, key="P0"), paid(REJECTED))
     assert [] == says(payer(), make(NO, at=AT), make(NO, at=AT))
 
@@ -245,7 +245,7 @@ def test_what_came_before_the_history_may_be_repeated():
     ids=["lost", "signed", "changed", "elsewhere"],
 )
 def test_an_identical_one_of_which_nobody_knows_what_became(former):
-    """It may have been carried out, and then a rejection is right."""
+    """It may have been executed, and then a rejection is right."""
     said = says(FIRST, former, paid(REJECTED, amount="1.00"), beside(amount="1.00"))
 
     assert [AMOUNT, "unclear"] == said[0].split()[:2]
@@ -313,7 +313,7 @@ def test_yesterdays_identical_one_does_not_explain_a_rejection():
     ]
 
 
-# -- not carried out ---------------------------------------------------------------
+# -- not executed ---------------------------------------------------------------
 LATE = {"mode": "deferred", "date": "2026-09-19"}
 CANCELLED = [payer(), *paid(OPEN, key="P0", **LATE), cancel(key="P0", at=AT)]
 DECLINED = [payer(), make(shown("P0"), key="P0", at=AT), sign(Ending.REFUSED, key="P0", at=AT)]
@@ -374,7 +374,7 @@ def test_one_that_was_perhaps_signed_is_not_unsigned():
 
 
 def test_one_that_is_put_off_repeats_nothing_before_its_day():
-    """Two that are open are both to be carried out, and only then one repeats the other."""
+    """Two that are open are both to be executed, and only then one repeats the other."""
     first = [payer(), *paid(OPEN, key="P0", **LATE)]
 
     assert [] == says(first, paid(OPEN, **LATE))
@@ -408,7 +408,7 @@ def test_a_change_to_what_a_request_says_already_is_none():
 
 
 def test_anybody_elses_signature_decides_nothing():
-    """The repeat was signed by somebody, and then carried out: that is another matter."""
+    """The repeat was signed by somebody, and then executed: that is another matter."""
     made, signed, seen = paid()
     other = replace(signed, step=replace(signed.step, by="b"))
 

@@ -41,7 +41,7 @@ def test_an_empty_list_comes_with_a_hint():
     (event,) = history(ask("accounts", NONE)).exchanges
 
     assert evidence.must_be_refused("f", event, "it must").seen.endswith(
-        "`outcomes` in the target file can say so"
+        "say so under `outcomes` in the target file"
     )
 
 

@@ -1,4 +1,4 @@
-"""`execution` reconciles what was carried out with what the history implies."""
+"""`execution` reconciles what was executed with what the history implies."""
 
 from dataclasses import replace
 from datetime import date, timedelta
@@ -41,7 +41,7 @@ def says(*events, facet=None, subject=None):
 
 
 def carried(key="P9", **how):
-    """Write down a control: another amount, signed, and told to be carried out."""
+    """Write down a control: another amount, signed, and told to be executed."""
     sent = {"amount": "7.00", **how}
     return make(shown(key), key=key, **sent), sign(key=key), effects(key)
 
@@ -73,7 +73,7 @@ def test_what_is_shown_without_a_key_is_what_was_asked_about():
 
 
 def test_what_may_still_come_is_not_missing():
-    """The document does not say when an immediate payment is carried out."""
+    """The document does not say when an immediate payment is executed."""
     assert [f"{MAIN} unclear"] == says(make(), sign(), effects())
 
 
@@ -83,7 +83,7 @@ def test_what_long_did_not_come_is_missing():
 
 
 def test_what_was_overtaken_is_missing():
-    """The like of it was signed after it, and was carried out."""
+    """The like of it was signed after it, and was executed."""
     first = make(), sign()
     assert [f"{MAIN} disagrees"] == says(*first, *carried(varied=["amount"]), facet=MAIN)[:1]
 
@@ -102,7 +102,7 @@ def test_what_was_overtaken_is_missing():
     ids=["answer lost", "stuck", "large", "cash", "change lost", "changed", "never asked"],
 )
 def test_where_the_history_does_not_tell_nothing_is_due(events):
-    """Nothing is missing that a bank may rightly not carry out."""
+    """Nothing is missing that a bank may rightly not execute."""
     assert [] == [one for one in says(*events) if one.endswith("disagrees")]
 
 
@@ -169,7 +169,7 @@ def test_early_is_before_the_day_however_it_is_told():
 
 
 def test_late_takes_another_one_in_between():
-    """Alone, its day may have been one on which nothing is carried out."""
+    """Alone, its day may have been one on which nothing is executed."""
     late = effects("P1", on=DAY + timedelta(days=1), now=LONG_AFTER)
     other = put_off("P2", amount="9.00"), sign(key="P2")
     between = effects("P2", on=DAY, now=LONG_AFTER)
@@ -178,7 +178,7 @@ def test_late_takes_another_one_in_between():
     assert ["not-late disagrees", "not-late agrees"] == found
 
 
-# -- how it is carried out -------------------------------------------------------------
+# -- how it is executed -------------------------------------------------------------
 def test_twice_is_once_too_often():
     """In one list, or on two days; told again is not done again."""
     done = make(), sign()
@@ -248,7 +248,7 @@ def test_what_was_refused_at_once_has_no_key():
 
 # -- what is shown -------------------------------------------------------------------
 def test_what_is_shown_is_what_was_done():
-    """Shown as carried out, and not told; or told, and long after that still shown as open."""
+    """Shown as executed, and not told; or told, and long after that still shown as open."""
     events = make(), sign(), read(shown(state=DONE))
     assert [f"{SHOWN} disagrees"] == says(*events, effects(), facet=SHOWN)
     told = make(), sign(), effects("P1")
@@ -277,7 +277,7 @@ def test_a_customer_with_a_past_breaks_nothing(events):
 
 
 def test_a_request_of_a_customer_with_a_past_is_carried_out():
-    """That it is carried out needs nothing from before."""
+    """That it is executed needs nothing from before."""
     events = make(), sign(), read(shown(state=DONE))
     assert f"{MAIN} agrees" in says(*events, subject=payer(fresh=False))
 
@@ -307,7 +307,7 @@ def test_a_second_execution_is_told_by_a_later_inquiry():
 @pytest.mark.parametrize("refused", [{}, {"tpp": "other"}], ids=["own", "another TPP's"])
 @pytest.mark.parametrize(("amount", "agreement"), [("12.30", "agrees"), ("9.00", "disagrees")])
 def test_a_change_that_was_refused_is_not_shown(amount, agreement, refused):
-    """Neither when it is read nor when it is carried out."""
+    """Neither when it is read nor when it is executed."""
     facet, sent = "refused-change-undone", make(amount="12.30")
     change = modify(NO, amount="9.00")
     if refused:
@@ -350,7 +350,7 @@ def test_a_request_that_was_refused_is_not_open(state, told):
 
 @pytest.mark.parametrize(("fresh", "told"), [(True, True), (False, False)])
 def test_what_is_carried_out_for_a_new_customer_is_of_this_history(fresh, told):
-    """Nobody else can have asked for it, though nothing else was carried out."""
+    """Nobody else can have asked for it, though nothing else was executed."""
     events = make(NO, chargeBearer="SHAR"), effects("X", amount="12.30", debtorAccount="A1")
     found = says(*events, facet="refused-undone", subject=payer(fresh=fresh))
 

@@ -166,12 +166,12 @@ def test_only_what_was_confirmed_and_carried_out_counts(screens, ending, state):
     ids=["control", "not to the end", "done before", "failed", "refused", "not looked at"],
 )
 def test_ways_that_tell_nothing(seen):
-    """Nobody saw the screens, it was carried out before, or nobody knows whether it was."""
+    """Nobody saw the screens, it was executed before, or nobody knows whether it was."""
     assert [] == says(*story("P1", **{"screens": ONLY_PASSWORD, **seen}))
 
 
 def test_what_was_touched_otherwise_is_not_judged():
-    """Cancelled and yet carried out, it has another story."""
+    """Cancelled and yet executed, it has another story."""
     assert [] == says(*story("P1", screens=ONLY_PASSWORD), cancel(key="P1"))
 
 
@@ -205,14 +205,14 @@ def test_what_is_no_code_signs_nothing(code, ending, state):
 @pytest.mark.parametrize("code", BAD)
 @pytest.mark.parametrize("ending", [CONFIRMED, STOPPED, DISCONNECTED])
 def test_what_is_no_code_signs_all_the_same(code, ending):
-    """It was carried out, whatever the screens said, and needs no comparison."""
+    """It was executed, whatever the screens said, and needs no comparison."""
     way = wrong(code, ending, DONE)
     assert ["disagrees 1,2,3,4,5,6"] == about("code-checked", *RIGHT, *way)
     assert ["disagrees 1,2,3"] == about("code-checked", *way)
 
 
 def test_what_was_confirmed_and_carried_out_was_signed():
-    """Wherever it stood before: the screens took the confirmation."""
+    """Wherever it stood before: the screens accepted the confirmation."""
     nameless = (Accepted(items=(Item(key="P2"),)), 201)
     way = wrong(ending=CONFIRMED, state=DONE, made=nameless)
     assert ["disagrees 1,2,3"] == about("code-checked", *way)

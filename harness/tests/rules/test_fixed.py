@@ -305,7 +305,7 @@ def test_a_bank_that_is_wrong_in_one_way(accepts, red):
 
 
 def test_what_is_accepted_is_read_and_never_signed():
-    """It costs more only at a bank that deviates, and nothing is carried out."""
+    """It costs more only at a bank that deviates, and nothing is executed."""
     *_, calls, results = played(lambda _: True)
 
     assert 1 + 2 * 13 == len(calls)

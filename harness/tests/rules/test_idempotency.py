@@ -33,7 +33,7 @@ def ordered(answer, key="k", amount="10.00", *, hours=0.0, body=b"", **changes):
 
 
 def executed(*keys):
-    """Write down what the fixtures say was carried out."""
+    """Write down what the fixtures say was executed."""
     day = date(2026, 9, 16)
     return Effects(now=START, done=tuple(Effect(request=key, on=day) for key in keys))
 

@@ -324,7 +324,7 @@ def test_the_evidence_says_what_happened():
 
     assert Agreement.DISAGREES is evidence.agreement
     assert "a refusal: chargeBearer is null" == evidence.expected
-    assert "it was accepted (200), then done" == evidence.seen
+    assert "it was accepted (200), then executed" == evidence.seen
     assert "chargeBearer is null" == evidence.variation
 
 
@@ -406,7 +406,7 @@ def test_every_deviation_is_alone_and_says_what_it_is():
 
 
 def test_what_is_accepted_is_read_and_never_signed():
-    """It costs more only at a bank that deviates, and nothing is carried out."""
+    """It costs more only at a bank that deviates, and nothing is executed."""
     calls, _ = played("chargeBearer", lambda _: True)
 
     assert 1 + 2 * 7 == len(calls)

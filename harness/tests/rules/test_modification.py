@@ -117,7 +117,7 @@ def test_values_that_are_not_the_profiles_prove_nothing_when_refused():
 
 
 def test_an_accepted_change_is_one_on_any_day():
-    """As long as it is not signed nothing is carried out, whether its day has come or not."""
+    """As long as it is not signed nothing is executed, whether its day has come or not."""
     assert ["deferred-accepted agrees 1,2"] == says(put_off(date="soon"), change())
 
 
@@ -232,7 +232,7 @@ def test_everything_refused_is_no_virtue():
         [make(shown("P9", DONE), key="P9", **PUT_OFF), change(key="P9")],
         [make(shown("P9"), key="P9", mode="instant"), change(key="P9")],
     ],
-    ids=["another argument", "another value", "another customer", "carried out", "closed too"],
+    ids=["another argument", "another value", "another customer", "executed", "closed too"],
 )
 def test_what_is_no_control(control):
     """The control is the same change, by the same, of a request that can be changed."""
@@ -261,7 +261,7 @@ def test_who_is_not_known_is_not_refused():
 
 
 def test_what_was_carried_out_cannot_be_changed():
-    """The control is a change of the same sort of request that was not carried out."""
+    """The control is a change of the same sort of request that was not executed."""
     done = [put_off(), sign(), read(shown(state=DONE))]
     control = [put_off("P9"), change(key="P9")]
     agrees = ["done-refused agrees 1,2,6"]
@@ -284,7 +284,7 @@ def test_nor_can_what_could_not_be_changed_before():
 
 
 def test_modes_that_the_clause_does_not_name_are_not_judged():
-    """Neither changed nor carried out."""
+    """Neither changed nor executed."""
     instant = [make(mode="instant"), change(), sign(), read(shown(state=DONE)), change(amount="1")]
     assert [] == says(*instant, never=["immediate"])
 
@@ -333,7 +333,7 @@ def test_of_what_was_rejected_nothing_is_in_force(amount):
 
 @pytest.mark.parametrize("state", [OPEN, DONE, ENDED, None])
 def test_of_all_else_the_change_is_in_force(state):
-    """Whether it is carried out, has ended or is not said to stand anywhere."""
+    """Whether it is executed, has ended or is not said to stand anywhere."""
     for amount, word in (("47.11", "agrees"), ("12.30", "disagrees")):
         assert [f"persists {word} 1,2,3"] == says(
             put_off(), change(), read(shown(state=state, amount=amount)), facet="persists"
@@ -400,7 +400,7 @@ def test_a_stranger_reads_nothing():
 
 
 def carried(amount="47.11", creditor="C2", on=20, **more):
-    """Write down what the world says was carried out."""
+    """Write down what the world says was executed."""
     fields = {"amount": amount, "creditorAccount": creditor, **more}
     effect = Effect(request="P1", on=date(2026, 9, on), fields=fields)
     return Effects(now=payer().now, done=(effect,))
@@ -446,7 +446,7 @@ def test_a_day_that_cannot_be_read_convicts_nobody():
 
 
 def test_what_was_changed_back_shows_nothing():
-    """It would have been carried out so anyway; but not otherwise."""
+    """It would have been executed so anyway; but not otherwise."""
     made = [put_off(), change(), change(amount="12.30"), sign()]
     facet = "carried-out-as-changed"
     assert [] == says(*made, carried(amount="12.30"), facet=facet)
@@ -465,7 +465,7 @@ def test_what_was_changed_back_shows_nothing():
     ids=["lost", "a stranger's", "on the day", "cancelled"],
 )
 def test_what_may_have_been_changed_otherwise_convicts_nobody(other):
-    """Nobody knows what was in force when it was carried out."""
+    """Nobody knows what was in force when it was executed."""
     (found,) = says(
         put_off(), change(), other, sign(), carried(amount="9.98"), facet="carried-out-as-changed"
     )
@@ -473,7 +473,7 @@ def test_what_may_have_been_changed_otherwise_convicts_nobody(other):
 
 
 def test_a_change_of_what_had_ended_convicts_nobody():
-    """Accepted or not, it need not be carried out so."""
+    """Accepted or not, it need not be executed so."""
     for over in (cancel(), read(shown(state=ENDED))):
         (found,) = says(
             put_off(), over, change(), carried(amount="1"), facet="carried-out-as-changed"
@@ -482,7 +482,7 @@ def test_a_change_of_what_had_ended_convicts_nobody():
 
 
 def test_a_change_after_it_was_carried_out_comes_too_late():
-    """What was carried out before need not be so."""
+    """What was executed before need not be so."""
     first = carried(amount="47.11")
     assert ["carried-out-as-changed agrees 1,2"] == says(
         put_off(),
@@ -533,7 +533,7 @@ def test_each_facet_has_its_control_and_price():
 
 
 def test_where_no_mode_is_closed_none_is_asked():
-    """Then only what was put off is carried out, and asked to change after that."""
+    """Then only what was put off is executed, and asked to change after that."""
     calls, made, verdicts = hold("modify.deferred-only", words={"never": []})
     assert (24, 24, {"conforms"}) == (calls, made, set(verdicts.values()))
     assert 4 == len(verdicts)

@@ -36,7 +36,7 @@ def says(*events, subject=None, **changed):
 
 
 def carried(key="P9", **how):
-    """Write down a control: made, signed, and seen to be carried out."""
+    """Write down a control: made, signed, and seen to be executed."""
     by = how.pop("by", "psu")
     return (
         make(shown(key), key=key, by=by, **how),
@@ -51,17 +51,17 @@ def stranger(ending=Ending.STOPPED, **how):
 
 
 def test_what_lies_unsigned_is_not_carried_out():
-    """It agrees when its like was carried out once it was signed."""
+    """It agrees when its like was executed once it was signed."""
     assert ["nothing-before-signing agrees 1,2,3,4,5"] == says(make(), *carried(), read())
 
 
 def test_what_was_not_looked_at_before_it_was_signed_says_nothing():
-    """When it was carried out, before or after the signature, nobody knows."""
+    """When it was executed, before or after the signature, nobody knows."""
     assert [] == says(*carried("P1"))
 
 
 def test_a_look_too_early_says_nothing():
-    """Its time had not come, for its like was not carried out either; making it is no look."""
+    """Its time had not come, for its like was not executed either; making it is no look."""
     assert [] == says(make(), read(), *carried())
     assert [] == says(make(), read(), sign(), read(shown(state=DONE)))
     assert [] == says(*carried(), make())
@@ -86,12 +86,12 @@ def test_what_is_carried_out_unsigned_is_wrong(seen):
 
 
 def test_the_world_outweighs_what_is_shown():
-    """Shown as open, and carried out all the same."""
+    """Shown as open, and executed all the same."""
     assert ["nothing-before-signing disagrees 1,2"] == says(make(), read(), effects("P1"))
 
 
 def test_the_day_has_to_come():
-    """The control is due no earlier, and had been carried out when the other was looked at."""
+    """The control is due no earlier, and had been executed when the other was looked at."""
     agrees = ["nothing-before-signing agrees 1,2,3,4,5"]
     unsigned = make(**PUT_OFF)
     assert agrees == says(unsigned, *carried(**LATER), read())
@@ -110,7 +110,7 @@ def test_of_several_controls_the_last_day_counts():
 
 
 def test_a_later_day_that_did_not_come_takes_nothing_away():
-    """A control counts only once it was carried out, and was signed before that."""
+    """A control counts only once it was executed, and was signed before that."""
     still = [make(shown("P8"), key="P8", mode="deferred", date="2026-09-21"), sign(key="P8")]
     last = read(shown("P8"), key="P8")
     found = says(make(**PUT_OFF), *still, *carried(**LATER), last, read())
@@ -118,7 +118,7 @@ def test_a_later_day_that_did_not_come_takes_nothing_away():
 
 
 def test_what_is_wrong_itself_is_no_control():
-    """It was carried out, and nobody had signed it."""
+    """It was executed, and nobody had signed it."""
     found = says(make(), make(shown("P9"), key="P9"), read(shown("P9", DONE), key="P9"), read())
     assert ["nothing-before-signing unclear 1,4", "nothing-before-signing disagrees 2,3"] == found
 
@@ -131,7 +131,7 @@ def test_the_world_tells_of_all_at_once():
 
 
 def test_without_a_control_nothing_is_earned():
-    """Nothing shows that it would have been carried out, had it been signed."""
+    """Nothing shows that it would have been executed, had it been signed."""
     unclear = ["nothing-before-signing unclear 1,2"]
     assert unclear == says(make(), read())
     for like in (
@@ -218,7 +218,7 @@ def test_the_owners_own_way_is_no_strangers():
 
 @pytest.mark.parametrize("ending", [Ending.STOPPED, Ending.DISCONNECTED])
 def test_a_signature_whose_end_was_not_seen_leaves_doubt(ending):
-    """It may have been taken, and then it is no wonder that it was carried out."""
+    """It may have been taken, and then it is no wonder that it was executed."""
     assert [] == says(make(), sign(ending), read(shown(state=DONE)))
     assert [] == says(make(), sign(ending), *carried(), read())
 
@@ -234,7 +234,7 @@ def test_nobody_knows_what_was_done_before():
 
 
 def test_a_key_that_came_twice_is_either_ones():
-    """A bank that gives the same request back has not carried out the second one unsigned."""
+    """A bank that gives the same request back has not executed the second one unsigned."""
     again = make(shown(state=DONE))
     assert [] == says(*carried("P1"), again)
 
@@ -264,14 +264,14 @@ def test_what_the_report_says():
         return next(iter(params.check(history(payer(), *events))))
 
     unsigned = first(make(variation="never signed"), read(shown(state=DONE)))
-    assert ("never signed", "it was accepted (200), then done") == (
+    assert ("never signed", "it was accepted (200), then executed") == (
         unsigned.variation,
         unsigned.seen,
     )
     step = {"decision": Decision.REFUSE, "variation": "the customer refuses"}
     refused = first(make(), sign(Ending.REFUSED, step=step), read())
     assert "the customer refuses" == refused.variation
-    assert refused.seen.endswith("then open; its control was not carried out")
+    assert refused.seen.endswith("then open; its control was not executed")
     events = history(payer(fresh=False), make(), read(shown(state=DONE)))
     (doubtful,) = params.check(events)
     assert doubtful.seen.endswith("it may have been signed before this history")
@@ -295,7 +295,7 @@ def test_whatever_modes_are_named_the_price_is_right(modes, price):
 
 
 def test_a_bank_that_signs_nothing_shows_nothing():
-    """Where even what is signed is never carried out, nothing is acquitted."""
+    """Where even what is signed is never executed, nothing is acquitted."""
     _, _, verdicts = hold("sca.required", executable=lambda _payment: False)
     assert {"indeterminate"} == set(verdicts.values())
 

@@ -103,7 +103,7 @@ def test_a_request_that_another_rule_may_reject_convicts_nobody(events):
 
 
 def test_the_like_of_what_was_never_signed_must_be_taken():
-    """Only what may have been carried out can be repeated."""
+    """Only what may have been executed can be repeated."""
     said = check("payments.create", payer(), make(), make(NO, key="P2"))
     assert ["answers agrees 1", "answers disagrees 2"] == said
 

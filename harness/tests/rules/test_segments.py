@@ -160,7 +160,7 @@ def test_everybody_is_there_before_anybody_asks():
 
 
 def test_a_lenient_bank_is_pressed():
-    """Each excluded customer signs, and what was carried out convicts."""
+    """Each excluded customer signs, and what was executed convicts."""
     steps, said = play("segments", "each", carrying_out)
     assert 4 == sum(isinstance(step, Authorise) for step in steps)
     assert ["agrees"] * 2 + ["disagrees"] * 4 == [line.partition(" ")[2] for line in said]

@@ -416,7 +416,10 @@ def test_it_is_told_whether_the_code_of_the_factor_is_known(
     assert {"code": codes.get("sms", "") if coded else ""} == single.filled[1]
     two = replace(ACCESS, codes={"sms": "1", "cap": "2"})
     several = walk(LOGIN, CODE, CONFIRM, HOME, access=two).walked
-    assert (False, "codes for several factors, and no screen says for which one") == (
+    assert (
+        False,
+        "there are codes for several factors, but no screen says which factor it asks for",
+    ) == (
         several.coded,
         several.why.partition("fixture provider has ")[2],
     )

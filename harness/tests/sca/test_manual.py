@@ -644,7 +644,7 @@ def test_the_plan_says_who_is_needed() -> None:
     """`assay plan` tells how many signatures a person is asked for, where one signs."""
     whole = planned(ScaKind.MANUAL)
     said = f"up to {count_signatures(whole)} signatures by a person, in {whole.signed} trials"
-    said += ", which come last"
+    said += " that run last"
     assert whole.signed < count_signatures(whole) < 2 * whole.calls
     assert said in list(plan_lines(whole))
     assert not any("by a person" in one for one in plan_lines(planned(ScaKind.FORMS)))

@@ -61,7 +61,7 @@ def test_what_a_call_lacks_is_noted(tmp_path):
     ("name", "what"),
     [
         ("./missing.yaml", "contracts.0: './missing.yaml'"),
-        (str(TARGET), "this is no contract file"),
+        (str(TARGET), "this is not a contract file"),
         ("two words", "expected the id of a contract, or the path of a contract file"),
     ],
 )

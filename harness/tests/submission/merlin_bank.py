@@ -34,7 +34,7 @@ class Merlin:
         self.app = make_app(replace(policies, payments=self.policies), registry=self.registry)
 
     def executable(self, sound: Callable[[Payment], bool]) -> Callable[[Payment], bool]:
-        """Return whether a payment is carried out when it is due: once it is submitted."""
+        """Return whether a payment is executed when it is due: once it is submitted."""
         return lambda payment: payment.id in self.names and sound(payment)
 
     # -- what faults change ----------------------------------------------------------

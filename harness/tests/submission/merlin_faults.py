@@ -36,7 +36,7 @@ class TakesExpired(TakesUnsigned):
 
 
 class OtherAmount(Merlin):
-    """Another amount is carried out than the customer has signed."""
+    """Another amount is executed than the customer has signed."""
 
     def carry_out(self, world, payment):
         """Carry out a cent more."""
@@ -45,7 +45,7 @@ class OtherAmount(Merlin):
 
 
 class Never(Merlin):
-    """A submission is accepted, and nothing is carried out."""
+    """A submission is accepted, and nothing is executed."""
 
     def executable(self, sound):
         """Carry out nothing."""
@@ -53,7 +53,7 @@ class Never(Merlin):
 
 
 class Twice(Merlin):
-    """A payment that is due at once is carried out twice."""
+    """A payment that is due at once is executed twice."""
 
     def carry_out(self, world, payment):
         """Carry it out again."""
@@ -64,7 +64,7 @@ class Twice(Merlin):
 
 
 class LosesCancellation(Merlin):
-    """A payment that was submitted is carried out although it was cancelled since then."""
+    """A payment that was submitted is executed although it was cancelled since then."""
 
     def executable(self, sound):
         """Carry out what was cancelled, too."""
@@ -113,14 +113,14 @@ class ForgetsRefusals(JudgesSubmissions):
 
 
 class Impatient(Merlin):
-    """A payment is carried out as soon as it is signed; its submission is accepted all the same."""
+    """A payment is executed as soon as it is signed; its submission is accepted all the same."""
 
     def executable(self, sound):
         """Carry out what is signed."""
         return sound
 
     def may_submit(self, payment):
-        """Whether it is signed, or carried out already."""
+        """Whether it is signed, or executed already."""
         return payment.status in {"pending", "executed"}
 
 
@@ -156,7 +156,7 @@ class Unsigned(Merlin):
         super().__init__(replace(SOUND, payments=payments))
 
     def may_submit(self, payment):
-        """Whether it was not carried out yet."""
+        """Whether it was not executed yet."""
         return payment.status in {"received", "pending"}
 
 

@@ -66,7 +66,7 @@ FAULTS = {
 REFUSALS = "pis/duplicate/repeat-refused pis/duplicate/amount-changed-accepted"
 #: Whether the banks are tried in all contexts, too, and with each fault of the sandbox bank.
 WHOLE = bool(os.environ.get("ASSAY_SUBMISSIONS"))
-#: The faults that this bank cannot have: nothing is carried out without a submission.
+#: The faults that this bank cannot have: nothing is executed without a submission.
 IMPOSSIBLE = {
     "pis.host.first-form-only",
     "pis.sca.immediate-unsigned",

@@ -29,8 +29,8 @@ def test_a_clean_client(recording, tmp_path):
     """A client that meets every obligation is exit 0; requests that were not judged are named."""
     code, out, _ = judge(recording, "--party", "tpp", "--out", tmp_path / "r", cwd=tmp_path)
     assert 0 == code
-    assert "for the obligations of the TPP" in out
-    assert "1 request not judged: not part of these contracts" in out
+    assert "against the obligations of the TPP" in out
+    assert "1 request not judged because they match no operation of these contracts" in out
     assert {"journal.jsonl", "report.html", "report.json", "junit.xml", "report.md"} == {
         one.name for one in (tmp_path / "r").iterdir()
     }
@@ -57,7 +57,7 @@ def test_selection_and_incompleteness(recording, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("{", "is the file whole?"), ("[]", "no 'log' in this file")]
+    ("text", "said"), [("{", "is the file complete?"), ("[]", "no 'log' in this file")]
 )
 def test_a_broken_file(text, said, tmp_path):
     """A file that cannot be read is one clear line, and exit 2."""
@@ -141,4 +141,4 @@ def test_traffic_below_another_url_says_what_to_set(recording, tmp_path):
     (tmp_path / "moved.har").write_text(moved)
     code, out, _ = judge(tmp_path / "moved.har", cwd=tmp_path)
     assert 3 == code
-    assert "`--base URL` says below which URL the recorded calls are made" in out
+    assert "if they were recorded under another base URL, pass it with `--base URL`" in out

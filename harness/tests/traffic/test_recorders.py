@@ -36,7 +36,7 @@ def bad(client, psu):
 
 
 def cancel_what_was_done(client, psu):
-    """Cancel a payment that was carried out at once."""
+    """Cancel a payment that was executed at once."""
     made = client.pay(psu, amount="21.00")
     client.sign(made["paymentRequestResourceId"], psu)
     client.payment("GET", made)

@@ -141,7 +141,7 @@ def bent(**policies):
 
 
 def carries_out(*statuses):
-    """Return a bank that carries out requests in these statuses, too."""
+    """Return a bank that executes requests in these statuses, too."""
     return bent(executable=lambda payment: payment.status in (*WAITING, *statuses))
 
 
@@ -219,7 +219,7 @@ def payments():
 
 #: What a mutant breaks that is another facet, or none, where nobody signs.
 ELSEWHERE = {"payments.confirmation", "execution", "values"}
-#: Mutants that show something else, or nothing: an immediate payment is carried out when it is made,
+#: Mutants that show something else, or nothing: an immediate payment is executed when it is made,
 #: a deferred one is compared with others on its day only, and no factor serves as a control.
 OTHERWISE = {
     "pis.modify.immediate",
@@ -315,7 +315,10 @@ def test_a_bank_that_examines_parcels_later(word):
     if word == "open":
         (heavy,) = (each for each in verdicts if each.obligation.endswith("weight-just-above-31.5"))
         assert Standing.INDETERMINATE is heavy.standing
-        assert "whether it is decided is unknown (`accepted` in item.state.values)" in heavy.reason
+        assert (
+            "whether the bank has decided is unknown (`accepted` in item.state.values)"
+            in heavy.reason
+        )
 
 
 RULES = {

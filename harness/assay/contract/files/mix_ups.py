@@ -1,4 +1,4 @@
-"""What users take for something else: a file for one of another kind, a JSONPath for a pointer."""
+"""Detection of mix-ups: a file of another kind, or a JSONPath instead of a pointer."""
 
 from __future__ import annotations
 

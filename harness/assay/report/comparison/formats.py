@@ -25,11 +25,11 @@ TITLES: Mapping[Category, str] = {
     Category.FIXED: "Fixed",
     Category.NEWLY_VERIFIED: "Newly verified",
     Category.NEWLY_PLANNED: "Newly planned",
-    Category.OTHER: "Another verdict, neither better nor worse",
+    Category.OTHER: "Changed verdict, neither better nor worse",
     Category.CONTEXT_CHANGED: "Violated in another context",
     Category.CLAUSE_CHANGED: "Clauses that changed",
     Category.WAIVER_CHANGED: "Waivers that changed",
-    Category.CONDITION_CHANGED: "Not made under the same conditions",
+    Category.CONDITION_CHANGED: "Different conditions",
 }
 #: What `--fail-on` is without a value.
 DEFAULT = (Category.NEWLY_VIOLATED, Category.NEWLY_UNVERIFIED, Category.NO_LONGER_PLANNED)
@@ -56,7 +56,7 @@ def verdict_line(comparison: Comparison, fail_on: Collection[Category]) -> str:
     failed = failing(comparison, fail_on)
     counts = ", ".join(f"{number:,} {category.value}" for category, number in failed.items())
     exit_ = exit_of_comparison(comparison, fail_on).value
-    return f"exit code {exit_}: {counts or 'nothing that --fail-on names differs'}"
+    return f"exit code {exit_}: {counts or 'no difference in the categories of --fail-on'}"
 
 
 def counts_line(run: ComparedRun) -> str:

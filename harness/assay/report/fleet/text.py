@@ -28,9 +28,9 @@ def lines(report: FleetReport) -> Iterator[str]:
     for bank in report.banks:
         yield f"  {bank.name:<{width}}  {bounded(bank_line(bank), WIDTH)}"
     yield ""
-    yield from _group("Violated by all banks that were tested", report.common)
+    yield from _group("Violated by all tested banks", report.common)
     yield from _group("Violated by several banks", report.several)
-    yield from _group("Violated by one bank alone", report.own)
+    yield from _group("Violated by one bank only", report.own)
     if report.changes:
         yield from _changes(report.changes)
     yield headline(report)

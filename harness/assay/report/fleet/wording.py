@@ -57,7 +57,7 @@ def caveats(report: FleetReport) -> tuple[str, ...]:
         sentences += [f"{bank.name}: {each}" for each in waiver_caveats(bank.invalid_waivers)]
     if report.common:
         same = counted(len(report.common), "obligation")
-        sentences.append(f"All banks that were tested violate the same {same}.")
+        sentences.append(f"All tested banks violate the same {same}.")
     return tuple(sentences)
 
 

@@ -61,7 +61,7 @@ def render(report: Report, out: TextIO) -> None:
     out.writelines(command_line(annotation) for annotation in shown)
     if hidden := len(found) - len(shown):
         more = counted(hidden, "more annotation")
-        message = f"{more}, the next one: {found[len(shown)].title}; the report has all of them"
+        message = f"{more}, the first of them: {found[len(shown)].title}. The report lists all."
         left_out = Annotation(command=found[len(shown)].command, title="Assay", message=message)
         out.write(command_line(left_out))
     out.write(command_line(Annotation(command="notice", title="Assay", message=closing(report))))

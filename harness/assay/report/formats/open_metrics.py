@@ -50,7 +50,7 @@ def render(report: Report, out: TextIO) -> None:
 def _lines(report: Report) -> Iterator[str]:
     header, footer = report.header, report.footer
     target = {"target": header.target.name}
-    yield from _family("assay_run", "info", "What was tested, and by which version.")
+    yield from _family("assay_run", "info", "Target, contracts and version of Assay.")
     about = {"version": header.version, "party": header.party, "seed": str(header.seed)}
     yield sample_line("assay_run_info", {**target, **about}, 1)
     yield from _family("assay_obligations", "gauge", "Obligations by contract and verdict.")
@@ -64,7 +64,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield sample_line("assay_waivers", {**target, "state": state.value}, states[state])
     yield from _family("assay_harness_faults", "gauge", "Failures of the harness itself.")
     yield sample_line("assay_harness_faults", target, fault_count(report))
-    yield from _family("assay_run_complete", "gauge", "1 if the run was not cut short.")
+    yield from _family("assay_run_complete", "gauge", "1 if the run was completed.")
     yield sample_line("assay_run_complete", target, int(report.complete))
     if footer is not None:
         yield from _family("assay_exchanges", "gauge", "Exchanges of the run.")

@@ -14,7 +14,7 @@ from assay.judging.verdict import Standing
 from assay.report.causes import by_cause
 from assay.report.exchange_text import EvidenceRole, exchange_lines, exchange_title
 from assay.report.sanitize import bounded
-from assay.report.timeline import TimelineEntry, moment
+from assay.report.timeline import EntryKind, TimelineEntry, moment
 from assay.report.traffic_summary import TrafficSummary
 from assay.report.values import Report, ReportedResult
 from assay.report.views import Card, Group, entry_text, make_card, nearest_entries, notes
@@ -175,7 +175,7 @@ def _rows(card: Card, entries: Iterable[TimelineEntry]) -> Iterator[TimelineRow]
         yield TimelineRow(
             at=at,
             exchange=entry.exchange,
-            kind=entry.kind.value,
+            kind="executed" if entry.kind is EntryKind.CARRIED_OUT else entry.kind.value,
             text=entry_text(entry).replace(" -> ", " → "),
             role=role.value if role else "",
         )

@@ -27,7 +27,7 @@ def read_trend(folder: Path, page: Path, *, last: int) -> Trend:
     """
     places = sorted(_places(folder))
     if not places:
-        hint = f"name the folder above those of runs, each of which has {JOURNAL} or {REPORT}"
+        hint = f"name the folder that contains the folders of the runs, each with {JOURNAL} or {REPORT}"
         raise InputError.one(str(folder), "there is no run here", hint=hint)
     runs: list[tuple[Path, ComparedRun]] = []
     unreadable: list[UnreadableRun] = []

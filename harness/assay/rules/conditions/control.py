@@ -1,4 +1,4 @@
-"""Requests with which a decision is compared: controls of a table's rows, and what was carried out.
+"""Requests with which a decision is compared: controls of a table's rows, and what was executed.
 
 A control is a request that differs from its row at one input, and must be accepted.
 Beside a row that must be rejected it shows that not everything is rejected; beside one
@@ -11,7 +11,7 @@ if it is *exactly* that row's; a violation is attributed to the nearest row. An 
 value may be anything.
 
 A rejection may have a cause outside the condition. It counts only beside a request that
-differs in nothing but the condition's arguments, and was carried out.
+differs in nothing but the condition's arguments, and was executed.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _same(row: DecisionRow, stands: Sequence[Point | None]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedRequests:
-    """The requests that were carried out: one of each sort, and the first of equal arguments.
+    """The requests that were executed: one of each sort, and the first of equal arguments.
 
     `known` has the values of conditional arguments that were accepted or that the contract
     names; `addresses` has the return addresses that were accepted.
@@ -189,7 +189,7 @@ class ExecutedRequests:
     def of(
         table: Table, lifecycle: tracker.Lifecycle, tracked: tracker.Tracker
     ) -> ExecutedRequests:
-        """Return the requests of a history that were carried out."""
+        """Return the requests of a history that were executed."""
         sorts: dict[Likeness, Instance] = {}
         first: dict[Likeness, Instance] = {}
         known = set(fields.named_values(table.atoms))
@@ -229,7 +229,7 @@ class ExecutedRequests:
         return unknown or elsewhere or (unsigned and _late(self.lifecycle, request))
 
     def repeats(self, request: Instance) -> bool:
-        """Whether the bank may take it for a repeat of a request carried out earlier."""
+        """Whether the bank may take it for a repeat of a request executed earlier."""
         first = self.first.get(_sent(self.lifecycle, request))
         return first is not None and _decided(first) < _decided(request)
 

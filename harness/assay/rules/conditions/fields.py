@@ -155,13 +155,13 @@ class FieldIs(FieldAtom):
             self._point(value, self.value),
             Point(
                 name=f"not-{value}",
-                description=f"{name} is as usual",
+                description=f"{name} has its usual value",
                 value=Given(),
                 distance=lambda seen: 1 if isinstance(seen, Given) and seen.other else 0,
             ),
             Point(
                 name=f"not-{value}-other",
-                description=f"{name} is neither {value} nor as usual",
+                description=f"{name} is neither {value} nor its usual value",
                 value=Given(other=True),
                 distance=lambda seen: 0 if isinstance(seen, Given) and seen.other else 1,
                 ask=with_other_value(name),

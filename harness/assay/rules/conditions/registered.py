@@ -25,6 +25,8 @@ from assay.rules.steps import Part
 SECOND, LONG = timedelta(seconds=1), timedelta(days=30)
 #: The greatest distance from the limit at which a registration still tests the limit.
 CLOSE = timedelta(minutes=1)
+#: How far below the limit a registration is prepared: on a clock that runs, signing takes time.
+EARLY = timedelta(seconds=5)
 #: The same where the moment of the registration is not known exactly.
 CLOSE_ROUGHLY = timedelta(hours=1)
 #: Older than any registration.
@@ -49,7 +51,7 @@ class Age:
         """The age, where it is only roughly that of the point for which it stands."""
         if not self.rough or self.least is None or self.most is None or self.most == EVER:
             return ""
-        return f"registered {_told(self.least)} to {_told(self.most)} before"
+        return f"registered {_told(self.least)} to {_told(self.most)} earlier"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +82,9 @@ class IsRegistered:
         """Never; by another customer only; around the limit; and long before."""
         limit, name, hours = timedelta(hours=self.hours), self.argument, f"{self.hours}h"
         under, over, long = limit - SECOND, limit + SECOND, limit + LONG
+        early = limit - EARLY
         tried = (
-            (f"just-under-{hours}", under, (limit - CLOSE, under), (limit - CLOSE_ROUGHLY, under)),
+            (f"just-under-{hours}", early, (limit - CLOSE, under), (limit - CLOSE_ROUGHLY, under)),
             (f"at-{hours}", limit, (limit, limit), None),
             (f"just-over-{hours}", over, (over, limit + CLOSE), (over, limit + CLOSE_ROUGHLY)),
             ("long", long, (long, EVER), (long, EVER)),
@@ -105,7 +108,7 @@ class IsRegistered:
             *(
                 Point(
                     name=word,
-                    description=f"{name} was registered {_told(age)} before",
+                    description=f"{name} was registered {_told(age)} earlier",
                     value=Age(least=age, most=age),
                     distance=_between(exact, rough or exact),
                     prepare=_by_customer(name, age, exact, rough),

@@ -235,8 +235,8 @@ def _lines(table: Table, result: str, otherwise: str) -> Iterator[str]:
         yield _line(line, widths)
         if line is cells[0]:
             yield _line(["-" * width for width in widths], widths)
-    yield f"{DECIDES.strip()} decides alone: if it were reversed, so would the result be"
-    yield from (f"not shown: {why}" for why in table.hidden.values())
+    yield f"{DECIDES.strip()} decides alone: reversing it would reverse the result"
+    yield from (f"not tested: {why}" for why in table.hidden.values())
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

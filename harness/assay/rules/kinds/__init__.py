@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from functools import cache
 
 from assay.contract.files.load import dump
-from assay.rules.declared import COMMON
 from assay.rules.kinds.addressed import Addressed
 from assay.rules.kinds.available import Available
 from assay.rules.kinds.cancellation import Cancellation
@@ -63,6 +62,7 @@ from assay.rules.kinds.unmetered import Unmetered
 from assay.rules.kinds.unsupported_mode import UnsupportedMode
 from assay.rules.kinds.well_formed import WellFormed
 from assay.rules.kinds.withstands import Withstands
+from assay.rules.parameter_declaration import COMMON
 from assay.rules.rule import Kind
 
 KINDS: Mapping[str, type[Kind]] = {

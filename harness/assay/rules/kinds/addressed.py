@@ -64,7 +64,7 @@ EARLIER = "the key may belong to a request from before this history"
 
 #: The TPP's obligation.
 TPP_FACET = "own-requests-only"
-OWED = "only requests whose key the TPP was given are addressed"
+OWED = "the TPP only uses keys of its own requests"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class Addressed(RefusingKind):
             arguments = {**call.arguments, about: similar_key(given)}
             unknown = replace(call, arguments=arguments, invented={about: given})
             if arguments != call.arguments:
-                variation = "about a request that never existed"
+                variation = "about a request that does not exist"
                 yield from steps.send(replace(unknown, variation=variation))
                 yield from steps.send(call)
             return
@@ -160,7 +160,7 @@ class Addressed(RefusingKind):
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description="only requests whose key the TPP was given are addressed",
+            description="the TPP only uses keys of its own requests",
             requires=(BindingRequirement(operation=self.lifecycle.create.id, feature="key"),),
         )
 
@@ -336,7 +336,7 @@ def _judge_by_tpp(
     if key in makers:
         judged, why = DISAGREES, "the key was returned to another TPP"
     elif refused and made and not any(same_format(key, known) for known in made):
-        judged, why = DISAGREES, f"{why}, and it does not look like any that was returned"
+        judged, why = DISAGREES, f"{why}, and it resembles none that was returned"
     elif exchange.accepted:
         judged, why = AGREES, "the bank accepts the key from this TPP"
     yield tpp_evidence(

@@ -30,7 +30,7 @@ from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, i
 from assay.rules.queries import bare, ordinary, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.names import ALIASES_AGREE, NamedAnswers
+from assay.rules.state.alias_comparison import ALIASES_AGREE, NamedAnswers
 
 READS = (
     Malformed.BAD_IDENTIFIER,
@@ -92,7 +92,7 @@ class Available(Kind):
             out.append(
                 Facet(
                     id=ALIASES_AGREE,
-                    description="every name of the method returns the same data",
+                    description="every name of the operation returns the same data",
                     scenario=Scenario(id="aliases"),
                     needs=psu,
                     requires=(
@@ -107,7 +107,7 @@ class Available(Kind):
         out.append(
             Facet(
                 id="survives-malformed",
-                description="a malformed call does not make the target fail",
+                description="a malformed call does not cause a server error",
                 scenario=Scenario(id="malformed"),
                 needs=psu,
                 requires=_identifier(self),
@@ -117,7 +117,7 @@ class Available(Kind):
             out.append(
                 Facet(
                     id=UNSERVED,
-                    description="a call about what is not to be served does not make it fail",
+                    description="a call for data that must not be served does not cause a server error",
                     scenario=Scenario(id=UNSERVED),
                     needs=psu | needs(Capability.TWO_PSU),
                     requires=_identifier(self),
@@ -241,7 +241,7 @@ def _identifier(clause: Available) -> tuple[BindingRequirement, ...]:
 
 
 def _unserved(clause: Available, psu: Subject, holding: Holding) -> Script:
-    """Ask about a thing that there is not, about another customer's, and without a consent."""
+    """Ask about a thing that does not exist, about another customer's, and without a consent."""
     first = psu.owns[0].key
     unknown = first[:-1] + ("1" if first.endswith("0") else "0")
     other = yield from steps.arrange("other", holding)
@@ -319,7 +319,7 @@ def _survives(facet: str, exchange: Exchange) -> Evidence:
     return Evidence(
         facet=facet,
         agreement=AGREES if sound else DISAGREES if target_failed(exchange) else UNCLEAR,
-        expected="an answer or a refusal, not a server failure",
+        expected="an answer or a refusal, not a server error",
         seen=describe_answer(exchange),
         exchanges=(exchange.n,),
         variation=exchange.call.variation,

@@ -1,13 +1,13 @@
-"""`cancellation`: a cancelled request is shown as ended and is never carried out.
+"""`cancellation`: a cancelled request is shown as ended and is never executed.
 
 A request is cancelled before its day, through the interface or by the customer elsewhere,
 unsigned or signed. The control is another request in the same mode, signed, not cancelled
-and due no earlier, that was carried out. A cancellation that was not accepted proves nothing.
+and due no earlier, that was executed. A cancellation that was not accepted proves nothing.
 Until when a request can be cancelled is open: it is a violation if it never can, signed or not.
 
-The TPP: it does not cancel a request that has been carried out.
+The TPP: it does not cancel a request that has been executed.
 Documents may leave open which requests can be cancelled and until when, but never whether
-a request can be cancelled that the TPP has seen carried out.
+a request can be cancelled that the TPP has seen executed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ACCEPTED = "accepted"
 
 #: The TPP's obligation.
 TPP_FACET = "before-carried-out"
-OWED = "a request is cancelled before it is carried out"
+OWED = "a request is cancelled before it is executed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class Cancellation(Kind):
             out.append(
                 _facet(self, f"{canceller}-shown", f"{subject} is shown as ended", canceller)
             )
-            description = f"{subject} is never carried out"
+            description = f"{subject} is never executed"
             out.append(_facet(self, f"{canceller}-never-done", description, canceller, waits=True))
         return tuple(out)
 
@@ -158,7 +158,7 @@ class Cancellation(Kind):
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
-        return TppFacet(id=TPP_FACET, description="no request that was carried out is cancelled")
+        return TppFacet(id=TPP_FACET, description="the TPP cancels no request that was executed")
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every cancellation of a request that was made in this history."""
@@ -171,7 +171,7 @@ class Cancellation(Kind):
                     mode = f"it is {request.mode}"
                     if request.done:
                         yield tpp_evidence(
-                            TPP_FACET, DISAGREES, event, OWED, "it was carried out", *numbers
+                            TPP_FACET, DISAGREES, event, OWED, "it was executed", *numbers
                         )
                     elif request.mode == self.mode:
                         yield tpp_evidence(TPP_FACET, AGREES, event, OWED, mode, *numbers)
@@ -291,14 +291,14 @@ def _shown(cancelled: CancelledInstance) -> Iterator[Evidence]:
         )
 
 
-#: The day of a request that was carried out, the event that showed it, and the request.
+#: The day of a request that was executed, the event that showed it, and the request.
 _Control: TypeAlias = tuple[date, int, Instance]
 
 
 def _controls(
     clause: Cancellation, requests: Iterable[Instance], done: Mapping[str | None, int]
 ) -> Mapping[tuple[str, str], _Control]:
-    """Return the latest request of each caller that was signed, not cancelled and carried out."""
+    """Return the latest request of each caller that was signed, not cancelled and executed."""
     out: dict[tuple[str, str], _Control] = {}
     for request in requests:
         day = request_queries.due_day(clause.lifecycle, request.arguments)
@@ -311,7 +311,7 @@ def _controls(
 
 
 def _is_observed(quiet: int | None, day: date, control: _Control) -> bool:
-    """Whether a request was observed after a control due no earlier had been carried out."""
+    """Whether a request was observed after a control due no earlier had been executed."""
     then, since, _ = control
     return then >= day and quiet is not None and quiet >= since
 
@@ -322,7 +322,7 @@ def _done(
     cancellations: CancellationTracker,
     control: _Control | None,
 ) -> Iterator[Evidence]:
-    """Judge whether a cancelled request was carried out, once its day has certainly come."""
+    """Judge whether a cancelled request was executed, once its day has certainly come."""
     cancel, quiet = cancelled.cancel, cancellations.last_undone_look(cancelled)
     done = cancellations.done.get(cancel.request.key)
     request, day = (
@@ -340,7 +340,7 @@ def _done(
     yield Evidence(
         facet=f"{cancel.who}-never-done",
         agreement=agreement,
-        expected="the cancelled request never to be carried out",
+        expected="the cancelled request never to be executed",
         seen=request.describe(),
         exchanges=tuple(sorted({*request.numbers, *controls})),
         variation=request.made.call.variation,

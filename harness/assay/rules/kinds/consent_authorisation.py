@@ -31,13 +31,13 @@ UNSIGNED, DECLINED, SERVED = "unsigned-refused", "declined-refused", "signed-ser
 OTHERS = "others-refused"
 UNSIGNED_SHOWN, DECLINED_SHOWN, SIGNED_SHOWN = "unsigned-shown", "declined-shown", "signed-shown"
 _ASKS = {
-    LINK: "a consent that is made has a link to the screens where it is signed",
-    UNSIGNED: "data is refused under a consent that is not signed",
-    DECLINED: "data is refused under a consent that its customer refused",
+    LINK: "a new consent has a link to the screens for signing it",
+    UNSIGNED: "data is refused under an unsigned consent",
+    DECLINED: "data is refused under a consent that the customer refused",
     SERVED: "data is served once the consent is signed",
     OTHERS: "data is refused under the consent of another customer",
     UNSIGNED_SHOWN: "a consent is not shown as valid before it is signed",
-    DECLINED_SHOWN: "a consent that its customer refused is not shown as valid",
+    DECLINED_SHOWN: "a consent that the customer refused is not shown as valid",
     SIGNED_SHOWN: "a consent is shown as valid once it is signed",
 }
 _VALID = frozenset({State.VALID})
@@ -103,7 +103,7 @@ class ConsentAuthorisation(ConsentKind):
                 yield Evidence(
                     facet=LINK,
                     agreement=AGREES if linked else DISAGREES,
-                    expected="a link to the screens where the consent is signed",
+                    expected="a link to the screens for signing the consent",
                     seen="there is one" if linked else "there is none",
                     exchanges=(exchange.n,),
                     variation=call.variation,

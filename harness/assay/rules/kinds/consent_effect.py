@@ -1,4 +1,4 @@
-"""`consent-effect`: a consent that is taken covers what it names, and one that is refused nothing.
+"""`consent-effect`: an accepted consent covers everything that it names, and a refused one nothing.
 
 Each thing that a consent names is served, the last like the first, and so is what a later one
 names. A consent that is refused (one that cannot be read, or is beyond the limit of calls) gives
@@ -36,7 +36,7 @@ from assay.rules.parameters import about_one_thing
 from assay.rules.queries import bare, plain, question
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.consented import served_with_consent
+from assay.rules.state.consented_answers import served_with_consent
 
 EACH, LATER = "each-named", "later-served"
 REFUSED, KEEPS, BEYOND = "refused-grants-nothing", "refused-keeps", "beyond-limit-grants-nothing"
@@ -45,8 +45,8 @@ LISTS, SURVIVES = "malformed-grants-nothing", "survives-lists"
 TAKEN: Final = "taken"
 #: How many things the first consent names.
 NAMED = 3
-NAMED_BY_NONE: Final = "about what no consent names"
-NAMED_BY_REFUSED: Final = "about what only a refused consent names"
+NAMED_BY_NONE: Final = "for something that no consent names"
+NAMED_BY_REFUSED: Final = "for something that only a refused consent names"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,16 +74,16 @@ class ConsentEffect(Kind):
         """What is taken, what is refused, and lists that name nothing."""
         name = self.grant.id
         asked = [
-            (EACH, "each thing that a consent names is served"),
-            (LATER, "what a later consent names is served"),
-            (REFUSED, "what only a refused consent names is refused"),
+            (EACH, "everything that a consent names is served"),
+            (LATER, "everything that a later consent names is served"),
+            (REFUSED, "data that only a refused consent names is refused"),
             (KEEPS, "a refused consent takes no access away"),
-            (LISTS, "an empty or malformed list gives no access to what it does not name"),
-            (SURVIVES, f"no list of things makes {name} fail"),
+            (LISTS, "an empty or malformed list gives no access beyond what it names"),
+            (SURVIVES, f"no list in a consent causes a server error in {name}"),
         ]
         out = [self._facet(id_, description, TAKEN) for id_, description in asked]
         if self.quota:
-            description = "what only a consent beyond the limit of calls names is refused"
+            description = "data that only a consent beyond the call limit names is refused"
             beyond = self._facet(BEYOND, description, BEYOND)
             out.append(replace(beyond, needs=beyond.needs | needs(Capability.BATCH)))
         return tuple(out)
@@ -223,7 +223,7 @@ class ConsentEffect(Kind):
         elif owned.key not in consents.possible(subject.name):
             facet = past.uncovered(asked, owned.key)
             if facet is not None and (operation.id, exchange.call.present) in past.methods:
-                evidence = must_be_refused(facet, exchange, "no consent that was taken names it")
+                evidence = must_be_refused(facet, exchange, "no accepted consent names it")
                 yield evidence if subject.fresh else doubt(evidence, EARLIER)
             if exchange.refused and not exchange.items:
                 past.refused[asked] = past.count
@@ -274,7 +274,7 @@ class _Past:
                 else DISAGREES
                 if failed_instead(exchange)
                 else UNCLEAR,
-                expected="an answer or a refusal, not a server failure",
+                expected="an answer or a refusal, not a server error",
                 seen=describe_answer(exchange),
                 exchanges=(exchange.n,),
                 variation=call.variation,

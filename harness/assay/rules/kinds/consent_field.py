@@ -84,7 +84,7 @@ class ConsentField(Kind):
             )
             for id_, description in (
                 (SHOWN, f"{self.field} is shown under a consent in the mode {self.mode}"),
-                (WITHHELD, f"{self.field} is not shown under a consent in no mode"),
+                (WITHHELD, f"{self.field} is not shown under a consent without a mode"),
             )
         )
 
@@ -171,7 +171,7 @@ class ConsentField(Kind):
         self, facet: str, use: ConsentUse, agreement: Agreement, *, shown: bool
     ) -> Evidence:
         in_mode = facet == SHOWN
-        under = f"a consent in {f'the mode {self.mode}' if in_mode else 'no mode'}"
+        under = f"a consent {f'in the mode {self.mode}' if in_mode else 'without a mode'}"
         return Evidence(
             facet=facet,
             agreement=agreement,

@@ -60,11 +60,11 @@ class ConsentHistory(ConsentKind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return what is shown within the minutes, and what is shown later."""
-        old = f"what is older than {self.days} days"
+        old = f"entries older than {self.days} days"
         asks = {
-            INSIDE: f"{old} is returned up to {self.minutes} minutes after the signature",
-            AFTER: f"{old} is not returned any more later",
-            RECENT: f"what is not older than {self.days} days is returned then, too",
+            INSIDE: f"{old} are returned up to {self.minutes} minutes after the signature",
+            AFTER: f"{old} are no longer returned after that",
+            RECENT: "newer entries are still returned after that",
         }
         name, since = self.operation.id, self.operation.since
         requires = [BindingRequirement(operation=name, feature="on")]

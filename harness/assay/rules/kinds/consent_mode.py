@@ -46,7 +46,7 @@ class ConsentMode(ConsentKind):
         refused = f"data is refused under a consent in the mode {self.mode}"
         return (
             self.facet(REFUSED, refused, "mode", requires=(mode,)),
-            self.facet(SERVED, "data is served under a consent in no mode", "mode"),
+            self.facet(SERVED, "data is served under a consent without a mode", "mode"),
         )
 
     def refusing(self) -> Collection[str]:
@@ -73,7 +73,7 @@ class ConsentMode(ConsentKind):
             if consent.perhaps_over:
                 continue
             if consent.phase is ConsentPhase.AUTHORISED:
-                yield served_access(SERVED, use, "the consent is signed, and in no mode")
+                yield served_access(SERVED, use, "the consent is signed and has no mode")
             elif signed_in_mode(use, self.lifecycle, self.mode):
                 why = f"the consent is in the mode {self.mode}"
                 yield from refused_access(REFUSED, use, served, why)

@@ -31,7 +31,7 @@ _ASKS = {
     KEPT: "the former consent can be used until the new one is signed",
     REFUSED: "the former consent cannot be used once the new one is signed",
     NEW: "the new consent can be used once it is signed",
-    REPLACED_SHOWN: "the former consent is then shown as ended",
+    REPLACED_SHOWN: "the former consent is shown as ended after that",
 }
 
 

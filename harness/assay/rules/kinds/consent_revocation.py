@@ -1,6 +1,6 @@
 """`consent-revocation`: a consent can be ended, and cannot be used from then on.
 
-The control of a refusal is the same call, served before the consent was ended.
+The control of a refusal is the same call, served before the consent was revoked.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from assay.rules.rule import Facet, Scenario, Script
 
 ACCEPTED, REFUSED, ENDED_SHOWN = "end-accepted", "ended-refused", "ended-shown"
 _ASKS = {
-    ACCEPTED: "a consent that is in force can be ended",
-    REFUSED: "data is refused once the consent is ended",
-    ENDED_SHOWN: "the consent is then shown as ended",
+    ACCEPTED: "a consent in force can be revoked",
+    REFUSED: "data is refused once the consent is revoked",
+    ENDED_SHOWN: "a revoked consent is shown as ended",
 }
 
 
@@ -56,7 +56,7 @@ class ConsentRevocation(ConsentKind):
         end = request_steps.call_about(self.lifecycle.end, made)
         yield from request_steps.send_if_any(end)
         yield from self.show(made)
-        yield from self.ask(psu, "after the consent was ended")
+        yield from self.ask(psu, "after the consent was revoked")
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each call that ends a consent in force, and each use of one that is ended."""
@@ -75,7 +75,7 @@ class ConsentRevocation(ConsentKind):
                 shown = frozenset({State.ENDED}), frozenset({State.OPEN, State.VALID})
                 yield from shown_state(ENDED_SHOWN, use, *shown)
             else:
-                yield from refused_access(REFUSED, use, served, "the consent was ended")
+                yield from refused_access(REFUSED, use, served, "the consent was revoked")
 
 
 def _ending(use: ConsentUse, judged: set[int]) -> Iterator[Evidence]:

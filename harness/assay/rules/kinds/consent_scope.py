@@ -37,15 +37,15 @@ from assay.rules.queries import bare, bare_or_ranged, fresh_subjects, has_value,
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.consented import ServedThings, UncoveredCalls, served_with_consent
+from assay.rules.state.consented_answers import ServedThings, UncoveredCalls, served_with_consent
 
 #: The second part of a facet id, after the resource, and what the facet requires.
 ASKS: Mapping[str, str] = {
     "granted": "served once consent is given",
     "refused": "refused if the consent does not cover it",
     "before": "refused before any consent is given",
-    "foreign": "refused to any customer but its owner, whose own consent does not help",
-    "usurped": "refused to any customer but its owner, even if the caller's consent names it",
+    "foreign": "refused to other customers, even if the owner has consented",
+    "usurped": "refused to other customers, even if their own consent names it",
 }
 #: The facets for which a consent to everything will do.
 WHOLE = frozenset({"granted", "foreign"})
@@ -64,7 +64,7 @@ def _guarded(contract: Contract, known: Mapping[str, Any]) -> Mapping[str, tuple
 
 #: The TPP's obligation.
 TPP_FACET = "only-consented"
-OWED = "only data that a consent covers is asked for"
+OWED = "the TPP only requests data that a consent covers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class ConsentScope(RefusingKind):
         yield from steps.send(ask)
         if not self.grant.given:
             beyond = steps.arguments(operation, second)
-            what = f"about the {owner} that the consent does not cover"
+            what = f"about a {owner} that the consent does not cover"
             yield from steps.send(replace(ask, arguments=beyond, variation=what))
         other = yield from steps.arrange("other", Holding(resource=owner, entries=entries))
         foreign = steps.arguments(operation, other.owns[0].key)
@@ -142,7 +142,7 @@ class ConsentScope(RefusingKind):
         )
         yield from steps.consent(self.grant, naming)
         yield from steps.send(
-            replace(stolen, variation=f"{stolen.variation}, which the own consent names")
+            replace(stolen, variation=f"{stolen.variation}, which the caller's consent names")
         )
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -207,7 +207,7 @@ class ConsentScope(RefusingKind):
             if self.grant.given
             else TppFacet(
                 id=TPP_FACET,
-                description="only data that a consent covers is asked for",
+                description="the TPP only requests data that a consent covers",
                 requires=(
                     BindingRequirement(
                         operation=self.grant.id, feature="argument", name=self.grant.grants or ""

@@ -35,8 +35,8 @@ from assay.rules.rule import BindingRequirement, Facet, Scenario, Script
 LAST, NEXT, EXPIRED_SHOWN = "last-day-served", "next-day-refused", "expired-shown"
 _ASKS = {
     LAST: "data is served on the last day of a consent",
-    NEXT: "data is refused on the day after",
-    EXPIRED_SHOWN: "the consent is then shown as ended",
+    NEXT: "data is refused on the day after its last day its last day",
+    EXPIRED_SHOWN: "an expired consent is shown as ended",
 }
 #: How far from midnight the two accesses are.
 _CLOSE = timedelta(minutes=10)

@@ -3,7 +3,7 @@
 The condition combines atoms with all, any and not (`conditions`). A decision table is
 derived from it; each row is a facet with a trial of its own, so that rows cannot affect
 each other. A row that must be rejected follows its control, which differs from it in one
-thing and is carried out. A row that must be accepted needs a control only if it is
+thing and is executed. A row that must be accepted needs a control only if it is
 rejected: the control shows whether this rule is the cause.
 """
 
@@ -45,7 +45,7 @@ from assay.rules.steps import Part
 #: The result if the condition holds, and otherwise.
 REJECTED, ACCEPTED = "rejected", "accepted"
 #: Why a rejection proves nothing.
-NO_CONTROL = "no comparable request was carried out"
+NO_CONTROL = "no comparable request was executed"
 
 
 def _controls(_contract: Contract, known: Mapping[str, Any]) -> Mapping[str, Control]:
@@ -107,7 +107,7 @@ class DecisionRule(RefusingKind):
             *(
                 Facet(
                     id=id_,
-                    description=f"not shown: {why}",
+                    description=f"not tested: {why}",
                     scenario=Scenario(id=id_),
                     needs=_BASE,
                     not_applicable_because=why,
@@ -325,7 +325,7 @@ def _doubt(request: Instance, executed: ExecutedRequests) -> str:
     if executed.control(request) is None:
         return NO_CONTROL
     if executed.strange(request):
-        return "it has a value that was never accepted"
+        return "it has a value that has not been accepted before"
     if executed.repeats(request):
         return "it may be rejected as a repeat"
     return (

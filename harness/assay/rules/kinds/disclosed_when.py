@@ -80,7 +80,7 @@ class DisclosedWhen(Kind):
             for id_, description, more in (
                 (AFTER, f"{self.value} is returned once consent is given", ()),
                 (BEFORE, f"{self.value} is not returned before consent is given", ()),
-                (OWN, f"{self.value} is the customer's own", (Capability.TWO_PSU,)),
+                (OWN, f"{self.value} belongs to the customer", (Capability.TWO_PSU,)),
             )
         )
 

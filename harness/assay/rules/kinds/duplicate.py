@@ -1,11 +1,11 @@
-"""`duplicate`: the bank rejects a request identical to one already carried out, and no other.
+"""`duplicate`: the bank rejects a request identical to one already executed, and no other.
 
 Two requests are identical if all arguments, the mode and the day are equal. A request that
 differs in a parameter or in the day must be accepted, and so must the repeat of one that was
-never carried out; one that differs only in the mode is not judged. If it is rejected, the probe
+never executed; one that differs only in the mode is not judged. If it is rejected, the probe
 looks for another cause: the state of the first request, and the same one of another customer.
 
-The TPP: it does not repeat a request that it knew to be carried out on the same day. If
+The TPP: it does not repeat a request that it knew to be executed on the same day. If
 only the return address differs, the verdict is open: no clause names it as a parameter.
 """
 
@@ -46,24 +46,24 @@ from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.steps import Part, send
 
-#: The scenarios in which the first request is never carried out.
+#: The scenarios in which the first request is never executed.
 NEVER_DONE = frozenset({CANCELLED, REFUSED, UNSIGNED})
 #: A signing step in which the customer refuses.
 NO = replace(request_steps.SIGN, decision=Decision.REFUSE)
 
 
 def _at_once(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with modes in which nothing is carried out that could be repeated."""
+    """Find fault with modes in which nothing is executed that could be repeated."""
     yield from check_modes(at, wanted, clause, raw)
     for index, name in enumerate(wanted):
         if name in maker(clause, raw).get("due", {}).get("modes", ()):
-            hint = "name only modes in which a request is carried out when it is signed"
+            hint = "name only modes in which a request is executed when it is signed"
             yield (*at, index), f"requests in the mode {name!r} are deferred to a day", hint
 
 
 #: The TPP's obligation, and what it says.
 TPP_FACET = "not-repeated"
-OWED = "no request that was carried out on the same day is repeated"
+OWED = "the TPP repeats no request that was executed on the same day"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +93,8 @@ class Duplicate(RefusingKind):
         return self.named_modes or (self.lifecycle.mode,)
 
     def unaffected_by(self) -> Mapping[str, str]:
-        """Return repetition, and the deferred modes: when one was carried out, its day is over."""
-        why = "the day of a deferred request is over once it was carried out"
+        """Return repetition, and the deferred modes: when one was executed, its day is over."""
+        why = "the day of a deferred request is over once it was executed"
         modes = {f"mode={mode}": why for mode in self.lifecycle.deferred_modes}
         return {"turn": "the clause itself is about repetition", **modes}
 
@@ -114,7 +114,7 @@ class Duplicate(RefusingKind):
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for the repeat, one for each difference, one for each outcome."""
         descriptions = (
-            (REPEAT, "a repeat of a request that was carried out is rejected"),
+            (REPEAT, "a repeat of an executed request is rejected"),
             *(
                 (changed_facet(name), f"a request that differs in {name} is accepted")
                 for name in self.parameters
@@ -186,7 +186,7 @@ class Duplicate(RefusingKind):
         return TppFacet(id=TPP_FACET, description=OWED)
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge every request made after another one was carried out."""
+        """Judge every request made after another one was executed."""
         tracked = Tracker(lifecycle=self.lifecycle)
         done: dict[Likeness, Instance] = {}
         last: Instance | None = None
@@ -203,7 +203,7 @@ class Duplicate(RefusingKind):
                 former = done.get(comparison.sent(request, but=returns))
                 judged = _judge_by_tpp(self, request, former, last)
                 if judged is not None and (compared := former or last):
-                    seen = f"{'the same' if former else 'another'} request was carried out"
+                    seen = f"{'the same' if former else 'a different'} request was executed"
                     yield tpp_evidence(
                         TPP_FACET, judged, request.made, OWED, seen, *compared.numbers
                     )
@@ -330,9 +330,9 @@ def _evidence(
 
 
 _EXPECTED: Mapping[str, str] = {
-    REPEAT: "rejected: the same request was already carried out that day",
-    NEXT_DAY: "accepted: the same request was carried out on an earlier day",
-    CANCELLED: "accepted: the same request was cancelled, not carried out",
+    REPEAT: "rejected: the same request was already executed that day",
+    NEXT_DAY: "accepted: the same request was executed on an earlier day",
+    CANCELLED: "accepted: the same request was cancelled, not executed",
     REFUSED: "accepted: the customer refused the same request",
     UNSIGNED: "accepted: the same request was never signed",
 }
@@ -341,7 +341,7 @@ _EXPECTED: Mapping[str, str] = {
 def _judge_by_tpp(
     clause: Duplicate, request: Instance, former: Instance | None, last: Instance | None
 ) -> Agreement | None:
-    """Compare a request with an identical one, else with any that was carried out."""
+    """Compare a request with an identical one, else with any that was executed."""
     if former is None:
         return AGREES if last is not None else None
     if later_day(clause.lifecycle, former, request):

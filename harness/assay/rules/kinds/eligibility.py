@@ -176,7 +176,7 @@ class Eligibility(RefusingKind):
         out += [
             Facet(
                 id=f"withholds-{trait}",
-                description=f"data of a {trait} {self.resource} are refused, whatever the consent",
+                description=f"data of any {trait} {self.resource} is refused, whatever the consent",
                 scenario=Scenario(id="data"),
                 needs=roster | consent(self.grant),
                 requires=tuple(map(_unlisted, self.withholds)),

@@ -102,7 +102,7 @@ class EligibleFor(AcceptanceRule):
         )
         unknown = Facet(
             id=UNKNOWN,
-            description=f"a request about a {owner} that there is not is rejected",
+            description=f"a request about an unknown {owner} is rejected",
             scenario=Scenario(id=UNKNOWN),
             needs=needs(Capability.PSU, Capability.WRITE),
         )

@@ -25,9 +25,9 @@ from assay.history import ERROR_CODE, Call, ErrorBody, Exchange, History, ShownE
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, parameters, steps
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, PROMISE, REPLACED
-from assay.rules.declared import VALUES
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps
+from assay.rules.parameter_declaration import VALUES
 from assay.rules.parameters import Raw, all_known
 from assay.rules.queries import has_error_field
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs

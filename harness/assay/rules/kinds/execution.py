@@ -1,15 +1,15 @@
-"""`execution`: what is carried out is what the history implies, no more and no less.
+"""`execution`: what is executed is what the history implies, no more and no less.
 
 Every request is judged like an entry in a ledger that is reconciled. What was validly asked for
-and signed is carried out: at once or on its day, once, with the values in force. What was
+and signed is executed: at once or on its day, once, with the values in force. What was
 refused, rejected, denied, timed out, cancelled or never signed is not. The clause is ambient: it
 holds at the end of every trial, whatever the trial was about.
 
 An execution is missing only where days beyond any calendar have passed, or where a similar request,
-due no sooner, was carried out: a document seldom says when. A rejection that the bank shows is
+due no sooner, was executed: a document seldom says when. A rejection that the bank shows is
 the matter of other clauses, but for the first plain request of a customer, the main flow.
 A refused request has no key; what the fixture tells with its values, and of no request that was
-accepted, was carried out of it.
+accepted, was executed of it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _RANKS: Final = {"served": 2, "where-offered": 1}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution(Kind):
-    """The modes in which requests are carried out, and what keeps one from being so.
+    """The modes in which requests are executed, and what keeps one from being so.
 
     `unmet` are values with which a request is not accepted. After `minutes` on one screen, if the
     document says so, the customer is disconnected.
@@ -109,35 +109,41 @@ class Execution(Kind):
         effects, clock = needs(Capability.EFFECTS), needs(Capability.CLOCK)
         plain, signed = self.lifecycle.mode, ", can be signed" if self.lifecycle.signed else ""
         at_once = (
-            (MAIN, f"a plain request gets a key{signed}, and is then carried out", needs()),
-            (ONCE, "nothing is carried out twice", effects),
-            (AS_ASKED, "it is carried out with the values in force", effects),
-            (SHOWN, "a request is shown as carried out if it is, and only then", effects),
+            (MAIN, f"a plain request gets a key{signed}, and is then executed", needs()),
+            (ONCE, "no request is executed twice", effects),
+            (AS_ASKED, "a request is executed with its current values", effects),
+            (SHOWN, "a request is shown as executed if and only if it was", effects),
         )
         out = [_facet(self, id_, asks, MAIN, more) for id_, asks, more in at_once]
         for mode in (*self.served, *self.offered):
             if mode != plain:
-                asks = f"{mode} requests that were signed are carried out"
+                asks = f"signed {mode} requests are executed"
                 more = clock if self.lifecycle.deferred(mode) else needs()
                 out.append(_facet(self, f"{mode}{CARRIED}", asks, mode, more, mode))
         if self.deferred:
             more, mode = effects | clock, self.deferred
             out.append(
-                _facet(self, EARLY, "nothing is carried out before its day", mode, more, mode)
+                _facet(self, EARLY, "no request is executed before its day", mode, more, mode)
             )
-            asks = "nothing waits longer than its day, if others are carried out on it"
+            asks = (
+                "no request is still pending after its day while others of that day were executed"
+            )
             out.append(_facet(self, LATE, asks, mode, more, mode))
         ends = (
-            (REFUSED, "what was refused, or shown as rejected, is not carried out", effects),
+            (REFUSED, "a request that was refused, or shown as rejected, is not executed", effects),
             (
                 REPEAT,
-                "a repeat that was refused, or shown as rejected, is not carried out",
+                "a repeat that was refused, or shown as rejected, is not executed",
                 effects,
             ),
-            (CHANGE, "a change that was refused is neither shown nor carried out", needs()),
-            (DENIED, "what its customer refused is not carried out", needs()),
-            (UNSIGNED, "what was never signed is not carried out", needs()),
-            (TIMED_OUT, "what was not signed in time is not carried out", signing.NEEDS | clock),
+            (CHANGE, "a refused change is neither shown nor executed", needs()),
+            (DENIED, "a request that the customer refused is not executed", needs()),
+            (UNSIGNED, "a request that was never signed is not executed", needs()),
+            (
+                TIMED_OUT,
+                "a request that was not signed in time is not executed",
+                signing.NEEDS | clock,
+            ),
         )
         repeats = clauses.rejects_repeats(self.lifecycle.contract, self.lifecycle.request.id)
         absent = {REFUSED: not self.unmet, REPEAT: not repeats, CHANGE: not self.changed}
@@ -148,7 +154,7 @@ class Execution(Kind):
             _facet(self, id_, asks, id_, more) for id_, asks, more in ends if not absent.get(id_)
         ]
         if self.deferred and self.lifecycle.end:
-            asks = "what was cancelled is not carried out"
+            asks = "a cancelled request is not executed"
             out.append(_facet(self, CANCELLED, asks, CANCELLED, clock, self.deferred))
         return tuple(out)
 
@@ -157,7 +163,7 @@ class Execution(Kind):
         return scenario.id != REFUSED
 
     def probe(self, scenario: Scenario) -> Script:
-        """Bring requests to their ends, ask the fixture what was carried out, and read them."""
+        """Bring requests to their ends, ask the fixture what was executed, and read them."""
         psu = yield from request_steps.customer(self.lifecycle, count=2)
         if scenario.id == self.deferred:
             yield from self._deferred(psu, scenario.id)
@@ -192,7 +198,7 @@ class Execution(Kind):
         return made
 
     def _look(self, *requests: Exchange) -> Part[bool]:
-        """Ask what was carried out, and read each request; return whether each is done."""
+        """Ask what was executed, and read each request; return whether each is done."""
         effects = yield from request_steps.inquire()
         told = {effect.request for effect in effects.done or ()}
         done = True
@@ -208,7 +214,7 @@ class Execution(Kind):
         ahead = 2 + (TUESDAY - weekday - 2) % 7
         first = yield from self._signed(psu, mode, ahead)
         second = yield from self._signed(psu, mode, ahead + 1)
-        # What is carried out at once is not carried out again on a later day.
+        # What is executed at once is not executed again on a later day.
         at_once = yield from self._signed(psu, owned=1)
         yield from request_steps.read(self.lifecycle, at_once)
         yield from request_steps.inquire()
@@ -224,7 +230,7 @@ class Execution(Kind):
         first = yield from send(call)
         yield from request_steps.sign(self.lifecycle, first)
         yield from request_steps.read(self.lifecycle, first)
-        again = yield from send(replace(call, variation="it is the same again"))
+        again = yield from send(replace(call, variation="it repeats an earlier request"))
         for _ in range(2):  # one that was rejected must not be open to another signature
             yield from request_steps.sign(self.lifecycle, again)
             yield from self._look(again)

@@ -260,7 +260,7 @@ def _around(signing: Signing, coded: set[str | None]) -> Iterator[Evidence]:
     screens = signing.event.screens
     if not signing.confirmed or not signing.done or "decision" not in screens:
         return
-    shown = f"carried out after these inputs: {', '.join(dict.fromkeys(screens))}"
+    shown = f"executed after these inputs: {', '.join(dict.fromkeys(screens))}"
     has_code = "code" in screens
     if "password" in screens:
         picked = _factor(signing)

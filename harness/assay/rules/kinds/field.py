@@ -25,11 +25,11 @@ from assay.rules.consequences import (
     SERVE_LESS,
     SERVE_MORE,
 )
-from assay.rules.declared import VALUES
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_request
+from assay.rules.parameter_declaration import VALUES
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import has_value, resources_by_key
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
@@ -217,7 +217,7 @@ class Field(Kind):
 
 
 #: Why a field is not in every answer.
-_SOMETIMES = "another rule says that only some answers have the field"
+_SOMETIMES = "under another rule, only some answers have the field"
 #: Values that count as absent.
 _NOTHING: tuple[Json, ...] = (None, "")
 
@@ -332,7 +332,11 @@ def _judge(
             else f"as expected in {len(there)} items",
             exchanges=(exchange.n,),
         )
-        yield doubt(evidence, "others look alike and are none") if doubtful else evidence
+        yield (
+            doubt(evidence, "some items have a similar value that is not valid")
+            if doubtful
+            else evidence
+        )
     operation = clause.contract.operations[exchange.call.operation]
     if clause.mandatory and (operation.lists or clause.operation(resource) == operation):
         lacking = len(items) - len(there)

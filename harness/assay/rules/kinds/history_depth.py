@@ -112,7 +112,7 @@ class HistoryDepth(Kind):
             out.append(
                 Facet(
                     id="until-alone",
-                    description="a last day without a first one gives nothing older",
+                    description="a call with an end date but no start date returns nothing older",
                     scenario=Scenario(id="until-alone"),
                     needs=needs(*base) | consent(self.grant),
                     requires=(on, until),
@@ -121,7 +121,7 @@ class HistoryDepth(Kind):
         out.append(
             Facet(
                 id="later",
-                description=f"a week later, nothing older than {self.days} days is given",
+                description=f"a week later, nothing older than {self.days} days is returned",
                 scenario=Scenario(id="later"),
                 needs=needs(*base, Capability.CLOCK) | consent(self.grant),
                 requires=(on,),
@@ -226,7 +226,7 @@ class HistoryDepth(Kind):
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description=f"no more than {self.days} days are asked for",
+            description=f"the TPP requests no more than {self.days} days",
             requires=(
                 BindingRequirement(
                     operation=self.operation.id, feature="argument", name=self.operation.since or ""
@@ -245,7 +245,7 @@ class HistoryDepth(Kind):
                 until if until and _judge_by_tpp(self, exchange, until) is DISAGREES else None
             )
             if day is not None:
-                owed = f"no more than {self.days} days are asked for"
+                owed = f"the TPP requests no more than {self.days} days"
                 word = "from" if since else "up to"
                 yield tpp_evidence(
                     TPP_FACET,

@@ -71,7 +71,7 @@ class HostAffinity(Kind):
         out = tuple(
             Facet(
                 id=f"{operation.id}-links",
-                description=f"every link for the TPP in a response of {operation.id} points to the host that was called",
+                description=f"every link for the TPP in a response of {operation.id} points to the called host",
                 scenario=HostScenario(id=f"{operation.id}:links", operation=operation),
                 needs=needs(Capability.PSU)
                 | (consent(self.grant) if operation.about else needs())
@@ -154,7 +154,7 @@ class HostAffinity(Kind):
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
         return TppFacet(
-            id=TPP_FACET, description="all later requests of a flow use the host that was chosen"
+            id=TPP_FACET, description="all later requests of a flow use the host of the first one"
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:

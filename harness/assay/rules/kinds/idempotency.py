@@ -99,9 +99,9 @@ class Idempotency(RefusingKind):
         clock, effects = needs(Capability.CLOCK), needs(Capability.EFFECTS)
         described = [(REPEATED, f"a repeated {self.key} gives the same {name}", write, shown)]
         if self.hours is not None:
-            late = f"so does one that is repeated just before {self.hours} hours are over"
+            late = f"a {self.key} repeated just before {self.hours} hours have passed gives the same {name}"
             described.append((LATE, late, write | clock, shown))
-        done = f"a {name} whose {self.key} is repeated is carried out once"
+        done = f"a {name} with a repeated {self.key} is executed once"
         described.append((ONCE, done, write | effects | self.lifecycle.signing_needs, shown))
         if self.varies:
             varied = BindingRequirement(operation=operation, feature="other", name=self.varies)
@@ -254,7 +254,7 @@ class _Repeat:
 
 @dataclass(slots=True, kw_only=True)
 class _Executions:
-    """How often the fixtures report that each request was carried out."""
+    """How often the fixtures report that each request was executed."""
 
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
 
@@ -269,7 +269,7 @@ class _Executions:
 
 
 def _judge_executions(history: History, repeats: Sequence[_Repeat]) -> Iterator[Evidence]:
-    """Judge how often a request that was repeated has been carried out."""
+    """Judge how often a request that was repeated has been executed."""
     executions = _Executions()
     for event in history.events if repeats else ():
         if isinstance(event, Effects):
@@ -280,8 +280,8 @@ def _judge_executions(history: History, repeats: Sequence[_Repeat]) -> Iterator[
             yield Evidence(
                 facet=ONCE,
                 agreement=AGREES if number == 1 else DISAGREES,
-                expected="it is carried out once",
-                seen=f"it was carried out {number} times" if number > 1 else "it was",
+                expected="it is executed once",
+                seen=f"it was executed {number} times" if number > 1 else "it was",
                 exchanges=(repeat.first.n, repeat.again.n),
                 variation=repeat.again.call.variation,
             )

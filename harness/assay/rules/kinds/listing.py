@@ -52,9 +52,11 @@ class Listing(Kind):
         """One facet before any consent, one after, where there is such a thing, one for others."""
         roster = needs(Capability.PSU, Capability.ROSTER)
         two = needs(Capability.TWO_PSU)
-        asked = [(WITHOUT, "all that the customer owns is listed before any consent", roster)]
+        asked = [
+            (WITHOUT, "everything that the customer owns is listed before any consent", roster)
+        ]
         if self.grant:
-            asks = "what the customer consented to is listed"
+            asks = "everything that the customer consented to is listed"
             asked.append((WITH, asks, roster | needs(Capability.CONSENT)))
             two |= needs(Capability.CONSENT)
         if self.grant and self.only_consented:

@@ -146,7 +146,7 @@ class Modes(AcceptanceRule):
         if self.lifecycle.signed:
             control = yield from steps.send(plain)
             made = yield from steps.send(call)
-        else:  # the plain one is carried out at once, and the other could be its repeat
+        else:  # the plain one is executed at once, and the other could be its repeat
             made = yield from steps.send(call)
             control = yield from steps.send(plain)
         if not scenario.accepted:

@@ -1,10 +1,10 @@
 """`modification`: requests of some modes can be changed, those of others cannot, and changes last.
 
-An accepted change must be read back, and carried out. Which arguments can be changed is open, and
+An accepted change must be read back, and executed. Which arguments can be changed is open, and
 whether before signing or after, so a violation is a mode in which every change is refused at both
 times. The control of a refusal is the same change of another request.
 
-The TPP: it changes only requests in a changeable mode that are not known to be carried out.
+The TPP: it changes only requests in a changeable mode that are not known to be executed.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Modification(RefusingKind):
 
     @property
     def once(self) -> str | None:
-        """A mode whose requests cannot be changed and are carried out when signed."""
+        """A mode whose requests cannot be changed and are executed when signed."""
         return next((mode for mode in self.closed if not self.lifecycle.deferred(mode)), None)
 
     def changeable_modes(self, request: str) -> tuple[str, ...] | None:
@@ -122,16 +122,16 @@ class Modification(RefusingKind):
             _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", scenario)
             for mode, scenario in only.items()
         ]
-        out.append(_facet(self, PERSISTS, "an accepted change is read back", only[self.only[0]]))
+        out.append(_facet(self, PERSISTS, "a read shows an accepted change", only[self.only[0]]))
         for mode in self.closed:
             scenario = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
             description = f"{mode} requests cannot be changed"
             out.append(_facet(self, f"{mode}-refused", description, scenario))
         if self.plain:
-            description = "a request cannot be changed once it is carried out"
+            description = "a request cannot be changed once it is executed"
             scenario = ModificationScenario(id="done", mode=self.once, refused=True)
             out.append(_facet(self, DONE, description, scenario, extra=day))
-        description = "a request is carried out as last changed"
+        description = "a request is executed as last changed"
         carried = day | needs(Capability.EFFECTS)
         last = ModificationScenario(id="carried-out")
         return (*out, _facet(self, CARRIED, description, last, extra=carried))
@@ -194,7 +194,7 @@ class Modification(RefusingKind):
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description=f"only {' and '.join(self.only)} requests are changed, before they are carried out",
+            description=f"the TPP changes only {' and '.join(self.only)} requests, before they are executed",
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
@@ -252,7 +252,7 @@ def _probe_done(clause: Modification, psu: Subject) -> Script:
     yield from _change(clause, psu, control, (clause.plain,))
     for exchange in done:
         yield from request_steps.read(clause.lifecycle, exchange)
-        yield from _change(clause, psu, exchange, (clause.plain,), variation="it was carried out")
+        yield from _change(clause, psu, exchange, (clause.plain,), variation="it was executed")
         yield from request_steps.read(clause.lifecycle, exchange)
 
 
@@ -316,7 +316,7 @@ def _must_be_refused(clause: Modification, changes: Sequence[Change]) -> Iterato
             yield from _refused(f"{mode}-refused", change, why, controlled=alone)
         if change.phase is Phase.DONE and mode in (*clause.only, *clause.never):
             alone = change.like in taken and mode in clause.only
-            yield from _refused(DONE, change, "it was carried out", controlled=alone)
+            yield from _refused(DONE, change, "it was executed", controlled=alone)
 
 
 def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Iterator[Evidence]:
@@ -338,12 +338,12 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
 
 def _judge(clause: Modification, change: Change) -> Iterator[Evidence]:
     request, exchange = change.request, change.exchange
-    owed = f"only {' and '.join(clause.only)} requests are changed, before they are carried out"
+    owed = f"the TPP changes only {' and '.join(clause.only)} requests, before they are executed"
     made, kind = request.made.n, f"it is {request.mode}"
     if request.mode in clause.never:
         yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, kind, made)
     elif request.mode in clause.only and request.done:
         shown = request.seen_in or made
-        yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, "it was carried out", made, shown)
+        yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, "it was executed", made, shown)
     elif request.mode in clause.only and change.untouched:
         yield tpp_evidence(TPP_FACET, AGREES, exchange, owed, kind, made)

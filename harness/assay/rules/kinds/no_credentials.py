@@ -41,7 +41,7 @@ GRANT_FACET = "password-grant"
 #: The TPP's obligation.
 TPP_FACET = "none-sent"
 OWED = "the customer's credentials are not sent"
-SERVES_ANYONE = "but so it is without a token, and without credentials"
+SERVES_ANYONE = "but it is also refused without any token or credentials"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class NoCredentials(RefusingKind):
         of_operations = tuple(
             Facet(
                 id=operation.id,
-                description=f"{operation.id} refuses a call authorised only by the customer's credentials",
+                description=f"{operation.id} refuses calls with the customer's credentials instead of a token",
                 scenario=Scenario(id=operation.id),
                 needs=self._needs(operation),
             )
@@ -78,7 +78,7 @@ class NoCredentials(RefusingKind):
             *of_operations,
             Facet(
                 id=GRANT_FACET,
-                description="no token is issued for the customer's password that opens anything",
+                description="the customer's password obtains no token that gives access",
                 scenario=Scenario(id=GRANT_FACET),
                 needs=self._needs(first),
                 requires=(endpoint,),
@@ -146,7 +146,7 @@ class NoCredentials(RefusingKind):
                 evidence = must_be_refused(
                     GRANT_FACET if by_grant else call.operation,
                     exchange,
-                    "it is authorised by the customer's credentials",
+                    "it carries the customer's credentials instead of a token",
                     controlled=True,
                 )
                 anyone = (call.subject, call.operation) in open_to_all
@@ -156,7 +156,7 @@ class NoCredentials(RefusingKind):
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description="the customer's credentials are never sent",
+            description="the TPP never sends the customer's credentials",
             requires=tuple(
                 BindingRequirement(operation=operation.id, feature="credentials")
                 for operation in self.operations

@@ -1,8 +1,8 @@
-"""`notice`: nothing is carried out before its customer has signed it.
+"""`notice`: nothing is executed before its customer has signed it.
 
-A request is not carried out while it is unsigned, after the customer refused it, or when
+A request is not executed while it is unsigned, after the customer refused it, or when
 another customer signs it, and no value of an argument exempts it. Each case has a control:
-a similar request, due no earlier, that the customer signed and that had been carried out
+a similar request, due no earlier, that the customer signed and that had been executed
 when the tested one was observed. It shows that the time of the tested request had come.
 """
 
@@ -94,15 +94,15 @@ class Notice(Kind):
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for unsigned requests, each value, a refusal, and another customer."""
         descriptions = {
-            BEFORE: ("unsigned", "no request is carried out before it is signed"),
+            BEFORE: ("unsigned", "no request is executed before it is signed"),
             **{
                 f"even-{name}": (
                     "unsigned",
-                    f"no request with {name} {value} is carried out before it is signed",
+                    f"no request with {name} {value} is executed before it is signed",
                 )
                 for name, value in self.even.items()
             },
-            REFUSED: ("refused", "no request is carried out after the customer refused it"),
+            REFUSED: ("refused", "no request is executed after the customer refused it"),
             ANOTHER: ("another", "no other customer can sign a request"),
         }
         return tuple(
@@ -204,9 +204,9 @@ _ControlKey: TypeAlias = tuple[str, str, str | None, str | None]
 
 @dataclass(slots=True, kw_only=True)
 class _Timeline:
-    """What a history shows of one request, made at event `made`, until it was carried out.
+    """What a history shows of one request, made at event `made`, until it was executed.
 
-    `quiet` is the last event at which it was observed not to be carried out, `done` the first
+    `quiet` is the last event at which it was observed not to be executed, `done` the first
     at which it was; `phase` is its signing phase at that event, `now` its current one.
     """
 
@@ -255,7 +255,7 @@ def _control_key(clause: Notice, request: Instance) -> _ControlKey:
 
 
 def _controls(clause: Notice, timelines: Sequence[_Timeline]) -> Mapping[_ControlKey, _Timeline]:
-    """Return the signed requests that were carried out; of similar ones, the latest due."""
+    """Return the signed requests that were executed; of similar ones, the latest due."""
     out: dict[_ControlKey, _Timeline] = {}
     for timeline in timelines:
         if timeline.phase == _SIGNED and timeline.done is not None:
@@ -283,16 +283,16 @@ def _judge(
         agreement = UNCLEAR
     else:
         if _day(clause, control.request) < _day(clause, request) or control.done > timeline.quiet:
-            return  # it was not observed after its control had been carried out
+            return  # it was not observed after its control had been executed
         agreement, control_numbers = AGREES, control.request.numbers
     seen = request.describe()
     if agreement is UNCLEAR:
-        why = "its control was not carried out" if timeline.done is None else EARLIER
+        why = "its control was not executed" if timeline.done is None else EARLIER
         seen = f"{seen}; {why}"
     yield Evidence(
         facet=facet,
         agreement=agreement,
-        expected=_EXPECTED.get(facet, "not carried out before it is signed"),
+        expected=_EXPECTED.get(facet, "not executed before it is signed"),
         seen=seen,
         exchanges=tuple(sorted({*request.numbers, *control_numbers})),
         controls=control_numbers,
@@ -311,8 +311,8 @@ def _tried(request: Instance) -> bool:
 
 
 _EXPECTED: Mapping[str, str] = {
-    REFUSED: "not carried out after its customer refused it",
-    ANOTHER: "not carried out for another customer's signature",
+    REFUSED: "not executed after the customer refused it",
+    ANOTHER: "not executed on another customer's signature",
 }
 
 

@@ -1,4 +1,4 @@
-"""`own-data`: a list shows the customer's own things, and a report the thing asked about.
+"""`own-data`: a list shows only the customer's own items, and a report only the requested item.
 
 A list is wrong where it shows what another customer of the history owns. A report is wrong
 where a field says that an item is of another thing, or where an item has the key of another
@@ -20,7 +20,7 @@ from assay.history import Accepted, Call, Exchange, History, Holding, Item, Subj
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import clauses, comparisons, parameters, steps
 from assay.rules.consequences import PROTECT_LESS, PROTECT_MORE, SAFEGUARD
-from assay.rules.controlled import refused_beside
+from assay.rules.control_judgement import refused_beside
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.queries import fresh_subjects, ordinary
 from assay.rules.refusing_kind import RefusingKind
@@ -37,10 +37,10 @@ from assay.rules.scope import Calls, Scope
 
 #: How many of each resource the first customer owns.
 EACH = 2
-ANOTHERS = "it is about what another customer owns"
+ANOTHERS = "it is about something that another customer owns"
 FOREIGN = "foreign"
 LINK = "the next page of another customer's list"
-JOINT = "but it may be held jointly, since not all that the customer owns is known"
+JOINT = "but it may be owned jointly: the fixture does not list everything that the customer owns"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class OwnData(RefusingKind):
                 id_ = f"{operation.id}-{FOREIGN}"
                 yield Facet(
                     id=id_,
-                    description=f"{operation.id} is refused to anyone but the owner",
+                    description=f"{operation.id} is refused to everyone except the owner",
                     scenario=ReadingScenario(id=id_, operation=operation, foreign=True),
                     needs=needs(Capability.PSU, Capability.TWO_PSU) | consent(self.grant),
                 )
@@ -95,7 +95,7 @@ class OwnData(RefusingKind):
             Facet(
                 id=resource,
                 description=f"every {resource} shown is "
-                + ("of what was asked about" if operation.about else "the customer's own"),
+                + ("about the requested item" if operation.about else "the customer's own"),
                 scenario=ReadingScenario(id=operation.id, operation=operation),
                 needs=needs(Capability.PSU, Capability.TWO_PSU, Capability.ROSTER)
                 | (consent(self.grant) if operation.about else needs()),
@@ -293,7 +293,7 @@ class _Known:
 def _is_own(
     p: OwnData, item: Item, exchange: Exchange, operation: Operation, known: _Known
 ) -> bool | None:
-    """Whether an item is of what was asked about; None where it does not tell."""
+    """Whether an item is about the requested item; None where it does not tell."""
     asked = str(exchange.call.arguments.get(operation.about or ""))
     said = _compact(item.fields.get(p.field))
     if said in known.compact and said != _compact(asked):
@@ -312,12 +312,14 @@ def _compact(value: object) -> str:
 
 def _judge(resource: str, exchange: Exchange, own: list[bool], *, of: bool) -> Evidence:
     strange = own.count(False)
-    whose = "of what was asked about" if of else "the customer's own"
+    whose = "about the requested item" if of else "the customer's own"
     return Evidence(
         facet=resource,
         agreement=DISAGREES if strange else AGREES,
         expected=f"only what is {whose}",
-        seen=f"{strange} of {len(own)} items are not" if strange else f"so are {len(own)} items",
+        seen=f"not true of {strange} of {len(own)} items"
+        if strange
+        else f"true of {len(own)} items",
         exchanges=(exchange.n,),
         variation=exchange.call.variation,
     )

@@ -85,7 +85,7 @@ class Pagination(Kind):
             ("ends", "paging comes to an end", ()),
         )
         # How many things somebody owns can often not be arranged; of entries it can.
-        full = f"a list of exactly {2 * self.size} is read to its end as well"
+        full = f"a list of exactly {2 * self.size} items can be read to its end"
         exact = ((EXACT, full, key),) if self.operation.about else ()
         roster = [Capability.PSU, Capability.ROSTER]
         if self.operation.about:
@@ -236,7 +236,7 @@ def _complete(walk: PageWalk, roster: Roster, *, whole: bool) -> Iterator[Eviden
         expected=f"all {len(roster.fresh) + len(roster.old)} items on some page",
         seen=f"{lost} missing"
         if lost
-        else f"the {len(shorter)} oldest are missing: the history may be shorter"
+        else f"the {len(shorter)} oldest are missing; the bank's history may be shorter"
         if shorter
         else "all of them",
         exchanges=walk.numbers,
@@ -290,7 +290,7 @@ def _end(
         yield Evidence(
             facet=EXACT if exact else "ends",
             agreement=DISAGREES if dead else AGREES,
-            expected="every page that is named to be there",
+            expected="every page that a link names to exist",
             seen=describe_answer(walk.pages[-1]) if dead else "the list comes to its end",
             exchanges=walk.numbers,
         )

@@ -27,8 +27,8 @@ from assay.rules import comparisons, operation_parameters, parameters, steps
 from assay.rules.call_limit import CallLimit
 from assay.rules.consents import Consents
 from assay.rules.consequences import LIMIT
-from assay.rules.declared import Convert
 from assay.rules.evidence import doubt
+from assay.rules.parameter_declaration import Convert
 from assay.rules.queries import answered_questions, bare, fresh_subjects, question
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
@@ -172,10 +172,10 @@ class Quota(RefusingKind):
             long_day = facet(LONG_DAY, description, QuotaScenario(id=LONG_DAY), clock)
             out.append(replace(long_day, not_applicable_because=never))
         if self.counted_by == SHARED:
-            text, scenario = "the calls of all methods count together", QuotaScenario(id=SHARED)
+            text, scenario = "the calls of all operations count together", QuotaScenario(id=SHARED)
         else:
-            text, scenario = "each method has its own count", QuotaScenario(id=PER_METHOD)
-        alone = "" if len(self.operations) > 1 else "the clause names one method"
+            text, scenario = "each operation has its own count", QuotaScenario(id=PER_METHOD)
+        alone = "" if len(self.operations) > 1 else "the clause names one operation"
         out.append(replace(facet(scenario.id, text, scenario, apart), not_applicable_because=alone))
         if self.counted_by == "item":
             text = "each item has its own count"
@@ -312,7 +312,7 @@ class Quota(RefusingKind):
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description=f"no more than {self.limit.number} calls {self.period.words.with_article} are made",
+            description=f"the TPP makes no more than {self.limit.number} calls {self.period.words.with_article}",
             needs=needs() if self.attended else needs(Capability.BATCH),
         )
 

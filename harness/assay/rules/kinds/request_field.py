@@ -26,7 +26,7 @@ from assay.history import Call, Exchange, History, State, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, parameters, steps, text_shape
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
-from assay.rules.controlled import served_between
+from assay.rules.control_judgement import served_between
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.defects import Defect, DefectRule, frame, is_control
@@ -176,7 +176,7 @@ class RequestField(DefectRule):
         if self.not_past:
             yield PAST, f"{no} {name} is in the past"
         if self._reduces:
-            yield REDUCED, f"{name} is reduced to {self.at_most_days} days from today, and so shown"
+            yield REDUCED, f"{name} is reduced to {self.at_most_days} days from today and shown so"
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a valid request, then one with each other value, then a valid one again."""
@@ -308,7 +308,7 @@ class RequestField(DefectRule):
         """Return the one obligation of the TPP."""
         create = self.lifecycle.create.id
         required = BindingRequirement(operation=create, feature="argument", name=self.field)
-        text = f"{self.field} of every request is a good one"
+        text = f"every request has a valid {self.field}"
         return TppFacet(id=TPP_FACET, description=text, requires=(required,))
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
@@ -323,7 +323,7 @@ class RequestField(DefectRule):
             if sure or not wrong:
                 done = f"{self.field} {sure[0]}" if sure else "it is"
                 judged = DISAGREES if sure else AGREES
-                owed = f"{self.field} is a good one"
+                owed = f"{self.field} is valid"
                 yield tpp_evidence(TPP_FACET, judged, exchange, owed, done)
 
 

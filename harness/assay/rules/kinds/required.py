@@ -23,7 +23,7 @@ from assay.history import Call, Exchange, History
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, operation_parameters, parameters, steps, text_shape
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
-from assay.rules.controlled import refused_beside, served_between
+from assay.rules.control_judgement import refused_beside, served_between
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -236,7 +236,7 @@ class Required(RefusingKind):
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description=f"every call has a good {self.argument}",
+            description=f"every call has a valid {self.argument}",
             requires=tuple(
                 BindingRequirement(operation=operation.id, feature="argument", name=self.argument)
                 for operation in self.operations
@@ -257,9 +257,9 @@ class Required(RefusingKind):
             done = (
                 f"{self.argument} is {fault.value}"
                 if isinstance(fault, ParameterFault)
-                else "it has one"
+                else "it has a valid one"
             )
-            owed = f"a call with a good {self.argument}"
+            owed = f"a call with a valid {self.argument}"
             yield tpp_evidence(TPP_FACET, DISAGREES if bad else AGREES, exchange, owed, done)
 
 

@@ -1,4 +1,4 @@
-"""`return-address`: after signing, the customer is sent to the address that the request named.
+"""`return-address`: after signing, the customer is redirected to the address in the request.
 
 Scheme, host, port and path are equal by the rules of RFC 3986, and the query keeps what the
 request named; a bank may add parameters of its own: any, or those that the target file names. Nothing is said here of a customer who
@@ -64,8 +64,8 @@ class ReturnAddress(Kind):
     def facets(self) -> tuple[Facet, ...]:
         """Where one is sent after signing, and when the browser asks for more."""
         descriptions = {
-            SIGNED: f"who has signed is sent to {self.argument}",
-            ONLY: "the browser cannot ask to be sent anywhere else",
+            SIGNED: f"the customer is redirected to {self.argument} after signing",
+            ONLY: "the browser cannot request a redirect to another address",
         }
         requirements = (
             *signing.requirements(self.lifecycle),
@@ -100,7 +100,7 @@ class ReturnAddress(Kind):
         own = f"{back}{'&' if parts and parts.query else '?'}{OWN}" if parts else back
         yield from signing.try_to_sign(lifecycle, psu, 1, arguments={self.argument: own})
         for n, astray in enumerate(_astray(parts), start=2):
-            variation = f"the browser asks to be sent to {astray}"
+            variation = f"the browser requests a redirect to {astray}"
             spoofed = replace(request_steps.SIGN, spoof=astray, variation=variation)
             yield from signing.try_to_sign(lifecycle, psu, n, spoofed)
 
@@ -172,7 +172,7 @@ def _right(clause: ReturnAddress, signing: Signing) -> object:
 
 def _signed(clause: ReturnAddress, signing: Signing, control: Signing | None) -> Iterator[Evidence]:
     right, event, agreement = _right(clause, signing), signing.event, _where(clause, signing)
-    expected = f"the customer to be sent to {right}"
+    expected = f"a redirect of the customer to {right}"
     if not event.step.spoof:
         if signing.plain:
             yield signing.evidence(SIGNED, agreement, expected)
@@ -180,7 +180,7 @@ def _signed(clause: ReturnAddress, signing: Signing, control: Signing | None) ->
     if agreement is DISAGREES and not _led(signing, str(right)):
         agreement = UNCLEAR  # a wrong address, but not the one the browser asked for
     controls = control.request.numbers if control else ()
-    yield signing.evidence(ONLY, agreement, f"{expected}, and nowhere else", *controls)
+    yield signing.evidence(ONLY, agreement, f"{expected} and to no other address", *controls)
 
 
 def _led(signing: Signing, right: str) -> bool:

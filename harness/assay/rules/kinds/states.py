@@ -1,4 +1,4 @@
-"""`states`: the words that show how far something has come, and how one may follow another.
+"""`states`: the words of a status, and the order in which one may follow another.
 
 Every answer that shows the word is a reading of its item: the answer that makes a request, readings
 of it, and lists. Between two readings a request may have passed through any number of states, so
@@ -158,19 +158,19 @@ class States(Kind):
         text = f"every {name} is {', '.join(self.all_words[:-1])} or {self.all_words[-1]}"
         described.append((WORDS, text, ways if self.lifecycle else days, signed))
         if self.transitions:
-            text = f"one {self.field} follows another in the order of the document"
+            text = f"the {self.field} changes only in the order that the document gives"
             described.append((ORDER, text, ways if self.lifecycle else days, signed))
         if self.signed and self.lifecycle:
-            text = f"a {name} that its customer signed is {' or '.join(self.signed)}, or further on"
+            text = f"a signed {name} is {' or '.join(self.signed)}, or in a later state"
             described.append((SIGNED, text, ways, signed))
         if self.ended and self.lifecycle and self.lifecycle.end:
-            text = f"a {name} that the TPP ended is {' or '.join(self.ended)}, or further on"
+            text = f"a {name} that the TPP ended is {' or '.join(self.ended)}, or in a later state"
             described.append((ENDED, text, ways, signed))
         if self.final and self.lifecycle:
             text = f"a {name} that is {' or '.join(self.final)} does not change"
             described.append((FINAL, text, ways, signed))
         if self.final:
-            text = "it does not change on a later day, either"
+            text = "nor does it change on a later day"
             described.append((LATER, text, days, signed | clock))
         shown = BindingRequirement(operation=self.operation.id, feature="field", name=self.field)
         return tuple(
@@ -295,14 +295,14 @@ class States(Kind):
             yield self._evidence(facet, reading, f"still {before.word}", *seen, good=good)
         elif self.transitions and before.word != reading.word:
             good = self._reaches(before.word, reading.word)
-            expected = f"what can follow {before.word}"
+            expected = f"a state that can follow {before.word}"
             yield self._evidence(ORDER, reading, expected, *seen, good=good)
 
     def _judge_turned(self, reading: WordReading, turn: int, facet: str) -> Evidence:
         """Judge a word after the request was signed or ended: one of these, or what can follow."""
         words = self.signed if facet == SIGNED else self.ended
         good = any(reading.word == word or self._reaches(word, reading.word) for word in words)
-        expected = f"{' or '.join(words)}, or what can follow"
+        expected = f"{' or '.join(words)}, or a later state"
         return self._evidence(facet, reading, expected, turn, good=good)
 
     def _reaches(self, word: str, later: str) -> bool:

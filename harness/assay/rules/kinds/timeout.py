@@ -16,7 +16,7 @@ from typing import Any, Final
 from assay.contract.model import Capability, Contract
 from assay.history import Authorised, Ending, History, State
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules import comparisons, parameters
+from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
@@ -35,6 +35,7 @@ from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
+from assay.rules.steps import Part
 
 ALIVE, DEAD, RENEWS = "alive-before", "dead-after", "activity-renews"
 NOWHERE, NOTHING = "no-redirection", "nothing-done"
@@ -45,6 +46,8 @@ PART: Final = 3 / 4
 NEAR: Final = 0.95
 #: ...and before a disconnection can be blamed on it; a control is at most this slow.
 HALF: Final = 1 / 2
+#: How long before a limit on a clock that runs: the screens take time themselves.
+RUNNING: Final = timedelta(seconds=5)
 SCENARIO = "patience"
 
 
@@ -107,10 +110,10 @@ class Timeout(Kind):
         if self.time_limits.idle:
             descriptions[RENEWS] = "activity on the screens restarts the idle time"
         if self.lifecycle.create.returns:
-            descriptions[NOWHERE] = f"the customer is not sent back after {self.time_limits}"
-        descriptions[NOTHING] = (
-            f"a request not signed within {self.time_limits} is never carried out"
-        )
+            descriptions[NOWHERE] = (
+                f"the customer is not redirected to the TPP after {self.time_limits}"
+            )
+        descriptions[NOTHING] = f"a request not signed within {self.time_limits} is never executed"
         return tuple(
             Facet(
                 id=id_,
@@ -126,8 +129,9 @@ class Timeout(Kind):
         """Sign at once, just in time, with pauses, and too late; then let days pass."""
         lifecycle = self.lifecycle
         psu = yield from request_steps.customer(lifecycle, count=5)
-        shorter = _waits(self)
-        longer = (*shorter[:-1], shorter[-1] + 2 * CLEAR)
+        before = yield from _clear_before()
+        shorter = _waits(self, before)
+        longer = (*shorter[:-1], shorter[-1] + before + CLEAR)
         in_time = replace(
             request_steps.SIGN, linger=shorter, variation=f"just less than {self.time_limits}"
         )
@@ -172,9 +176,15 @@ class Timeout(Kind):
                 yield from _in_time(self, flow, control, longest.get(flow.signing.subject, NONE))
 
 
-def _waits(clause: Timeout) -> tuple[timedelta, ...]:
-    """Return pauses that stay just below this limit, and well below the other."""
-    wanted = clause.time_limits.limit - CLEAR
+def _clear_before() -> Part[timedelta]:
+    """Return how long before the limit a customer is just in time, by the kind of clock."""
+    first = yield from steps.clock()
+    return CLEAR if first == (yield from steps.clock()) else RUNNING
+
+
+def _waits(clause: Timeout, before: timedelta) -> tuple[timedelta, ...]:
+    """Return pauses that end just before this limit, and stay well below the other."""
+    wanted = clause.time_limits.limit - before
     idle = clause.time_limits.spans.get(IDLE)
     if clause.time_limits.idle or idle is None:
         return (wanted,)
@@ -287,9 +297,9 @@ def _waits_for_its_day(clause: Timeout, request: Instance) -> bool:
 
 
 _EXPECTED: Mapping[str, str] = {
-    ALIVE: "the customer can still sign, and the request is carried out",
+    ALIVE: "the customer can still sign, and the request is executed",
     DEAD: "the customer is disconnected and can no longer sign",
     RENEWS: "the customer can still sign after activity within the idle time",
-    NOWHERE: "the disconnected customer is not sent back",
-    NOTHING: "never carried out, since its customer was disconnected",
+    NOWHERE: "the disconnected customer is not redirected to the TPP",
+    NOTHING: "never executed, because the customer was disconnected",
 }

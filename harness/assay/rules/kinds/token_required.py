@@ -1,4 +1,4 @@
-"""`token-required`: a call without the token that it needs, or with an invented one, is not served.
+"""`token-required`: a call without its token, or with an invented one, is refused.
 
 How calls are authenticated is for the target file to say: the same call with its own token is the
 control. A call for the next page of a list needs its token, too. Where the target file says that calls need no token, there is nothing to leave out. That

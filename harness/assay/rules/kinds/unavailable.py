@@ -3,7 +3,7 @@
 Any refusal counts, because documents seldom say which; an empty list is no refusal, and a read
 that returns no content (204) is inconclusive. The control is another method, which must answer the same customer in the trial.
 
-The TPP: it does not call a method that is not offered.
+The TPP: it does not call an operation that is not offered.
 A call of the clause's control shows that the TPP uses the interface and could have called
 the method.
 """
@@ -104,7 +104,9 @@ class UnavailableOperation(RefusingKind):
         )
         yield from steps.send(
             Call(
-                operation=self.operation.id, subject="psu", variation="a method that is not offered"
+                operation=self.operation.id,
+                subject="psu",
+                variation="an operation that is not offered",
             )
         )
 
@@ -144,7 +146,7 @@ class UnavailableOperation(RefusingKind):
 
 def _judge(facet: str, operation: Operation, exchange: Exchange) -> Evidence:
     """Judge a call of the method; a read that returns no content (204) may be no answer."""
-    judged = must_be_refused(facet, exchange, "the method is not available")
+    judged = must_be_refused(facet, exchange, "the operation is not available")
     if operation.method != "GET" or exchange.wire.status != NO_CONTENT:
         return judged
     return doubt(judged, "`outcomes` in the target file can say that this is a refusal")
@@ -153,7 +155,7 @@ def _judge(facet: str, operation: Operation, exchange: Exchange) -> Evidence:
 def _of_request(lifecycle: tracker.Lifecycle, path: BindingRequirement) -> tuple[Facet, ...]:
     write = needs(Capability.PSU, Capability.WRITE)
     if not lifecycle.signed:
-        made = "the call is refused once the request is made"
+        made = "the call is refused after the request is made"
         once = Scenario(id="made")
         return (Facet(id=MADE, description=made, scenario=once, needs=write, requires=(path,)),)
     return (
@@ -184,7 +186,7 @@ def _ask_of_request(
     yield from request_steps.send_if_any(request_steps.call_about(clause.control, made))
     call = request_steps.call_about(clause.operation, made)
     if call is not None:
-        yield from steps.send(replace(call, variation="a method that is not offered"))
+        yield from steps.send(replace(call, variation="an operation that is not offered"))
 
 
 def _check_of_request(

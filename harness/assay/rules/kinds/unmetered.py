@@ -1,4 +1,4 @@
-"""`unmetered`: calls that the customer asks for directly are not limited.
+"""`unmetered`: calls with the customer present are not limited.
 
 Far more of them than the batch quota are served; they do not count towards it; and they are
 served when it is exhausted. Batch calls for another customer are the control.
@@ -195,7 +195,7 @@ def _judge(
             known = call.subject in controls.fresh
             yield evidence if known else doubt(evidence, "earlier calls may be unknown")
     elif slot in counts.refused and call.operation in controls.attended:
-        yield must_be_served(EXHAUSTED, exchange, "the customer asks directly")
+        yield must_be_served(EXHAUSTED, exchange, "the customer is present")
     elif counts.attended[slot] and not (exchange.accepted and counts.attended[slot] < counts.quota):
         yield must_be_served(
             f"{call.operation}-unlimited", exchange, "calls with the customer have no limit"

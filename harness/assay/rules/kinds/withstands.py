@@ -1,4 +1,4 @@
-"""`withstands`: no value of an argument makes the target fail.
+"""`withstands`: no value of an argument causes a server error.
 
 Each argument of an operation that makes or changes a request is sent in turn with values that
 no target expects: of other types, far too long, beyond all bounds; and the address to which the
@@ -46,12 +46,12 @@ STRANGE: Final[Mapping[str, Json]] = {
     "a text of 10,000 letters": "A" * 10_000,
     "quotes, brackets and percent signs": "'\"<>;--%00{}",
     "a huge negative number": "-1E+400",
-    "a day that there is not": "2026-02-30",
+    "a date that does not exist": "2026-02-30",
 }
 
 #: More of them for an argument that is the address to which customers return.
 STRANGE_ADDRESSES: Final[Mapping[str, Json]] = {
-    "an address with a port beyond all ports": "https://tpp.example:65536/return",
+    "an address with a port above 65535": "https://tpp.example:65536/return",
     "an address with a user name": "https://user:word@tpp.example/return",
 }
 
@@ -89,7 +89,7 @@ class Withstands(Kind):
         return tuple(
             Facet(
                 id=f"{operation.id}-{argument}",
-                description=f"no value of {argument} makes {operation.id} fail",
+                description=f"no value of {argument} causes a server error in {operation.id}",
                 scenario=WithstandsScenario(
                     id=f"{operation.id}:{argument}", operation=operation, argument=argument
                 ),
@@ -173,7 +173,7 @@ def _judge(facet: str, exchange: Exchange, control: Exchange) -> Evidence:
     return Evidence(
         facet=facet,
         agreement=AGREES if answered else DISAGREES if failed_instead(exchange) else UNCLEAR,
-        expected="an orderly answer, not a failure of the target",
+        expected="an answer or a refusal, not a server error",
         seen=describe_answer(exchange),
         exchanges=(control.n, exchange.n),
         controls=(control.n,),

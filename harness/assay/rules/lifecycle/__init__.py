@@ -1,1 +1,1 @@
-"""Requested resources, such as payments: how each was made, signed, changed and carried out."""
+"""Requested resources, such as payments: how each was made, signed, changed and executed."""

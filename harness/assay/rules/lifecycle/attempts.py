@@ -257,7 +257,7 @@ def must_be_accepted(facet: str, attempt: Attempt, beside: Beside, why: str) -> 
     elif not attempt.rejected or attempt.made.wire.status == UNAUTHENTICATED:
         yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", attempt)
     elif beside and attempt.timely and not attempt.repeats:
-        expected = f"an acceptance, as of call {beside[0].made.n}: {why}"
+        expected = f"an acceptance, as for call {beside[0].made.n}: {why}"
         evidence = _evidence(facet, DISAGREES, expected, attempt, beside)
         sure = attempt.subject.fresh or attempt.unrepeated
         yield evidence if sure else doubt(evidence, EARLIER)

@@ -67,7 +67,7 @@ class Change:
 
     @property
     def done_when_made(self) -> bool:
-        """Whether the request was carried out, and nobody had to sign it."""
+        """Whether the request was executed, and nobody had to sign it."""
         return self.request.unsigned and self.phase is Phase.DONE
 
     @property
@@ -185,7 +185,7 @@ def _is_closed(
 
 PERSISTS, CARRIED = "persists", "carried-out-as-changed"
 #: Why what a change led to is not judged.
-UNKNOWN = "not all that was done is known"
+UNKNOWN = "the history may be incomplete"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -207,7 +207,7 @@ class _CurrentValues:
         """Process a change that was not refused."""
         names = dict.fromkeys(change.new, change)
         if change.lost:
-            self.unknown_because = "a change may have been taken or not"
+            self.unknown_because = "it is unknown whether a change was accepted"
             for name in names:
                 self.unread.pop(name, None)
             return
@@ -219,7 +219,7 @@ class _CurrentValues:
     def forget_unread(self) -> None:
         """Forget the unread changes, since something else happened to the request."""
         self.unread.clear()
-        self.unknown_because = "something else was done with it"
+        self.unknown_because = "another operation was applied to it"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -293,7 +293,7 @@ class ChangeTracker:
             evidence = Evidence(
                 facet=PERSISTS,
                 agreement=UNCLEAR if good is None else AGREES if good else DISAGREES,
-                expected=f"{name} as it was changed: {value!r}",
+                expected=f"{name} as changed: {value!r}",
                 seen=f"{shown!r}",
                 exchanges=(force.request.made.n, change.exchange.n, exchange.n),
             )
@@ -320,7 +320,7 @@ class ChangeTracker:
             evidence = Evidence(
                 facet=CARRIED,
                 agreement=AGREES if request_queries.same_value(value, shown) else wrong,
-                expected=f"it is carried out with {name} as it was changed: {value!r}",
+                expected=f"it is executed with {name} as changed: {value!r}",
                 seen=f"{shown!r}",
                 exchanges=change.numbers,
                 decisive=change.exchange.n,

@@ -41,7 +41,7 @@ def the_consent(*, ended: bool = False, dated: bool = False) -> Any:
     def check(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
         made = maker(clause, raw)
         if "grants" not in made:
-            hint = "add `grants`, the argument that says for what, to the operation that makes it"
+            hint = "add `grants`, the argument with the consented items, to the operation that makes it"
             yield at, f"{name!r} is no consent", hint
         if dated and "until" not in made:
             hint = "add `until`, the argument with the last day, to the operation that makes it"

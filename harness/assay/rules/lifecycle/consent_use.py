@@ -24,7 +24,7 @@ class ConsentPhase(Enum):
     """What the customer did with a consent, as far as a history shows it."""
 
     UNSIGNED = "it is not signed"
-    DECLINED = "its customer refused it"
+    DECLINED = "the customer refused it"
     AUTHORISED = "it is signed"
     UNKNOWN = "it may be signed"
 

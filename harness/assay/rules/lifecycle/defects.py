@@ -50,7 +50,7 @@ def stays_accepted(request: Instance) -> bool:
 def is_control(request: Instance, *, repeatable: bool = False) -> bool:
     """Whether a request can be the control of others.
 
-    One that was carried out, or will be, cannot: another like it may be rejected as a repeat.
+    One that was executed, or will be, cannot: another like it may be rejected as a repeat.
     Where nobody signs it can, if no rule rejects repeats (`repeatable`).
     """
     signed = request.signed is not None and not request.unsigned
@@ -70,7 +70,7 @@ def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> E
         return None
     elif made.accepted and _touched(request):
         agreement = UNCLEAR
-        seen += "; it may have been rejected for what happened to it since"
+        seen += "; it may have been rejected for something that happened to it since"
     elif made.accepted or (made.refused and made.wire.status != UNAUTHENTICATED):
         agreement = AGREES
     elif failed_instead(made):

@@ -1,4 +1,4 @@
-"""Record of one request in a history: what decides whether it is carried out, and what was.
+"""Record of one request in a history: what decides whether it is executed, and what was.
 
 `executions` keeps the records of a whole history, with an index, so that no request is compared
 with all others.
@@ -28,7 +28,7 @@ OVER = frozenset({State.REJECTED, State.ENDED})
 
 @dataclass(slots=True, kw_only=True)
 class Record:
-    """One request with all that decides whether it is carried out.
+    """One request with all that decides whether it is executed.
 
     Places are indices into the history. `valid` says that nothing known speaks against it,
     `first` that no request came before it, `renewed` are the values in force since a change, and
@@ -67,14 +67,14 @@ class Record:
 
     @property
     def done(self) -> int | None:
-        """The place at which it was first told or shown to be carried out."""
+        """The place at which it was first told or shown to be executed."""
         places = [place for place, *_ in self.effects]
         places += [place for place, state, _ in self.told if state is State.DONE]
         return min(places, default=None)
 
     @property
     def over(self) -> bool:
-        """Whether the bank ever showed that it will not be carried out."""
+        """Whether the bank ever showed that it will not be executed."""
         return any(state in OVER for _, state, _ in self.told)
 
     @property
@@ -146,9 +146,9 @@ def normal(value: Json) -> str:
 class Index:
     """What the bounds of one request depend on in all others, so that none looks at all.
 
-    `contents` are the requests that may have been carried out, by what was asked for; `last` is
-    the similar request that was carried out and due, or signed, last; `told` are the kinds of
-    which the fixture told any; `days` are those on which deferred ones were carried out, with
+    `contents` are the requests that may have been executed, by what was asked for; `last` is
+    the similar request that was executed and due, or signed, last; `told` are the kinds of
+    which the fixture told any; `days` are those on which deferred ones were executed, with
     their place among the records; `strangers` are the values of effects of no known request, by
     the names of their fields.
     """

@@ -1,4 +1,4 @@
-"""Reconciliation of a history: for each request, what may have been carried out of it.
+"""Reconciliation of a history: for each request, what may have been executed of it.
 
 The history alone gives each request a lower and an upper bound. Surely due is what is valid,
 was accepted and wholly signed, and against which nothing speaks. Surely not due is what was
@@ -41,7 +41,7 @@ GRACE = 14
 
 @dataclass(slots=True, kw_only=True)
 class Books:
-    """All requests of a history, and all inquiries about what was carried out.
+    """All requests of a history, and all inquiries about what was executed.
 
     `strangers` are the effects of no known request, `creates` counts the calls that make one;
     `unkeyed` says that one may have been made whose key is not known.
@@ -116,7 +116,7 @@ class Books:
     def _apply(
         self, place: int, event: Event, change: Change | None, cancelled: Record | None
     ) -> None:
-        """Process what may alter whether, when or how a request is carried out."""
+        """Process what may alter whether, when or how a request is executed."""
         if isinstance(event, Authorised):
             record = self._record(event.step.request)
             if record is not None:
@@ -216,7 +216,7 @@ class Books:
 
     # -- bounds ----------------------------------------------------------------------
     def repeats(self, record: Record) -> bool:
-        """Whether a request with the same content may have been carried out."""
+        """Whether a request with the same content may have been executed."""
         alike = self._index.contents.get(self.content(record.request.made.call.arguments), set())
         return bool(alike - {id(record)})
 
@@ -243,7 +243,7 @@ class Books:
         return main and record.first and record.valid and record.usual
 
     def surely_due(self, record: Record) -> bool:
-        """Whether it must be carried out, once its day has come."""
+        """Whether it must be executed, once its day has come."""
         request = record.request
         ended = record.cancelled is not None or any(not end.refused for end in request.ends)
         ended = ended or any(withdrawal.done for withdrawal in request.withdrawn)
@@ -276,7 +276,7 @@ class Books:
         return max(looks, default=None)
 
     def asked_since(self, place: int) -> bool:
-        """Whether the fixture was asked what was carried out, after a place."""
+        """Whether the fixture was asked what was executed, after a place."""
         return bool(self.inquiries) and self.inquiries[-1][0] > place
 
     def missing(self, record: Record) -> bool:
@@ -297,12 +297,12 @@ class Books:
         return other is not None and (deferred or (other.signed or 0) > (record.signed or 0))
 
     def control(self, record: Record) -> Record | None:
-        """Return a request like one that was not carried out, due no sooner, that was."""
+        """Return a request like one that was not executed, due no sooner, that was."""
         look = self.last_look(record)
         return self._control(record, look[0]) if look is not None else None
 
     def _control(self, record: Record, place: int) -> Record | None:
-        """Return the similar request, due last or signed last, that was carried out by a place."""
+        """Return the similar request, due last or signed last, that was executed by a place."""
         _, other = self._index.last.get(kind_of_request(record), (None, None))
         if other is None or other is record or other.done is None or other.done > place:
             return None
@@ -325,14 +325,14 @@ class Books:
         )
 
     def executed_between(self, first: date, last: date) -> Record | None:
-        """Return a deferred request that was carried out on a day before the last one."""
+        """Return a deferred request that was executed on a day before the last one."""
         at = bisect_left(self._index.days, (first, -1))
         if at == len(self._index.days) or self._index.days[at][0] >= last:
             return None
         return self.records[self._index.days[at][1]]
 
     def stranger_like(self, made: Exchange) -> bool:
-        """Whether something was carried out, of no known request, with the values of a refused one."""
+        """Whether something was executed, of no known request, with the values of a refused one."""
         if any(item.key in self.strangers for item in made.items):
             return True
         sent = made.call.arguments

@@ -28,8 +28,8 @@ class InstanceOutcome(Enum):
 
     REFUSED = "refused at once"
     REJECTED = "rejected later"
-    DONE = "carried out"
-    ENDED = "ended without being carried out"
+    DONE = "executed"
+    ENDED = "ended without being executed"
     OPEN = "still open"
     UNKNOWN = "unknown"
 
@@ -91,7 +91,7 @@ class Instance:
 
     @property
     def stands(self) -> bool:
-        """Whether it was carried out, or was read as accepted although no customer has to sign it."""
+        """Whether it was executed, or was read as accepted although no customer has to sign it."""
         waits = self.unsigned and self.made.accepted and self.state is State.OPEN and self.settled
         return self.done or (waits and (self.seen_in or 0) > self.made.n)
 
@@ -164,10 +164,11 @@ class Instance:
             return self.made.outcome.why
         if self.made.refused:
             return f"it was refused ({status})"
-        said = "" if self.state is None else f", then {self.state.value}"
-        moved = " and was carried out" if self.effect and self.state is not State.DONE else ""
+        word = "executed" if self.state is State.DONE else self.state and self.state.value
+        said = f", then {word}" if word else ""
+        moved = " and was executed" if self.effect and self.state is not State.DONE else ""
         refused = [each for each in self.submissions if each.refused]
         submitted = f", its submission was refused ({refused[-1].wire.status})" if refused else ""
-        why = "; whether it is decided is unknown (`accepted` in item.state.values)"
+        why = "; whether the bank has decided is unknown (`accepted` in item.state.values)"
         more = why if self.undecided else ""
         return f"it was accepted ({status}){submitted}{said}{moved}{more}"

@@ -39,7 +39,7 @@ class Lifecycle:
 
     @property
     def open_mode(self) -> str | None:
-        """A mode in which a request is not carried out at once, so that none repeats it: the plain one.
+        """A mode in which a request is not executed at once, so that none repeats it: the plain one.
 
         Where nobody signs, it is a deferred one, if there is any.
         """
@@ -71,12 +71,12 @@ class Lifecycle:
 
     @property
     def deferred_modes(self) -> tuple[str, ...]:
-        """The modes whose requests are carried out on a later day."""
+        """The modes whose requests are executed on a later day."""
         return self.create.due.modes if self.create.due else ()
 
     @property
     def signed(self) -> bool:
-        """Whether a customer signs a request before it is carried out."""
+        """Whether a customer signs a request before it is executed."""
         return self.create.signed
 
     @property

@@ -1,4 +1,4 @@
-"""Evidence from a reconciled history: each request beside what was carried out of it.
+"""Evidence from a reconciled history: each request beside what was executed of it.
 
 The data come from `executions`; the kind `execution` says which facets a clause has.
 """
@@ -25,12 +25,12 @@ REFUSED, REPEAT, DENIED = "refused-undone", "repeat-undone", "denied-undone"
 CHANGE = "refused-change-undone"
 TIMED_OUT, CANCELLED, UNSIGNED = "timed-out-undone", "cancelled-undone", "unsigned-undone"
 _EXPECTED = {
-    REFUSED: "that it is not carried out: it was refused or rejected",
-    REPEAT: "that it is not carried out: it was rejected, as a repeat",
-    DENIED: "that it is not carried out: its customer refused it",
-    TIMED_OUT: "that it is not carried out: its customer was disconnected",
-    CANCELLED: "that it is not carried out: it was cancelled",
-    UNSIGNED: "that it is not carried out: it was never signed",
+    REFUSED: "that it is not executed: it was refused or rejected",
+    REPEAT: "that it is not executed: it was rejected as a repeat",
+    DENIED: "that it is not executed: the customer refused it",
+    TIMED_OUT: "that it is not executed: the customer was disconnected",
+    CANCELLED: "that it is not executed: it was cancelled",
+    UNSIGNED: "that it is not executed: it was never signed",
 }
 
 
@@ -90,7 +90,7 @@ def _evidence(
     )
 
 
-# -- what must be carried out ----------------------------------------------------------
+# -- what must be executed ----------------------------------------------------------
 def _begun(books: Books, record: Record, *, others_begun: bool) -> Iterator[Evidence]:
     """Judge whether a request got what it takes to go on: a key and a link.
 
@@ -117,7 +117,7 @@ def _lacking(record: Record) -> str:
 
 
 def _main_facet(books: Books, record: Record) -> str:
-    """Return the facet of requests that are carried out in the mode of a request."""
+    """Return the facet of requests that are executed in the mode of a request."""
     plain = books.lifecycle.mode
     main = (record.request.mode or plain) == plain
     return MAIN if main else f"{record.request.mode}{CARRIED}"
@@ -128,7 +128,7 @@ def _carried_out(books: Books, record: Record) -> Iterator[Evidence]:
     request, facet = record.request, _main_facet(books, record)
     fresh = books.plain(record)
     signed = "" if request.unsigned else ", was signed"
-    expected = f"that it is carried out: it is valid{signed}, and nothing speaks against it"
+    expected = f"that it is executed: it is valid{signed}, and there is no reason to reject it"
     if not books.surely_due(record):
         return
     if record.over and record.done is None:
@@ -139,7 +139,7 @@ def _carried_out(books: Books, record: Record) -> Iterator[Evidence]:
     else:
         look = books.last_look(record)
         if books.missing(record):
-            seen = f"{request.describe()}, and was not carried out"
+            seen = f"{request.describe()}, and was not executed"
             yield _evidence(record, facet, DISAGREES, expected, seen)
         elif look is not None and look[0] > (record.signed or 0):
             yield _evidence(record, facet, UNCLEAR, expected)
@@ -153,22 +153,22 @@ def _refused(books: Books, record: Record) -> Iterator[Evidence]:
     facet = REPEAT if books.repeats(record) else REFUSED
     opened = books.refusals.opened.get(id(record))
     if opened is not None:
-        expected = "that a request that was refused is not there"
-        evidence = _evidence(record, facet, DISAGREES, expected, "it can be read, and is open")
+        expected = "that a refused request does not exist"
+        evidence = _evidence(record, facet, DISAGREES, expected, "it can be read and is still open")
         yield replace(evidence, exchanges=(made.n, opened.n), controls=())
     if not books.asked_since(record.place) or not books.tells(record):
-        return  # nothing shows that the fixture tells what is carried out
+        return  # nothing shows that the fixture tells what is executed
     if not request_queries.was_refused(made):
         return
     if books.stranger_like(made):
         if not books.unkeyed:
-            seen = f"{record.request.describe()}, and it was carried out"
+            seen = f"{record.request.describe()}, and it was executed"
             yield _evidence(record, facet, DISAGREES, _EXPECTED[facet], seen)
     elif books.another_was_done(record):
         yield _evidence(record, facet, AGREES, _EXPECTED[facet])
 
 
-# -- what must not be carried out ------------------------------------------------------
+# -- what must not be executed ------------------------------------------------------
 def _not_due(books: Books, record: Record, idle: timedelta) -> str | None:
     """Return the facet of the way in which a request was surely not accepted, if it was not."""
     request = record.request
@@ -193,7 +193,7 @@ def _undone(books: Books, record: Record, facet: str) -> Iterator[Evidence]:
     """Judge a request against the upper bound: nothing."""
     done = record.effects[0][0] if record.effects else record.done
     if done is not None:
-        seen = f"{record.request.describe()}, and was carried out"
+        seen = f"{record.request.describe()}, and was executed"
         yield _evidence(record, facet, DISAGREES, _EXPECTED[facet], seen)
         return
     control = books.control(record)
@@ -204,27 +204,27 @@ def _undone(books: Books, record: Record, facet: str) -> Iterator[Evidence]:
 
 
 def _not_changed(look: Look) -> Evidence:
-    """Judge what is shown, or was carried out, after a change that was refused."""
+    """Judge what is shown, or was executed, after a change that was refused."""
     shown = look.stored or look.kept
     return Evidence(
         facet=CHANGE,
         agreement=DISAGREES if look.stored else AGREES,
-        expected="that a change that was refused changes nothing",
+        expected="that a refused change has no effect",
         seen=", ".join(f"{name} {value!r}" for name, value in sorted(shown.items())),
         exchanges=tuple(sorted(look.numbers)),
         variation=look.record.request.made.call.variation,
     )
 
 
-# -- how it is carried out -------------------------------------------------------------
+# -- how it is executed -------------------------------------------------------------
 def _times(record: Record) -> Iterator[Evidence]:
     times = len(record.effects)
     yield _evidence(
         record,
         ONCE,
         AGREES if times == 1 else DISAGREES,
-        "that it is carried out once",
-        f"it was carried out {times} times" if times > 1 else "it was carried out once",
+        "that it is executed once",
+        f"it was executed {times} times" if times > 1 else "it was executed once",
     )
 
 
@@ -242,9 +242,7 @@ def _values(record: Record) -> Iterator[Evidence]:
         expected = ", ".join(f"{name} {record.force[name]!r}" for name in wrong or told)
         seen = ", ".join(f"{name} {effect.fields[name]!r}" for name in wrong or told)
         agreement = DISAGREES if wrong else AGREES
-        yield _evidence(
-            record, AS_ASKED, agreement, f"that it is carried out with {expected}", seen
-        )
+        yield _evidence(record, AS_ASKED, agreement, f"that it is executed with {expected}", seen)
 
 
 def _day(books: Books, record: Record) -> Iterator[Evidence]:
@@ -255,8 +253,8 @@ def _day(books: Books, record: Record) -> Iterator[Evidence]:
     _, _, told = record.effects[0]
     before = request_queries.is_before_due_day(books.lifecycle, record.force, told)
     early = effect.on < day or before
-    seen = f"it was carried out on {effect.on}" + (", and told so before" if before else "")
-    expected = f"that it is carried out on {day}"
+    seen = f"it was executed on {effect.on}" + (", and was already reported" if before else "")
+    expected = f"that it is executed on {day}"
     yield _evidence(record, EARLY, DISAGREES if early else AGREES, expected, seen)
     if early or record.changed or not record.usual or not books.signed_before_its_day(record):
         return
@@ -272,16 +270,16 @@ def _shown(books: Books, record: Record) -> Iterator[Evidence]:
     for place, state, exchange in record.told:
         asked = books.asked_since(place)
         if state is State.DONE and told is not None:
-            agreement, seen = AGREES, "it is shown as carried out, and was"
+            agreement, seen = AGREES, "it is shown as executed, and was"
         elif state is State.DONE and asked and not books.strangers:
-            agreement, seen = DISAGREES, "it is shown as carried out, and was not"
+            agreement, seen = DISAGREES, "it is shown as executed, but was not"
         elif told is None or place < told or record.effect is None:
             continue
         elif state in OVER:
-            agreement, seen = DISAGREES, f"it was carried out, and is shown as {state.value}"
+            agreement, seen = DISAGREES, f"it was executed, but is shown as {state.value}"
         elif dates(exchange.at, zone)[0] > record.effect.on + timedelta(days=GRACE):
-            agreement, seen = DISAGREES, f"it was carried out long ago, and is {state.value}"
+            agreement, seen = DISAGREES, f"it was executed long ago, but is shown as {state.value}"
         else:
             continue
-        expected = "that it is shown as carried out if it is, and only then"
+        expected = "that it is shown as executed if and only if it was"
         yield _evidence(record, SHOWN, agreement, expected, seen)

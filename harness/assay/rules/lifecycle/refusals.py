@@ -1,4 +1,4 @@
-"""Refused changes and refused requests, beside what is shown or carried out afterwards.
+"""Refused changes and refused requests, beside what is shown or executed afterwards.
 
 A change that was refused must not show, and a request that was refused must not be open. Only a
 value that is exactly the refused one shows that it was stored; a refused request can be read only
@@ -32,7 +32,7 @@ class Refusals:
 
     `changes` are the refused values with the number of their call, by request; `keys` are those
     that the refusal of a request names; `looks` are at changed requests, each once, for `said` has
-    what they show; `opened` are readings of refused ones that show them as open or carried out.
+    what they show; `opened` are readings of refused ones that show them as open or executed.
     """
 
     changes: dict[int, list[tuple[int, Mapping[str, Json]]]] = field(
@@ -65,7 +65,7 @@ class Refusals:
             self.changes.setdefault(id(record), []).append((exchange.n, new))
 
     def look(self, record: Record, shown: Mapping[str, Json], *numbers: int) -> None:
-        """Process what is shown, or was carried out, of a request."""
+        """Process what is shown, or was executed, of a request."""
         refused = self.changes.get(id(record), [])
         if not refused or not record.certain:
             return

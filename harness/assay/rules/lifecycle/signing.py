@@ -125,8 +125,8 @@ class Signing:
 
 
 _ENDED: Mapping[Ending, str] = {
-    Ending.CONFIRMED: "the screens took the confirmation",
-    Ending.REFUSED: "the screens took the refusal",
+    Ending.CONFIRMED: "the screens accepted the confirmation",
+    Ending.REFUSED: "the screens accepted the refusal",
     Ending.DISCONNECTED: "the customer was disconnected",
     Ending.STOPPED: "the screens did not let the customer go on",
 }
@@ -212,7 +212,7 @@ class TimeLimits:
 
     def __str__(self) -> str:
         minutes = int(self.limit.total_seconds() // 60)
-        return f"{minutes} minutes " + ("idle" if self.idle else "in all")
+        return f"{minutes} minutes " + ("idle" if self.idle else "in total")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +230,7 @@ class TimedFlow:
     since: timedelta
 
     def __str__(self) -> str:
-        return f"{_minutes_and_seconds(self.total)} in all, the last {_minutes_and_seconds(self.last)} idle"
+        return f"{_minutes_and_seconds(self.total)} in total, the last {_minutes_and_seconds(self.last)} idle"
 
     def within(self, limits: TimeLimits, measure: str) -> bool:
         """Whether it certainly stayed within the limit of a measure, if there is one."""

@@ -1,4 +1,4 @@
-"""Items that lists before and after another one both show: they were there in between.
+"""Items shown by lists both before and after another list, which must therefore show them too.
 
 The lists answer the same question but for some arguments, which select from it.
 """

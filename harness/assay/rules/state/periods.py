@@ -56,9 +56,9 @@ DAYS = PeriodWords(
     this="today",
     label_format="%Y-%m-%d",
     next_facet="next-day",
-    next_description="the next calendar day serves again",
+    next_description="calls are served again on the next calendar day",
     late_facet="before-midnight",
-    late_description="just before midnight it is still refused",
+    late_description="calls are still refused just before midnight",
 )
 HOURS = PeriodWords(
     noun="hour",
@@ -66,9 +66,9 @@ HOURS = PeriodWords(
     this="in this hour",
     label_format="%H:%M",
     next_facet="next-hour",
-    next_description="the next hour serves again",
+    next_description="calls are served again in the next hour",
     late_facet="before-end",
-    late_description="just before the hour is over it is still refused",
+    late_description="calls are still refused just before the hour ends",
 )
 
 MINUTES = PeriodWords(
@@ -77,9 +77,9 @@ MINUTES = PeriodWords(
     this="in this minute",
     label_format="%H:%M:%S",
     next_facet="next-minute",
-    next_description="the next minute serves again",
+    next_description="calls are served again in the next minute",
     late_facet="before-end",
-    late_description="just before the minute is over it is still refused",
+    late_description="calls are still refused just before the minute ends",
 )
 
 

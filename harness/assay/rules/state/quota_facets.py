@@ -57,7 +57,7 @@ def consent_facets(
 
     `plain` is what a facet needs, `apart` one whose control calls may come in a later period.
     """
-    asked = [(PER_CONSENT, "a new consent has a count of its own", apart)]
+    asked = [(PER_CONSENT, "a new consent has its own count", apart)]
     for id_, most, number in ((FEWER, limit.fewer, limit.fewer), (MORE, limit.number, limit.more)):
         if number:
             text = f"call {most + 1} of {words.with_article} is refused where the consent names"

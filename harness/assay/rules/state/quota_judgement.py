@@ -14,7 +14,7 @@ PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
 SHARED, PER_ITEM, PER_CONSENT = "shared", "per-item", "per-consent"
 #: Why a first call must be served, by the facet that it tests.
 OTHERS = {
-    PER_METHOD: "only the quota of other methods is used up",
+    PER_METHOD: "only the quota of other operations is used up",
     PER_CUSTOMER: "only another customer's quota is used up",
     PER_ITEM: "only the quota of another item is used up",
     PER_CONSENT: "only the quota of a former consent is used up",

@@ -13,7 +13,7 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Contract, Json
 from assay.rules import comparisons, parameters
 from assay.rules.consents import MadeConsent
-from assay.rules.declared import as_number
+from assay.rules.parameter_declaration import as_number
 from assay.rules.parameters import Raw, known
 from assay.rules.state.counts import Allowed
 

@@ -127,7 +127,7 @@ def _judge(seen: SeenAnswers, asked: Range, whole: _Whole | None) -> Iterator[Ev
     compared = whole and (asked.since is None or asked.since >= whole.days[0])
     if whole is None or not compared:
         if outside:
-            yield _shorter(seen, asked, None, DISAGREES, f"{outside} items are outside of it")
+            yield _shorter(seen, asked, None, DISAGREES, f"{outside} items are outside the range")
         return
     shown = {item.key for item in answer.items if item.key is not None}
     extra, owed = _extra(answer, whole), _owed(seen, asked, whole)
@@ -137,8 +137,12 @@ def _judge(seen: SeenAnswers, asked: Range, whole: _Whole | None) -> Iterator[Ev
     else:
         agreement = UNCLEAR if extra else AGREES
     if agreement is not AGREES or owed:
-        said = f"{outside} are outside of it, {extra} are not in the whole, {lost} are missing"
-        yield _shorter(seen, asked, whole, agreement, "just that" if agreement is AGREES else said)
+        said = (
+            f"{outside} are outside the range, {extra} are not in the full list, {lost} are missing"
+        )
+        yield _shorter(
+            seen, asked, whole, agreement, "exactly these" if agreement is AGREES else said
+        )
     yield from _meet(seen, asked, whole)
 
 
@@ -177,7 +181,7 @@ def _shorter(
     return Evidence(
         facet=SHORTER,
         agreement=agreement,
-        expected=f"what the whole has {asked}, and no more",
+        expected=f"the entries of the full list {asked}, and no others",
         seen=said,
         exchanges=(*control, *(page.n for page in seen.answer.pages)),
         controls=control,
@@ -206,8 +210,8 @@ def _meet(seen: SeenAnswers, asked: Range, whole: _Whole) -> Iterator[Evidence]:
             yield Evidence(
                 facet=MEETING,
                 agreement=DISAGREES if lost else AGREES,
-                expected=f"all {len(there)} of {day} in one of the ranges that meet there",
-                seen=f"{lost} are in neither" if lost else "all of them",
+                expected=f"all {len(there)} entries of {day} in one of the adjacent ranges",
+                seen=f"{lost} are in neither range" if lost else "all of them",
                 exchanges=(whole.n, meeting.n, n),
                 controls=(whole.n, meeting.n),
             )

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from assay.journal.known_values import SHORTEST, KnownValues, replaced
-from assay.journal.positions import headers as masked_headers
-from assay.journal.positions import (
+from assay.journal.secret_positions import headers as masked_headers
+from assay.journal.secret_positions import (
     json_members,
     json_strings,
     labelled,

@@ -97,7 +97,7 @@ def decompress(data: bytes, coding: str) -> tuple[bytes, str]:
     try:
         return zlib.decompressobj(_EITHER_FORMAT).decompress(data, MAX_BODY), ""
     except zlib.error:
-        return data, f"declared as {name}, but not compressed so"
+        return data, f"declared as {name}, but not compressed with it"
 
 
 def compress(data: bytes, coding: str) -> bytes:

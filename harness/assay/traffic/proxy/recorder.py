@@ -86,10 +86,10 @@ class HarRecorder:
             number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         except FileExistsError:
             hint = "choose another name; recordings are never overwritten"
-            raise InputError.one(str(path), "this file exists already", hint=hint) from None
+            raise InputError.one(str(path), "this file already exists", hint=hint) from None
         except OSError as error:
             what = f"cannot be written: {error.strerror}"
-            raise InputError.one(str(path), what, hint="is the path right?") from None
+            raise InputError.one(str(path), what, hint="check the path") from None
         self.exchanges = 0
         self._masker = HarMasker(keep_bodies=keep_bodies)
         self._lock = Lock()

@@ -92,7 +92,7 @@ def request_code(
         raise AuthenticationError(problem(target, *section, "redirect_uri", what=what))
     answer = redirect_parameters(redirect)
     if answer.get("state") != [state]:
-        what = "the redirect has another state than was sent: the code is not used"
+        what = "the redirect has a different state than the request: the code is not used"
         raise AuthenticationError(problem(target, *section, "authorize_url", what=what))
     if "error" in answer:
         raise _denied(target, section, answer["error"][0], more)

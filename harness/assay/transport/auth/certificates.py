@@ -111,7 +111,7 @@ def _fitting_key(
     else:
         fits = isinstance(key, wanted)
     if not fits or not isinstance(key, Key):
-        what = f"{settings.algorithm} requires {name}; this is another kind of key"
+        what = f"{settings.algorithm} requires {name}; this is a different kind of key"
         hint = "set another key_file, or another algorithm"
         raise InputError([problem(target, *section, "key_file", what=what, hint=hint)])
     return key

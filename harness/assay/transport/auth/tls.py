@@ -31,7 +31,7 @@ ALERTS: Mapping[str, tuple[str, str]] = {
     "CERTIFICATE_REVOKED": ("the target says that our certificate was revoked", ""),
     "UNKNOWN_CA": (
         "the target does not know who issued our certificate",
-        "check that it is for this environment, and that the file has the whole chain",
+        "check that it is for this environment, and that the file contains the whole chain",
     ),
     "BAD_CERTIFICATE": ("the target rejects our certificate", ""),
     "UNSUPPORTED_CERTIFICATE": (

@@ -487,7 +487,7 @@ def test_what_only_the_document_forbids_is_told_in_every_report(generator, tmp_p
         args = ("-c", "aisp", "-k", "aisp/balances.available", "--schema", 1, "--out", "a")
         code, out, _ = assay_run(url, tmp_path, *args)
     assert 0 == code, out
-    assert "that the exported document does not allow; by itself this violates no" in out
+    assert "that the exported document does not allow. This alone violates no" in out
     assert "Undocumented status code: Received: 302" in out
     for name in ("report.html", "report.md", "junit.xml"):
         assert "Undocumented status code" in (tmp_path / "a" / name).read_text("utf-8")

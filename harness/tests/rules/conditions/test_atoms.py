@@ -143,6 +143,16 @@ def test_a_registration():
     } == tried(atom)
 
 
+def test_what_is_just_under_stays_so_while_it_is_signed():
+    """On a clock that runs, the customer has some seconds until the decision."""
+    atom = IsRegistered(argument="creditorAccount", hours=72, lifecycle=LIFE)
+    (under,) = (point for point in atom.points if point.name == "just-under-72h")
+
+    prepared = under.value.most
+    assert prepared == under.value.least
+    assert under.distance(Age(least=prepared, most=prepared + 4 * SECOND)) == 0
+
+
 def age(least, most=None):
     """Make an age of so many seconds more than 72 hours."""
     start = 72 * HOUR
@@ -158,6 +168,7 @@ def age(least, most=None):
         (Age(another=True), "by-another", True),
         (age(-1), "just-under-72h", True),
         (age(-60), "just-under-72h", True),
+        (age(-5, -4.2), "just-under-72h", True),
         (age(-61), "just-under-72h", False),
         (age(0), "at-72h", True),
         (age(1), "just-over-72h", True),

@@ -130,7 +130,7 @@ def test_what_cannot_be_shown_is_listed():
     assert {"work-hidden": why} == {
         one.id: one.not_applicable_because for one in facets if one.not_applicable_because
     }
-    assert f"not shown: {why}" in conditions_table.render(built, "rejected", "accepted")
+    assert f"not tested: {why}" in conditions_table.render(built, "rejected", "accepted")
 
 
 def test_a_point_that_cannot_be_shown_is_listed():

@@ -29,7 +29,7 @@ def test_what_was_made_since_was_not_asked_about():
 
 
 def test_what_was_cancelled_since_was_not_asked_about():
-    """That it was not carried out before it was cancelled says nothing of after."""
+    """That it was not executed before it was cancelled says nothing of after."""
     first = payer(), make(**PUT_OFF), make(**PUT_OFF, **OTHER), sign(), sign(key="P2")
     done, ended = effects("P2", now=LATER), cancel(TAKEN)
 

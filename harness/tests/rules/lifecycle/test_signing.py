@@ -70,7 +70,7 @@ def test_a_failing_target(status, failed):
     [(OPEN, True, False), (DONE, False, False), (REJECTED, True, True), (ENDED, True, True)],
 )
 def test_somebody_looked_after_it(state, undone, over):
-    """What was not carried out may be yet, or never will be."""
+    """What was not executed may be yet, or never will be."""
     one = only(*story("P1", DISCONNECTED, state))
     assert (state is DONE, undone, over) == (one.done, one.undone, one.over)
 
@@ -106,7 +106,7 @@ def test_requests_that_share_a_key_are_left_out():
 @pytest.mark.parametrize(
     ("ending", "description"),
     [
-        (CONFIRMED, "the screens took the confirmation, and sent to https://tpp.example/back"),
+        (CONFIRMED, "the screens accepted the confirmation, and sent to https://tpp.example/back"),
         (DISCONNECTED, "the customer was disconnected"),
         (STOPPED, "the screens did not let the customer go on"),
     ],

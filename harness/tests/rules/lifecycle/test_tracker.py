@@ -504,7 +504,7 @@ def test_a_signature_alone_carries_nothing_out():
 
 @pytest.mark.parametrize("state", [OPEN, REJECTED, ENDED, None])
 def test_the_world_outweighs_the_target(state):
-    """What was carried out was carried out, whatever is shown."""
+    """What was executed was executed, whatever is shown."""
     made = one(make(), read(shown(state=state)), effects("P1", amount="12.30"))
 
     assert (InstanceOutcome.DONE, True) == (made.outcome, made.done)
@@ -528,7 +528,7 @@ def test_a_world_that_cannot_tell_was_not_asked():
 
 
 def test_an_effect_is_not_taken_back():
-    """A later word of the world that does not name it leaves it carried out."""
+    """A later word of the world that does not name it leaves it executed."""
     assert one(make(), effects("P1"), effects()).done
 
 
@@ -573,8 +573,8 @@ def test_a_request_made_since_was_not_asked_about():
         ((make((Accepted(), 201)),), "it was accepted (201)"),
         ((make(shown(state=None)),), "it was accepted (200)"),
         ((make(), read(shown(state=REJECTED))), "it was accepted (200), then rejected"),
-        ((make(), effects("P1")), "it was accepted (200), then open and was carried out"),
-        ((make(), read(shown(state=DONE)), effects("P1")), "it was accepted (200), then done"),
+        ((make(), effects("P1")), "it was accepted (200), then open and was executed"),
+        ((make(), read(shown(state=DONE)), effects("P1")), "it was accepted (200), then executed"),
         ((make(NO),), "it was refused (403)"),
         ((make(GONE),), "it was refused (404)"),
         ((make(LOST),), "no answer within 10 s"),

@@ -60,7 +60,7 @@ def test_a_file_that_is_no_certificate(folder, tmp_path, name):
     """A malformed certificate is an error of the folder."""
     copied = Path(copytree(folder.folder, tmp_path / "copied"))
     (copied / f"{name}.pem").write_text("nonsense")
-    with pytest.raises(InputError, match="has a file that is not a certificate"):
+    with pytest.raises(InputError, match="contains a file that is not a certificate"):
         demands(copied, signatures="cavage").put_before(make_app())
 
 

@@ -488,10 +488,16 @@ def back(query: str) -> Screens:
 @pytest.mark.parametrize(
     ("screens", "said"),
     [
-        (back("code=hush&state=other"), "8: auth.authorize_url: the redirect has another state"),
-        (back("code=hush"), "8: auth.authorize_url: the redirect has another state than"),
-        (back("code=hush&state=STATE&state=STATE"), "the redirect has another state"),
-        (back("error=access_denied&state=x"), "the redirect has another state than was sent"),
+        (
+            back("code=hush&state=other"),
+            "8: auth.authorize_url: the redirect has a different state",
+        ),
+        (back("code=hush"), "8: auth.authorize_url: the redirect has a different state than"),
+        (back("code=hush&state=STATE&state=STATE"), "the redirect has a different state"),
+        (
+            back("error=access_denied&state=x"),
+            "the redirect has a different state than the request",
+        ),
         (back("state=STATE"), "8: auth.authorize_url: the redirect has no code"),
         (back("code=&state=STATE"), "8: auth.authorize_url: the redirect has no code"),
         (back("code=hush&code=a&state=STATE"), "auth.authorize_url: the redirect has no"),

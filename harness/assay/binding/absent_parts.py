@@ -1,4 +1,4 @@
-"""What a bank does not have: a contract without the resources and operations declared absent.
+"""Absent parts of a bank: the contract without the resources and operations that the bank lacks.
 
 A target file declares them under `absent`, each with the reason. The contract is then read as
 if its document did not have them: whatever else would refer to one is left out, too, and the

@@ -1,4 +1,4 @@
-"""Outputs of the answers of one trial: what later calls of the same customer and TPP can send."""
+"""Store of output values of one trial, for later calls of the same customer and TPP."""
 
 from __future__ import annotations
 

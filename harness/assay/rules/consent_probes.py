@@ -1,4 +1,4 @@
-"""Probes of operations that need a consent: where the contract says so, one is made before them.
+"""Probes of operations that require a consent, which is made before them.
 
 Most probes know nothing of consents: they read a list, or turn its pages. Where an operation
 names the one that makes its consent, the customer consents to everything that is theirs, and

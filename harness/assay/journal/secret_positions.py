@@ -1,4 +1,4 @@
-"""Secrets by position: what stands under a secret's name in a URL, form, header, JSON or markup.
+"""Secrets by position: values under a secret's name in a URL, form, header, JSON or markup.
 
 Each function returns its text with every such value replaced by what `hide` returns for the value
 and its kind; the rest of the text stays as it is, character by character.

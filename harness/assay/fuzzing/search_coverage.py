@@ -1,4 +1,4 @@
-"""What a search has reached: pairs of dimension values, and states, for each operation.
+"""Coverage of a search: the pairs of dimension values and the states that it reached.
 
 The contexts of a search are those of covering arrays, as for the trials of a plan: every
 third sequence is run in the base context, one with few values, and one with pairs of them. So

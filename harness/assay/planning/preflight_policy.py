@@ -1,4 +1,4 @@
-"""Which targets are examined before a run."""
+"""Policy that decides which targets are examined before a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names in a target file that must be those of a contract.
+"""Checks of names in a target file that refer to the contract.
 
 A misspelt name would otherwise be a key without effect: a limit that limits nothing, a mode that
 is never asked for. Each finding has the pointer of its own key. Values are checked by
@@ -111,7 +111,7 @@ class ContractNames:
 
     @cached_property
     def effects(self) -> frozenset[str]:
-        """The fields of all requests, which are what can be carried out."""
+        """The fields of all requests, which are what can be executed."""
         return frozenset(
             name
             for operation in self.operations.values()

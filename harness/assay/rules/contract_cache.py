@@ -1,4 +1,4 @@
-"""Cache of what follows from a contract alone, as a decorator.
+"""Decorator that caches values which depend only on a contract.
 
 A contract cannot be hashed, and never changes: answers are kept by its identity. Without it, what
 is asked at each step of each trial would take longer with each clause and operation.

@@ -1,4 +1,4 @@
-"""Judgements of one call beside the calls that are its controls.
+"""Judgement of one call by its controls.
 
 A refusal counts only beside an accepted control. That a call was not served counts only between
 two controls that were: what may have changed in between is the same before and after.
@@ -56,7 +56,7 @@ def served_between(
     yield Evidence(
         facet=facet,
         agreement=agreement,
-        expected="an answer: the value is a good one",
+        expected="an answer: the value is valid",
         seen=describe_answer(exchange),
         exchanges=tuple(sorted({exchange.n, *beside})),
         decisive=exchange.n,

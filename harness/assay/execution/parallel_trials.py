@@ -1,4 +1,4 @@
-"""Lanes in which trials run side by side, before the session judges them in the plan's order.
+"""Parallel trials: lanes run them ahead, and the session judges them in the plan's order.
 
 A trial on a fixture of its own depends on no other one, and most of it is waiting. So several
 threads run trials ahead, and each is kept until the session takes it up. Journal, pseudonyms,
@@ -112,7 +112,7 @@ def most_lanes(target: Target) -> tuple[int | None, str]:
     """Return how many trials may run side by side at a target, None for any number, and why."""
     safety, shared = target.safety, Capability.TPPS not in target.fixtures.offers
     serial = {
-        "no trial has customers and a clock of its own (fixtures.kind)": (
+        "trials share customers or the clock (fixtures.kind)": (
             customers_of(target) is not Customers.CREATED
         ),
         f"one browser signs (sca.kind: {target.sca.kind.value})": (
@@ -121,7 +121,8 @@ def most_lanes(target: Target) -> tuple[int | None, str]:
         "all trials share one client, whose token some of them renew (auth.tpp)": (
             shared and target.auth.of(by_tpp=True).kind in ISSUING
         ),
-        "trials spend a budget in their order (budget.calls)": target.budget.calls is not None,
+        "trials share a budget and spend it in order (budget.calls)": target.budget.calls
+        is not None,
         "the bank is live (safety.concurrency)": target.is_live and safety.concurrency is None,
     }
     for reason, applies in serial.items():

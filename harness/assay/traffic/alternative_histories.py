@@ -1,4 +1,4 @@
-"""What may have happened beside what a recording shows: a violation that it explains is none.
+"""Alternative histories that a recording allows: a violation that one of them explains is none.
 
 Calls and headers may be missing, tokens may belong to other callers, and the clock of a bank may
 show another time than that of the recorder.

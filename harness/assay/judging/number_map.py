@@ -1,4 +1,4 @@
-"""Values by number, in little memory where the numbers follow each other from 1."""
+"""Compact mapping from numbers to values, for numbers that follow each other from 1."""
 
 from __future__ import annotations
 

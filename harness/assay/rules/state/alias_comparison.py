@@ -1,4 +1,4 @@
-"""Answers under the other names of a method, compared with those under its main name.
+"""Comparison of answers under the aliases of an operation with those under its main path.
 
 What the target file binds must be the same. All else of an item is compared, too, if two answers
 under the main name, before and after, are the same: then nothing in it changes by itself. Texts

@@ -1,4 +1,4 @@
-"""Look-up of the target's own ids of what a call names, where the target file says that it uses them.
+"""Look-up of the target's own ids for items that a call names.
 
 The list that has them is read as any TPP reads it, with the customer present. Where it takes a
 consent, one is made, signed and ended for that alone, before the customer's first other consent.

@@ -1,4 +1,4 @@
-"""Written run: what a journal says of its obligations, read for a comparison and not for a report.
+"""Verdicts, waivers and counts of a recorded run, read for a comparison and not for a report.
 
 The journal may be forged. Nothing here believes it: each part is compared with what contracts,
 target file and exchanges say.

@@ -1,4 +1,4 @@
-"""Answers about what a consent covers: served, refused, or empty although there are entries."""
+"""Answers for items that a consent covers: served, refused, or empty although there are entries."""
 
 from __future__ import annotations
 

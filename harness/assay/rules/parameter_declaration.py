@@ -1,4 +1,4 @@
-"""A declared parameter as a value, and the JSON Schema of a clause that follows from several.
+"""Declaration of one parameter as a value, and the JSON Schema of a clause from its declarations.
 
 `parameters` has the functions that declare parameters.
 """

@@ -1,0 +1,22 @@
+"""The contracts of a run where none is named: those of the target file, if all can be read."""
+
+import pytest
+
+from assay.binding.read import read_document
+from assay.contract.files.load import loads
+
+FILE = "assay: 1\ntarget: t\ntransport: http\nbase_url: https://bank.example\n"
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ("contracts: [pis]\n", ("pis",)),
+        ("contracts: [pis, aisp]\n", ("aisp", "pis")),
+        ("contracts: [pis, meters]\n", ()),
+        ("", ()),
+    ],
+)
+def test_shipped_contracts_that_a_file_names_are_those_of_the_run(named, expected):
+    """One of the user's own, named by its id, must be given with the command."""
+    assert expected == read_document(loads(FILE + named)).own_contracts
