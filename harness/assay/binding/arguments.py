@@ -15,6 +15,8 @@ from assay.contract.scalars import same, text_of, word_of
 from assay.errors import CannotArrange
 from assay.history import Call, Malformed
 
+#: A query that no bank can mean anything by.
+JUNK = (("page", "minus one"), ("page", "\u2603"), ("\u0000", "\u0000"), ("limit", "9" * 400))
 #: What stands in place of an identifier in a malformed read; a slash would end it in a path.
 BAD_IDENTIFIERS: Mapping[Malformed, str] = {
     Malformed.BAD_IDENTIFIER: "not an identifier..%2f\u00e9'\"<>",

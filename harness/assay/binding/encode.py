@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import quote, urlencode
 
-from assay.binding.arguments import arguments
+from assay.binding.arguments import JUNK, arguments
 from assay.binding.customer_credentials import place_credentials
 from assay.binding.mode_values import sent_for_mode, slot_of_plain_mode
 from assay.binding.paging import value_in_body
@@ -319,9 +319,6 @@ def _credentials(
     for pointer, value in placed.body:
         put(draft.body, pointer, value)
 
-
-#: A query that no bank can mean anything by.
-JUNK = (("page", "minus one"), ("page", "\u2603"), ("\u0000", "\u0000"), ("limit", "9" * 400))
 
 #: Bodies that are sent as they are; the others are made from the valid one.
 BAD_BODIES: Mapping[Malformed, bytes] = {

@@ -15,8 +15,8 @@ from functools import cache
 from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from assay.binding.arguments import BAD_DATES, BAD_IDENTIFIERS
-from assay.binding.encode import JUNK, Access
+from assay.binding.arguments import BAD_DATES, BAD_IDENTIFIERS, JUNK
+from assay.binding.encode import Access
 from assay.binding.json_parser import parse_json
 from assay.binding.mode_values import with_arguments
 from assay.binding.pointer import MISSING, find
