@@ -254,7 +254,7 @@ def test_a_limit_of_calls_where_no_customer_owns_anything(tmp_path):
     result = CliRunner().invoke(command, [str(path)])
     assert isinstance(result.exception, InputError), result.exception
     (problem,) = result.exception.problems
-    assert (13, "add a resource without `of` that no operation `makes`") == (
+    assert (14, "add a resource without `of` that no operation `makes`") == (
         problem.line,
         problem.hint,
     )
