@@ -184,6 +184,9 @@ def _not_offered(operation: Operation) -> YamlEntry:
     """Return the comment for an operation that the document does not have."""
     absent = f"`absent: {{operations: {{{operation.id}: …}}}}`"
     what = f"no operation of the document matches; if the bank has none, {absent} says why"
+    if operation.grants:
+        # Such a bank has nothing to transmit: the customer consents where the token is given.
+        what += f"; if a customer's token covers everything, write `{operation.id}: {{given: with-token}}`"
     if not operation.available:
         what = f"the path at which this bank would offer {operation.method} {operation.path}"
     return gap("operations", operation.id, what=what, example="{path: /…}")
