@@ -285,7 +285,9 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
     leaf = called(name, shape.offered.request)
     if leaf is None:
         what = f"the place of {name} in the request"
-        example = f"{{body: /{name}, value: …}}"
+        # Names of headers have hyphens, and members of a body have none.
+        place = f"header: {name}" if "-" in name else f"body: /{name}"
+        example = f"{{{place}, value: …}}"
         return shape.gap("argument", name, what=what, example=example), False
     spelling: dict[str, Json] = {"body": leaf.pointer}
     # The account of the customer is that of the fixture, whatever the document's example.

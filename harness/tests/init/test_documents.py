@@ -506,6 +506,23 @@ def test_what_an_object_must_have_is_missing_where_an_argument_makes_it(drafts):
     assert 'if date alone says so, for example `deferred: {body: "", value: {}}`' in text
 
 
+def test_the_zone_of_a_document_is_not_guessed(drafts):
+    """The bank of a document is in any country."""
+    for path in drafts.values():
+        assert "zone" not in load(path).data
+        assert "for example `zone: Europe/Paris`" in path.read_text(encoding="utf-8")
+
+
+def test_an_inherited_target_by_default_is_a_guess(tmp_path, monkeypatch):
+    """What a draft without a document extends is marked if it was not asked for."""
+    monkeypatch.chdir(tmp_path)
+    for given, mark in ((), True), (("--extends", "stet-1.4.0"), False):
+        out = f"{mark}.yaml"
+        group.main(["init", "--yes", "--out", out, *given], standalone_mode=False)
+        text = Path(out).read_text(encoding="utf-8")
+        assert ("extends: stet-1.4.0  # guessed: a default" in text) is mark
+
+
 def test_one_account_is_no_list_of_accounts(tmp_path):
     """Without the list, the operation on one account is not taken for it."""
     text = (HERE / "coast.yaml").read_text(encoding="utf-8")

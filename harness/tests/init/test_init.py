@@ -60,7 +60,8 @@ def test_from_our_own_document_a_run_conforms_but_for_what_is_missing(begin, tmp
     exported = tmp_path / "sandbox.json"
     exported.write_text(json.dumps(document(bound, target)))
     with serving(make_app()) as url:
-        path, _ = begin("--openapi", exported, "--base-url", url, "--fixtures", "control")
+        args = ["--base-url", url, "--fixtures", "control", "--zone", "Europe/Paris"]
+        path, _ = begin("--openapi", exported, *args)
         assay("run", "-c", "aisp", "-t", path, "--out", "report", "--quiet", cwd=tmp_path)
     report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     verdicts = {one["id"]: one["verdict"] for one in report["obligations"]}
