@@ -200,7 +200,9 @@ def test_nothing_is_lacking_for_what_is_never_called(tmp_path):
     """Where the token covers everything, the operation that makes consents needs no values."""
     desk = TESTS / "consents"
     before, rest = (desk / "target.yaml").read_text(encoding="utf-8").split("  permit:\n")
-    after = rest[rest.index("  accounts:\n    headers") :].replace('{Consent-ID: "{consent-id}"}', "{}")
+    after = rest[rest.index("  accounts:\n    headers") :].replace(
+        '{Consent-ID: "{consent-id}"}', "{}"
+    )
     path = tmp_path / "given.yaml"
     path.write_text(f"{before}  permit: {{given: with-token}}\n{after}", encoding="utf-8")
     result = CliRunner().invoke(command, [str(desk / "quay.yaml"), str(path)])
