@@ -13,8 +13,9 @@ import pytest
 from assay.binding.fixture_settings import CustomerSource
 from assay.binding.target import FixtureKind, ScaKind, TransportKind
 from assay.contract.model import Capability
-from assay.doctor.context import DoctorContext, Weight
+from assay.doctor.context import DoctorContext, EarlyEnd, Weight
 from assay.doctor.fixtures import answers, screens, zone
+from assay.doctor.probing import _ended_early
 from assay.execution.environment import set_up
 from assay.history import Authorise, Authorised, Ending, Subject, Wire
 from assay.planning.prepare import prepare
@@ -139,3 +140,19 @@ def test_trials_side_by_side_need_a_clock_each(
     environment = set_up(prepared.target)
     context.environment = replace(environment, fixtures=cast("Any", Clocks(shared=shared)))
     assert [Weight.FAULT] * faults == [finding.weight for finding in answers(context)]
+
+
+@pytest.mark.parametrize(
+    ("early", "weight"),
+    [
+        (EarlyEnd(missing="a card with slips", unprepared=True), Weight.UNSEEN),
+        (EarlyEnd(missing="the fixture provider failed"), Weight.DOUBT),
+        (EarlyEnd(missing="a path", key=("operations", "accounts", "path")), Weight.UNSEEN),
+    ],
+)
+def test_what_the_fixtures_cannot_prepare_is_not_seen(early: EarlyEnd, weight: Weight) -> None:
+    """They may lack a part, which costs what needs it; a provider that fails is a question."""
+    context = DoctorContext(target_name=None, prepared=prepare(), early_ends=[early])
+    (finding,) = _ended_early(context)
+    assert weight is finding.weight
+    assert f"it needs {early.missing}" in finding.found

@@ -261,3 +261,18 @@ def test_what_a_zone_cannot_show_is_not_applicable(zone, void):
 
     assert {*void, "redirect-only/password-grant"} == set(said)
     assert all(item.reason.startswith("the ") for item in said.values())
+
+
+def test_what_signs_or_reads_a_request_needs_its_key():
+    """Without `item.key`, no trial can know which request it is about, and the plan says so."""
+    pis = parse_contract(find_contract("pis"))
+    create = SANDBOX.operations["create-payment"]
+    keyless = replace(create, item=replace(create.item, key=(), key_header=None))
+    target = replace(SANDBOX, operations={**SANDBOX.operations, "create-payment": keyless})
+    items = plan(bind([pis], target), target, lambda _: True).items
+    asked = [item.obligation for item in items if item.disposition is Disposition.ASK]
+    lost = [item.reason for item in items if "create-payment.item.key" in item.reason]
+    signed = {Capability.SCA, Capability.SCREENS}
+    assert [] == [one.id for one in asked if one.needs & signed]
+    assert [] == [one.id for one in asked if one.id.startswith("pis/payments.content/")]
+    assert 60 < len(lost)

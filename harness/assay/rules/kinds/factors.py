@@ -23,7 +23,7 @@ from assay.rules.lifecycle import request_queries, request_steps, signing, track
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import ref
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs, scenario_of
+from assay.rules.rule import Facet, Kind, Scenario, Script, needs, scenario_of
 from assay.rules.scope import Calls, Scope
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"
@@ -113,9 +113,7 @@ class Factors(Kind):
                     description=f"{segment} customers are offered no factor but {', '.join(factors)}",
                     scenario=FactorsScenario(id=f"{segment}:offered", segment=segment),
                     needs=signing.NEEDS | needs(Capability.SEGMENTS),
-                    requires=(
-                        BindingRequirement(operation=self.lifecycle.create.id, feature="approval"),
-                    ),
+                    requires=self.lifecycle.approval_requirement(),
                 )
                 for segment, factors in self.offered.items()
             ),

@@ -50,7 +50,10 @@ class GivesBack(Kind):
                 description=f"a read returns {field} as it was sent",
                 scenario=Scenario(id="each-mode"),
                 needs=needs(Capability.PSU, Capability.WRITE),
-                requires=(BindingRequirement(operation=read.id, feature="field", name=field),),
+                requires=(
+                    BindingRequirement(operation=read.id, feature="field", name=field),
+                    self.lifecycle.key_requirement(),
+                ),
             )
             for field in self.fields
         )

@@ -113,7 +113,7 @@ class Notice(Kind):
                 needs=_needs(self, scenario),
                 requires=(
                     *self.lifecycle.state_requirement(),
-                    BindingRequirement(operation=self.lifecycle.create.id, feature="approval"),
+                    *self.lifecycle.approval_requirement(),
                     *(
                         BindingRequirement(
                             operation=self.lifecycle.create.id, feature="mode", name=variant.mode

@@ -100,10 +100,15 @@ class Lifecycle:
         return (BindingRequirement(operation=self.create.id, feature="mode", name=mode),)
 
     def approval_requirement(self) -> tuple[BindingRequirement, ...]:
-        """Require the target file to bind the link to the screens, if a request is signed."""
+        """Require the target file to bind what it takes to sign a request, if it is signed."""
         if not self.signed:
             return ()
-        return (BindingRequirement(operation=self.create.id, feature="approval"),)
+        approval = BindingRequirement(operation=self.create.id, feature="approval")
+        return (approval, self.key_requirement())
+
+    def key_requirement(self) -> BindingRequirement:
+        """Require the target file to bind the key of a request that was made."""
+        return BindingRequirement(operation=self.create.id, feature="key")
 
 
 def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:

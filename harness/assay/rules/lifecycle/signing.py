@@ -151,11 +151,8 @@ def signings(lifecycle: Lifecycle, history: History) -> tuple[Signing, ...]:
 
 
 def requirements(lifecycle: Lifecycle) -> tuple[BindingRequirement, ...]:
-    """Require the target file to bind the link to the screens, and a request's state."""
-    return (
-        *lifecycle.state_requirement(),
-        BindingRequirement(operation=lifecycle.create.id, feature="approval"),
-    )
+    """Require the target file to bind what it takes to sign a request, and its state."""
+    return (*lifecycle.state_requirement(), *lifecycle.approval_requirement())
 
 
 def make(
