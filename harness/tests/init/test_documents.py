@@ -92,6 +92,7 @@ FOUND = {
     },
     "coast.yaml": {
         "contracts": ["aisp"],
+        "auth.kind": "bearer",
         "operations.accounts.list": "/data",
         "operations.accounts.item.id": "/accountId",
         "operations.balances.path": "/accounts/{accountId}/balance",
@@ -511,6 +512,25 @@ def test_the_zone_of_a_document_is_not_guessed(drafts):
     for path in drafts.values():
         assert "zone" not in load(path).data
         assert "for example `zone: Europe/Paris`" in path.read_text(encoding="utf-8")
+
+
+def test_a_second_scheme_is_named(drafts):
+    """Where each call needs a token and a key, the token is guessed and the key is named."""
+    text = drafts["coast.yaml"].read_text(encoding="utf-8")
+    assert "the bearer scheme in the document, which requires portalKey, too" in text
+
+
+def test_a_list_may_be_the_whole_answer(tmp_path):
+    """A list of objects that is the body has the empty pointer."""
+    document = json.loads((HERE / "stet.json").read_text(encoding="utf-8"))
+    answers = document["paths"]["/accounts"]["get"]["responses"]["200"]["content"]
+    schema = next(iter(answers.values()))
+    schema["schema"] = schema["schema"]["properties"]["accounts"]
+    source = tmp_path / "list.json"
+    source.write_text(json.dumps(document))
+    path = draft(tmp_path, source)
+    assert "" == at(load(path).data, "operations.accounts.list")
+    assert bind([parse_contract(find_contract("aisp"))], read_target(path))
 
 
 def test_an_inherited_target_by_default_is_a_guess(tmp_path, monkeypatch):
