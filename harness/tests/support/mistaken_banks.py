@@ -53,6 +53,9 @@ class MistakenBank:
         data = {**extended(load(self.target)).data, **self.settings}
         data["contracts"] = list(self.contracts)
         data.pop("extends", None)
+        known = {name for contract in self.parsed for name in contract.operations}
+        operations = data["operations"].items()
+        data["operations"] = {name: each for name, each in operations if name in known}
         return data
 
     @property
@@ -160,7 +163,25 @@ BANKS = (
     _small("consents quay target", ("quay_bank", "Bank"), 150, 78),
     _small("general_kinds desk desk-target", ("desk_bank", "Desk"), 340, 171),
     _small("general_kinds counted counted-target", ("counting_desk", "CountingDesk"), 90, 45),
+    _small("general_kinds errors errors-target", ("error_desk", "ErrorDesk"), 100, 50),
     _small("guest_kinds parcels parcels-target", ("parcels_bank", "Lockers"), 60, 31),
+    _small("consent_tokens fjord target", ("fjord_bank", "Bank"), 100, 50),
+    MistakenBank(
+        name="morgan",
+        target=TESTS / "consent_tokens" / "morgan-target.yaml",
+        contracts=("pis",),
+        bank=_beside(TESTS / "consent_tokens", "morgan_bank", "Morgan"),
+        mistakes=300,
+        step=150,
+    ),
+    MistakenBank(
+        name="merlin",
+        target=TESTS / "submission" / "merlin-target.yaml",
+        contracts=("pis",),
+        bank=_beside(TESTS / "submission", "merlin_bank", "Merlin"),
+        mistakes=300,
+        step=150,
+    ),
     MistakenBank(
         name="xs2a",
         target=XS2A / "nordhafen.yaml",
