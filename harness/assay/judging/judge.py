@@ -10,19 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from assay.history import (
-    Authorise,
-    Authorised,
-    Effects,
-    Ending,
-    History,
-    Renewed,
-    State,
-    Withdrawn,
-)
+from assay.history import History
 from assay.history.events import ProbeRun
 from assay.judging.corrections import soften
-from assay.judging.verdict import NO_EVIDENCE, Agreement, Evidence, Standing, Verdict, weigh
+from assay.judging.undecided import why_undecided
+from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan
 from assay.rules.evidence import checked, countable
@@ -106,7 +98,7 @@ def _verdict(
     if not evidence and run.stopped:
         standing, reason, shortage = Standing.UNVERIFIED, run.stopped, run.shortage
     elif not evidence:
-        reason = _undecided(run.history)
+        reason = why_undecided(run.history)
     elif standing is Standing.INDETERMINATE and run.stopped:
         reason = f"{reason}; the trial {run.stopped}"
     return Verdict(
@@ -117,55 +109,3 @@ def _verdict(
         calls=calls,
         shortage=shortage,
     )
-
-
-def _undecided(history: History) -> str:
-    """Return why no exchange of a trial decides: the first step that was to succeed and did not."""
-    for exchange in history.exchanges:
-        if not exchange.accepted and not exchange.call.variation:
-            failure = getattr(exchange.outcome, "why", "")
-            what = failure or f"it was refused ({exchange.wire.status})"
-            return f"not judged: the control call of {exchange.call.operation} failed: {what}"
-    return next(_unsigned(history), NO_EVIDENCE)
-
-
-def _cut_short(event: Authorised) -> bool:
-    return event.ending in {Ending.DISCONNECTED, Ending.STOPPED}
-
-
-def _chosen(event: Authorised) -> bool:
-    """Whether it is known with which factor the customer signed; without screens it is."""
-    return not event.screens or "factor" in event.screens or len(event.offered or ()) == 1
-
-
-def _unsigned(history: History) -> Iterator[str]:
-    """Yield why a customer could not sign as was to be shown, or why nothing shows what followed."""
-    for event in history.events:
-        match event:
-            case Authorised(step=step) if not step.variation and (event.why or _cut_short(event)):
-                what = event.why or f"the customer was disconnected ({event.wire.status})"
-                yield f"not judged: the control signature: {what}"
-            case Authorised(step=Authorise(factor=str(factor))) if not _chosen(event):
-                yield f"not judged: no screen let the customer choose the factor {factor}"
-            case Withdrawn(done=False):
-                yield "not judged: the customer's cancellation at the bank was not accepted"
-            case Renewed(done=False):
-                yield "not judged: the token was not renewed"
-            case _:
-                pass
-    confirmed = {
-        event.step.request
-        for event in history.events
-        if isinstance(event, Authorised) and event.ending is Ending.CONFIRMED
-        if not event.step.variation
-    }
-    for exchange in history.exchanges:
-        item = exchange.item
-        if item and item.key in confirmed and item.state is State.REJECTED:
-            yield (
-                "not judged: the control request was rejected after the customer had confirmed it"
-                " (does it repeat one of an earlier trial?)"
-            )
-    inquired = [event for event in history.events if isinstance(event, Effects)]
-    if inquired and all(event.done is None for event in inquired):
-        yield "not judged: the fixture provider does not say what was carried out"

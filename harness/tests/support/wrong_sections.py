@@ -209,9 +209,7 @@ def _signed(data: Any, sca: Mapping[str, Any]) -> Iterator[Change]:
                     "sca.disconnected misspelt", ("sca", "disconnected", n, key), nearly(page[key])
                 )
         if "statuses" in page:
-            yield set_to(
-                "sca.disconnected misspelt", ("sca", "disconnected", n, "statuses"), [418]
-            )
+            yield set_to("sca.disconnected misspelt", ("sca", "disconnected", n, "statuses"), [418])
         yield set_to("sca.disconnected everywhere", ("sca", "disconnected"), [{"statuses": [200]}])
         yield set_to("sca.disconnected removed", ("sca", "disconnected"), GONE)
     if sca:
