@@ -11,12 +11,12 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import yaml
-from mistaken_banks import BANKS, MistakenBank
+from mistaken_banks import BANKS, MistakenBank, Verdicts
 from wrong_files import WrongFile, wrong_files
 
 from assay.doctor import examination
@@ -83,7 +83,7 @@ class Trials:
 
     bank: MistakenBank
     folder: Path
-    conforming: int = 0
+    sound: Verdicts = field(default_factory=dict)
 
     def write(self, data) -> Path:
         """Write a target file."""
@@ -102,13 +102,23 @@ class Trials:
             assert [] == blocking, (step.name, blocking)
         bound = context.contracts_bound
         operations = {name: each for one in bound for name, each in one.operations.items()}
-        yield from wrong_files(data, context.answers, operations)
+        answers = (*context.answers, *context.submissions)
+        yield from filter(self.bank.is_own, wrong_files(data, answers, operations))
 
     def run_sound(self) -> None:
-        """Count what conforms with the sound file."""
+        """Keep how each obligation stands with the sound file."""
         data = json.loads(json.dumps(self.bank.data(), default=str))
-        sound = self.bank.verdicts(self.bank.prepared(self.write(data)))
-        self.conforming = [*sound.values()].count(Standing.CONFORMS)
+        self.sound = self.bank.verdicts(self.bank.prepared(self.write(data)))
+
+    def is_harmless(self, verdicts: Verdicts) -> bool:
+        """Whether all that conforms with the sound file conforms, of the contracts that were run."""
+        contracts = {obligation.partition("/")[0] for obligation in verdicts}
+        sound = {name for name, each in self.sound.items() if each is Standing.CONFORMS}
+        return all(
+            verdicts.get(name) is Standing.CONFORMS
+            for name in sound
+            if name.partition("/")[0] in contracts
+        )
 
     def examine(self, mistake: WrongFile) -> Trial:
         """Check, examine and, where nothing was said, run a file with a mistake."""
@@ -124,12 +134,12 @@ class Trials:
             named = min((_named(each, mistake, lines) for each in blocking), key=NAMED.index)
         if blocking and EXTENT != "blamed":
             return Trial(mistake, "doctor", findings, named)
-        verdicts = self.bank.verdicts(prepared)
+        verdicts = self.bank.verdicts(prepared, mistake)
         blamed = tuple(each for each, one in verdicts.items() if one is Standing.VIOLATES)
         if blocking:
             return Trial(mistake, "doctor", findings, named, blamed)
-        conforms = [*verdicts.values()].count(Standing.CONFORMS)
-        end = "blamed" if blamed else "harmless" if conforms >= self.conforming else "unverified"
+        end = "harmless" if self.is_harmless(verdicts) else "unverified"
+        end = "blamed" if blamed else end
         return Trial(mistake, end, blamed=blamed)
 
 

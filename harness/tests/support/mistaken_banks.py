@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+from wrong_files import WrongFile
 
 from assay._resources import contract_dir
 from assay.binding.join import bind
@@ -29,6 +31,8 @@ from assay.planning.prepare import Prepared
 from assay.rules import kinds
 from assay.rules.rule import Kind
 
+#: How each obligation stands.
+Verdicts: TypeAlias = dict[str, Standing]
 TESTS = Path(__file__).parents[1]
 SHIPPED = ("aisp", "pis")
 
@@ -37,7 +41,8 @@ SHIPPED = ("aisp", "pis")
 class MistakenBank:
     """A sound bank with its target file and contracts; every `step`th mistake is the sample.
 
-    `mistakes` is the least number of them, and `settings` replace keys of the target file.
+    `mistakes` is the least number of them, and `settings` replace keys of the target file. With
+    `own` only the keys that stand in the file itself are wrong, not those that it inherits.
     """
 
     name: str
@@ -47,6 +52,7 @@ class MistakenBank:
     mistakes: int
     step: int
     settings: Mapping[str, Any] = field(default_factory=dict)
+    own: bool = False
 
     def data(self) -> dict[str, Any]:
         """Return the target file with what it inherits and the settings."""
@@ -57,6 +63,11 @@ class MistakenBank:
         operations = data["operations"].items()
         data["operations"] = {name: each for name, each in operations if name in known}
         return data
+
+    def is_own(self, mistake: WrongFile) -> bool:
+        """Whether a mistake is to be tried: whether its key stands in the file itself."""
+        data = {**load(self.target).data, **self.settings} if self.own else {}
+        return not self.own or any(_stands(data, at) for at in mistake.touched)
 
     @property
     def parsed(self):
@@ -78,18 +89,32 @@ class MistakenBank:
         """Make the bank ready."""
         return set_up(target, bank=self.bank, ledger=ledger)
 
-    def verdicts(self, prepared: Prepared) -> dict[str, Standing]:
-        """Run everything, without an examination."""
+    def verdicts(self, prepared: Prepared, mistake: WrongFile | None = None) -> Verdicts:
+        """Run every contract that a mistake concerns, without an examination."""
+        named = mistake.operations if mistake else frozenset()
+        bound = [
+            each for each in prepared.bound if not named or named & {*each.contract.operations}
+        ]
+        planned = plan(bound, prepared.target)
         environment = self.set_up(prepared.target)
         try:
-            session = Session(
-                plan=prepared.plan, environment=environment, journal=Journal(out=None)
-            )
+            session = Session(plan=planned, environment=environment, journal=Journal(out=None))
             result = run_session(session)
         finally:
             environment.close()
         assert () == result.faults
         return {verdict.obligation: verdict.standing for verdict in result.verdicts}
+
+
+def _stands(data: Any, at: tuple[Any, ...]) -> bool:
+    """Whether a file has a key, or a value in place of what is above it."""
+    for step in at:
+        if not isinstance(data, Mapping):
+            return True
+        if step not in data:
+            return False
+        data = data[step]
+    return True
 
 
 @cache
@@ -171,16 +196,18 @@ BANKS = (
         target=TESTS / "consent_tokens" / "morgan-target.yaml",
         contracts=("pis",),
         bank=_beside(TESTS / "consent_tokens", "morgan_bank", "Morgan"),
-        mistakes=300,
-        step=150,
+        mistakes=60,
+        step=30,
+        own=True,
     ),
     MistakenBank(
         name="merlin",
         target=TESTS / "submission" / "merlin-target.yaml",
         contracts=("pis",),
         bank=_beside(TESTS / "submission", "merlin_bank", "Merlin"),
-        mistakes=300,
-        step=150,
+        mistakes=40,
+        step=20,
+        own=True,
     ),
     MistakenBank(
         name="xs2a",

@@ -31,6 +31,12 @@ class WrongFile:
     data: Mapping[str, Any]
     touched: tuple[Path, ...]
 
+    @property
+    def operations(self) -> frozenset[str]:
+        """The operations that it is about; empty if it is about all of them."""
+        inside = all(at[0] == "operations" and len(at) > 1 for at in self.touched)
+        return frozenset(at[1] for at in self.touched) if inside else frozenset()
+
     def __str__(self) -> str:
         """Name the mistake for people."""
         return f"{self.kind}: {'.'.join(map(str, self.at))} = {self.wrong!r}"
