@@ -154,12 +154,14 @@ class EarlyEnd:
     """Why a probe could not be completed: what is missing, and the key that provides it.
 
     `key` is empty where no key of the target file does. `segment` is the customer segment
-    that the probe was to create, if that was its purpose.
+    that the probe was to create, if that was its purpose. With `failed`, `missing` says what
+    went wrong.
     """
 
     missing: str
     key: tuple[str, ...] = ()
     segment: str = ""
+    failed: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

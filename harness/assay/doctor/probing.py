@@ -116,7 +116,7 @@ def _run(
     except CannotArrange as error:
         return EarlyEnd(missing=str(error), key=error.key)
     except TargetError as error:
-        return EarlyEnd(missing=str(error))
+        return EarlyEnd(missing=str(error), failed=True)
     finally:
         script.close()
     return None
@@ -134,5 +134,6 @@ def _ended_early(context: DoctorContext) -> Iterator[Finding]:
             continue
         where = early.key or ("fixtures",)
         weight = Weight.UNSEEN if where[0] == "operations" else Weight.DOUBT
-        found = f"a call could not be made: it needs {early.missing}"
+        needs = "" if early.failed else "it needs "
+        found = f"a call could not be made: {needs}{early.missing}"
         yield context.finding(where, "", found, weight=weight)

@@ -118,6 +118,8 @@ def _forbidden(
     else:
         expected = "permission for an ordinary call"
         hint = "is the token valid for this interface, and does a consent exist?"
+        used = ", ".join(_outputs(context.target, answer))
+        hint = f"{hint} Does it need another value than that of {used}?" if used else hint
         yield context.finding(
             answer.place(),
             expected,
@@ -125,6 +127,18 @@ def _forbidden(
             hint,
             weight=Weight.UNSEEN if accepted and _may_be_right(context, answer) else Weight.DOUBT,
         )
+
+
+def _outputs(target: Target, answer: SeenAnswer) -> Iterator[str]:
+    """Yield the keys of the outputs that a request sent."""
+    binding = answer.binding
+    common, own = (target.headers, target.queries), (binding.headers, binding.queries)
+    texts = [text for each in (*common, *own) for text in each.values()]
+    texts += [binding.path or "", str(binding.template)]
+    for operation, other in target.operations.items():
+        for name in other.outputs:
+            if any(f"{{{name}}}" in text for text in texts):
+                yield f"operations.{operation}.outputs.{name}"
 
 
 def _may_be_right(context: DoctorContext, answer: SeenAnswer) -> bool:
@@ -146,7 +160,9 @@ def arguments(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     sent, excerpt = ", ".join(_sent(answer)) or "no arguments", context.excerpt(answer)
     place, expected = answer.place(*argument_key(answer)), "an ordinary call to be accepted"
     found = f"{answer.status}: {excerpt}" if excerpt else str(answer.status)
-    yield context.finding(place, expected, found, f"sent: {sent}")
+    common = [name for name in ("headers", "queries") if getattr(context.target, name)]
+    also = f"; and {' and '.join(common)} of the whole file" if common else ""
+    yield context.finding(place, expected, found, f"sent: {sent}{also}")
 
 
 def argument_key(answer: SeenAnswer) -> tuple[str, ...]:

@@ -16,13 +16,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from mistaken_banks import BANKS, MistakenBank, Verdicts
+from mistaken_banks import BANKS, Heard, MistakenBank, Verdicts
 from wrong_files import WrongFile, wrong_files
 
 from assay.doctor import examination
 from assay.doctor.context import DoctorContext, Finding
 from assay.errors import InputError
 from assay.judging.verdict import Standing
+from assay.planning.prepare import Prepared
 
 pytestmark = pytest.mark.slow
 
@@ -84,6 +85,7 @@ class Trials:
     bank: MistakenBank
     folder: Path
     sound: Verdicts = field(default_factory=dict)
+    heard: Heard = field(default_factory=dict)
 
     def write(self, data) -> Path:
         """Write a target file."""
@@ -106,19 +108,28 @@ class Trials:
         yield from filter(self.bank.is_own, wrong_files(data, answers, operations))
 
     def run_sound(self) -> None:
-        """Keep how each obligation stands with the sound file."""
+        """Keep how each obligation stands with the sound file, and what its trials call."""
         data = json.loads(json.dumps(self.bank.data(), default=str))
-        self.sound = self.bank.verdicts(self.bank.prepared(self.write(data)))
+        self.sound = self.bank.verdicts(self.bank.prepared(self.write(data)), heard=self.heard)
+
+    def run(self, mistake: WrongFile, prepared: Prepared) -> Verdicts:
+        """Run the trials that call what a mistake is about; all of them if one violates something."""
+        names = {*mistake.operations}
+        names |= {
+            name
+            for name, each in prepared.target.operations.items()
+            if any(spelling.found in names for spelling in each.arguments.values())
+        }
+        skipped = {each for each, called in self.heard.items() if names and not called & names}
+        verdicts = self.bank.verdicts(prepared, lambda each: each.id not in skipped)
+        if skipped and Standing.VIOLATES in verdicts.values():
+            return self.bank.verdicts(prepared)
+        return verdicts
 
     def is_harmless(self, verdicts: Verdicts) -> bool:
-        """Whether all that conforms with the sound file conforms, of the contracts that were run."""
-        contracts = {obligation.partition("/")[0] for obligation in verdicts}
+        """Whether all that was run, and conforms with the sound file, conforms."""
         sound = {name for name, each in self.sound.items() if each is Standing.CONFORMS}
-        return all(
-            verdicts.get(name) is Standing.CONFORMS
-            for name in sound
-            if name.partition("/")[0] in contracts
-        )
+        return all(each is Standing.CONFORMS for name, each in verdicts.items() if name in sound)
 
     def examine(self, mistake: WrongFile) -> Trial:
         """Check, examine and, where nothing was said, run a file with a mistake."""
@@ -134,7 +145,7 @@ class Trials:
             named = min((_named(each, mistake, lines) for each in blocking), key=NAMED.index)
         if blocking and EXTENT != "blamed":
             return Trial(mistake, "doctor", findings, named)
-        verdicts = self.bank.verdicts(prepared, mistake)
+        verdicts = self.run(mistake, prepared)
         blamed = tuple(each for each, one in verdicts.items() if one is Standing.VIOLATES)
         if blocking:
             return Trial(mistake, "doctor", findings, named, blamed)

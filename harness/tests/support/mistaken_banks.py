@@ -8,7 +8,7 @@ called in this process too.
 import importlib
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from wrong_files import WrongFile
 
 from assay._resources import contract_dir
+from assay.binding.encode import Access
 from assay.binding.join import bind
 from assay.binding.read import extended, find_target, read_target
 from assay.contract.files.load import load
@@ -24,8 +25,10 @@ from assay.contract.parse import find_contract, parse_contract
 from assay.doctor import examination
 from assay.execution.environment import set_up, sound_bank
 from assay.execution.session import Session, run_session
+from assay.history import Event, Exchange, Submitted
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
+from assay.planning.obligation import Obligation
 from assay.planning.plan import plan
 from assay.planning.prepare import Prepared
 from assay.rules import kinds
@@ -33,8 +36,24 @@ from assay.rules.rule import Kind
 
 #: How each obligation stands.
 Verdicts: TypeAlias = dict[str, Standing]
+#: The operations that the trials of each obligation call.
+Heard: TypeAlias = dict[str, set[str]]
 TESTS = Path(__file__).parents[1]
 SHIPPED = ("aisp", "pis")
+
+
+@dataclass(kw_only=True)
+class Listening(Journal):
+    """A journal that keeps only which operations the trials of each obligation call."""
+
+    settled: Mapping[str, Sequence[str]]
+    heard: Heard
+
+    def event(self, trial: str, event: Event, access: Access) -> None:
+        """Keep the operation of a call."""
+        if isinstance(event, Exchange | Submitted):
+            for obligation in self.settled.get(trial, ()):
+                self.heard.setdefault(obligation, set()).add(event.call.operation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,16 +108,19 @@ class MistakenBank:
         """Make the bank ready."""
         return set_up(target, bank=self.bank, ledger=ledger)
 
-    def verdicts(self, prepared: Prepared, mistake: WrongFile | None = None) -> Verdicts:
-        """Run every contract that a mistake concerns, without an examination."""
-        named = mistake.operations if mistake else frozenset()
-        bound = [
-            each for each in prepared.bound if not named or named & {*each.contract.operations}
-        ]
-        planned = plan(bound, prepared.target)
+    def verdicts(
+        self,
+        prepared: Prepared,
+        select: Callable[[Obligation], bool] = lambda _: True,
+        heard: Heard | None = None,
+    ) -> Verdicts:
+        """Run what is selected, without an examination; `heard` gets the operations that it calls."""
+        planned = plan(prepared.bound, prepared.target, select)
+        settled = {trial.id: [each.id for each in trial.settles] for trial in planned.trials}
+        journal = Listening(out=None, settled=settled, heard={} if heard is None else heard)
         environment = self.set_up(prepared.target)
         try:
-            session = Session(plan=planned, environment=environment, journal=Journal(out=None))
+            session = Session(plan=planned, environment=environment, journal=journal)
             result = run_session(session)
         finally:
             environment.close()
