@@ -15,6 +15,8 @@ from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import ALIKE, likeness
 
 UNAUTHENTICATED, FORBIDDEN = 401, 403
+#: The keys of credentials that all calls of a party have.
+_OF_ALL_CALLS = frozenset({"kind", "token_in", "token_env"})
 #: Words of a refusal that are about the signature, and about its key.
 _SIGNATURE = re.compile(r"signature|digest|keyid|key id", re.IGNORECASE)
 _KEY = re.compile(r"key.?id|unknown key|no such key|key is not known", re.IGNORECASE)
@@ -67,9 +69,12 @@ def _unauthenticated(
             place = ("fixtures", "roles", *own)
             yield context.finding(place, "a token that the bank accepts", found)
         return
-    place = _refused_key(target, first, by_tpp=by_tpp)
+    place, hint = _refused_key(target, first, by_tpp=by_tpp), ""
+    if accepted and place[-1] in _OF_ALL_CALLS:
+        # A gateway may answer so at a path that it does not know.
+        place, hint = first.place("path"), "other calls are accepted with them: is the path right?"
     weight = Weight.DOUBT if accepted else Weight.FAULT
-    yield context.finding(place, "credentials that the bank accepts", found, weight=weight)
+    yield context.finding(place, "credentials that the bank accepts", found, hint, weight=weight)
 
 
 def _challenge(answer: SeenAnswer) -> str:

@@ -6,10 +6,11 @@ more than one trial are made later, by the assembly of all verdicts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from assay.contract.model import Operation
 from assay.history import History
 from assay.history.events import ProbeRun
 from assay.judging.corrections import soften
@@ -76,8 +77,9 @@ def judge(
     for evidence in check(run.history):
         softened = soften(evidence, exchanges, kinds)
         by_facet.setdefault(evidence.facet, []).append(softened)
+    operations = kinds[0].contract.operations if kinds else {}
     return tuple(
-        _verdict(obligation, by_facet.get(obligation.facet, []), run, len(exchanges))
+        _verdict(obligation, by_facet.get(obligation.facet, []), run, operations)
         for obligation in obligations
     )
 
@@ -91,14 +93,17 @@ def indeterminate(obligations: Iterable[Obligation], reason: str) -> tuple[Verdi
 
 
 def _verdict(
-    obligation: Obligation, evidence: Sequence[Evidence], run: ProbeRun, calls: int
+    obligation: Obligation,
+    evidence: Sequence[Evidence],
+    run: ProbeRun,
+    operations: Mapping[str, Operation],
 ) -> Verdict:
     standing, reason = weigh(evidence)
     shortage = None
     if not evidence and run.stopped:
         standing, reason, shortage = Standing.UNVERIFIED, run.stopped, run.shortage
     elif not evidence:
-        reason = why_undecided(run.history)
+        reason = why_undecided(run.history, operations)
     elif standing is Standing.INDETERMINATE and run.stopped:
         reason = f"{reason}; the trial {run.stopped}"
     return Verdict(
@@ -106,6 +111,6 @@ def _verdict(
         standing=standing,
         reason=reason,
         evidence=tuple(evidence),
-        calls=calls,
+        calls=len(run.history.exchanges),
         shortage=shortage,
     )

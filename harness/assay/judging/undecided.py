@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
+from assay.contract.model import Operation
 from assay.history import (
     Authorise,
     Authorised,
@@ -22,22 +23,27 @@ from assay.judging.verdict import NO_EVIDENCE
 __all__ = ["why_undecided"]
 
 
-def why_undecided(history: History) -> str:
+def why_undecided(history: History, operations: Mapping[str, Operation]) -> str:
     """Return why no exchange of a trial decides: the first step that was to succeed and did not."""
     for exchange in history.exchanges:
         if not exchange.accepted and not exchange.call.variation:
             failure = getattr(exchange.outcome, "why", "")
             what = failure or f"it was refused ({exchange.wire.status})"
             return f"not judged: the control call of {exchange.call.operation} failed: {what}"
-    return next(chain(_unsigned(history), _unread(history)), NO_EVIDENCE)
+    return next(chain(_unsigned(history), _unread(history, operations)), NO_EVIDENCE)
 
 
-def _unread(history: History) -> Iterator[str]:
-    """Yield what the target file does not know: an answer, or the state of a request."""
+def _unread(history: History, operations: Mapping[str, Operation]) -> Iterator[str]:
+    """Yield what the target file does not find: an answer, the key of a request, or its state."""
     for exchange in history.exchanges:
         outcome = exchange.outcome
         if isinstance(outcome, Indeterminate) and outcome.cause is Cause.BINDING:
             yield f"not judged: {exchange.call.operation}: {outcome.why}"
+    for exchange in history.exchanges:
+        name, item = exchange.call.operation, exchange.item
+        making = name in operations and operations[name].makes
+        if exchange.accepted and making and not (item and item.key):
+            yield f"not judged: {name} shows no key of the new request (operations.{name}.item.key)"
     shown = {each.call.operation for each in history.exchanges if each.item and each.item.state}
     for exchange in history.exchanges:
         operation = exchange.call.operation

@@ -31,8 +31,30 @@ pytestmark = pytest.mark.slow
 EXTENT = os.environ.get("ASSAY_GENERATED_MISTAKES", "sample")
 STATUS = "operations.payment-status.item.fields.transactionStatus"
 NO_CARDS = "operations.card-accounts.arguments.X-Request-ID"
-#: Mistakes that a run blamed on the bank once, by the bank; the doctor names them since.
-ONCE_BLAMED = {
+SUBMISSION, MODIFY = "operations.create-payment.submission", "operations.modify-payment"
+#: Mistakes that were blamed on the bank once, or named at another line; by the bank.
+ONCE_MISSED = {
+    "errors": {
+        "error.code of a neighbour: error.code.0 = '/class'",
+        "error.code misspelt: error.code.1 = '/numer'",
+        "error.codes removed: error.codes = '(removed)'",
+        "error.codes swapped: error.codes.FORMAT = 'token'",
+        "error.codes misspelt: error.codes.VALUE = 'vaue'",
+        "error.fields of a neighbour: error.fields.class.at = '/detail/code'",
+        "words misspelt: error.fields.class.words.limit = 'Lx'",
+    },
+    "kestrel": {
+        "item.fields of a neighbour: operations.accounts.item.fields.iban.at = '/scheme'",
+    },
+    "merlin": {f"item.key of a neighbour: {SUBMISSION}.item.key = '/status'"},
+    "morgan": {
+        f"item.key of a neighbour: {SUBMISSION}.item.key = '/status'",
+        f"path misspelt: {MODIFY}.path = '/payment-onsents/{{paymentRequestResourceId}}'",
+    },
+    "fjord": {
+        "screens misspelt: sca.screens.0 = {'usr': 'login', 'secret': 'password'}",
+        "decisions swapped: sca.decisions.confirm = 'deny'",
+    },
     "lab": {"factors swapped: sca.factors.pin = 'C'"},
     "quay": {
         "argument exclusive flipped: operations.permit.arguments.until.exclusive = True",
@@ -163,7 +185,8 @@ def _named(finding: Finding, mistake: WrongFile, lines: set[tuple[str, int]]) ->
     wrong = [tuple(map(str, at)) for at in mistake.touched]
     if (finding.path, finding.line) in lines or any(_beside(key, at) for at in wrong):
         return "line"
-    sections = {at[:2] for at in wrong}
+    # Outside the operations, a section is short enough to be read as a whole.
+    sections = {at[:2] if at[0] == "operations" else at[:1] for at in wrong}
     return "section" if any(key[: len(each)] == each for each in sections) else "elsewhere"
 
 
@@ -195,7 +218,7 @@ def test_no_mistake_in_the_file_is_blamed_on_the_bank(bank, tmp_path, monkeypatc
     assert bank.mistakes <= len(mistakes)
     if EXTENT != "sample":
         trials.run_sound()
-    once = ONCE_BLAMED.get(bank.name, set())
+    once = ONCE_MISSED.get(bank.name, set())
     assert once <= {str(each) for each in mistakes}
     sample = {*map(str, mistakes[:: bank.step]), *once}
     tried = [
@@ -209,4 +232,5 @@ def test_no_mistake_in_the_file_is_blamed_on_the_bank(bank, tmp_path, monkeypatc
     blamed = {str(trial.mistake): trial.blamed[0] for trial in tried if trial.end == "blamed"}
     assert {} == blamed
     named = {str(trial.mistake): trial.named for trial in tried}
-    assert set() == {each for each in once if named[each] not in NAMED[:2]}
+    checked = {str(trial.mistake) for trial in tried if trial.end == "check"}
+    assert set() == {each for each in once - checked if named[each] not in NAMED[:2]}

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from coast_bank import Coast
 from wrong_files import WrongFile
 
 from assay._resources import contract_dir
@@ -207,6 +208,25 @@ BANKS = (
     ),
     _small("elsewhere lab target", ("service", "Service"), 480, 61),
     _small("spellings kestrel kestrel-target", ("kestrel_bank", "Kestrel"), 150, 76),
+    _small("spellings sister sister-target", ("sister_bank", "Bank"), 30, 20),
+    MistakenBank(
+        name="osprey",
+        target=TESTS / "spellings" / "osprey-target.yaml",
+        contracts=(str(TESTS / "spellings" / "kestrel.yaml"),),
+        bank=_beside(TESTS / "spellings", "osprey_bank", "Osprey"),
+        mistakes=10,
+        step=5,
+        own=True,
+    ),
+    MistakenBank(
+        name="coast",
+        target=Path(__file__).parent / "coast-target.yaml",
+        contracts=SHIPPED,
+        bank=Coast,
+        mistakes=10,
+        step=20,
+        own=True,
+    ),
     _small("consents quay target", ("quay_bank", "Bank"), 150, 78),
     _small("general_kinds desk desk-target", ("desk_bank", "Desk"), 340, 171),
     _small("general_kinds counted counted-target", ("counting_desk", "CountingDesk"), 90, 45),
@@ -218,7 +238,7 @@ BANKS = (
         target=TESTS / "consent_tokens" / "morgan-target.yaml",
         contracts=("pis",),
         bank=_beside(TESTS / "consent_tokens", "morgan_bank", "Morgan"),
-        mistakes=60,
+        mistakes=50,
         step=30,
         own=True,
     ),

@@ -76,7 +76,6 @@ def answered(
     data: Any, at: Path, operation: Mapping[str, Any], seen: Sequence[SeenAnswer]
 ) -> Iterator[Change]:
     bodies = [answer.body for answer in seen if answer.accepted and answer.body is not MISSING]
-    items = [item for answer in seen if answer.accepted for item in answer.raw_items]
     for key in ("list", "one", "approval", "next"):
         if operation.get(key) is not None:
             yield from pointed(key, (*at, key), operation[key], bodies)
@@ -88,19 +87,26 @@ def answered(
             yield from pointed(section, (*at, section, name), pointer, bodies)
     for name in operation.get("outputs") or {}:
         yield set_to("outputs removed", (*at, "outputs", name), GONE)
-    item = operation.get("item") or {}
+    yield from _item(data, (*at, "item"), operation.get("item") or {}, seen)
+
+
+def _item(
+    data: Any, at: Path, item: Mapping[str, Any], seen: Sequence[SeenAnswer]
+) -> Iterator[Change]:
+    """Yield the mistakes of the pointers into an item."""
+    items = [each for answer in seen if answer.accepted for each in answer.raw_items]
     for key in ("key", "on", "id", "volatile"):
-        yield from pointed(f"item.{key}", (*at, "item", key), item.get(key), items)
+        yield from pointed(f"item.{key}", (*at, key), item.get(key), items)
         if item.get(key) is not None:
-            yield set_to(f"item.{key} removed", (*at, "item", key), GONE)
+            yield set_to(f"item.{key} removed", (*at, key), GONE)
     if "volatile" in item and isinstance(item.get("key"), str):
-        yield set_to("item.volatile too much", (*at, "item", "volatile"), [item["key"]])
-    yield from _fields(data, (*at, "item", "fields"), item.get("fields") or {}, items)
+        yield set_to("item.volatile too much", (*at, "volatile"), [item["key"]])
+    yield from _fields(data, (*at, "fields"), item.get("fields") or {}, items)
     for key in ("resource", "state"):
         if item.get(key):
-            yield from pointed(f"item.{key}", (*at, "item", key, "at"), item[key]["at"], items)
-            yield from _said(data, (*at, "item", key, "values"), item[key]["values"], key)
-            yield set_to(f"item.{key} removed", (*at, "item", key), GONE)
+            yield from pointed(f"item.{key}", (*at, key, "at"), item[key]["at"], items)
+            yield from _said(data, (*at, key, "values"), item[key]["values"], key)
+            yield set_to(f"item.{key} removed", (*at, key), GONE)
 
 
 def _turned(at: Path, turned: Any) -> Iterator[Change]:

@@ -191,6 +191,14 @@ def _signed(data: Any, sca: Mapping[str, Any]) -> Iterator[Change]:
             yield swapped(
                 f"{section} swapped", data, ("sca", section, name), ("sca", section, other)
             )
+    yield from _screens(sca)
+    yield from _followed(("sca",), sca)
+    if sca:
+        yield set_to("sca removed", ("sca",), GONE)
+
+
+def _screens(sca: Mapping[str, Any]) -> Iterator[Change]:
+    """Yield the mistakes of the fields of screens."""
     for n, screen in enumerate(sca.get("screens") or ()):
         for name, what in screen.items():
             renamed = {misspelt(key) if key == name else key: each for key, each in screen.items()}
@@ -199,18 +207,17 @@ def _signed(data: Any, sca: Mapping[str, Any]) -> Iterator[Change]:
             yield set_to("screens filled wrongly", ("sca", "screens", n, name), other)
         if len(sca["screens"]) > 1:
             yield set_to("screens without one", ("sca", "screens", n), GONE)
+
+
+def _followed(at: Path, sca: Mapping[str, Any]) -> Iterator[Change]:
+    """Yield the mistakes of the hosts of screens, and of how a page for a disconnected customer looks."""
     for n, host in enumerate(sca.get("hosts") or ()):
-        yield set_to("sca.hosts wrong", ("sca", "hosts", n), f"{host}x")
-        yield set_to("sca.hosts removed", ("sca", "hosts"), GONE)
+        yield set_to("sca.hosts wrong", (*at, "hosts", n), f"{host}x")
+        yield set_to("sca.hosts removed", (*at, "hosts"), GONE)
     for n, page in enumerate(sca.get("disconnected") or ()):
-        for key in ("text", "url"):
-            if key in page:
-                yield set_to(
-                    "sca.disconnected misspelt", ("sca", "disconnected", n, key), nearly(page[key])
-                )
-        if "statuses" in page:
-            yield set_to("sca.disconnected misspelt", ("sca", "disconnected", n, "statuses"), [418])
-        yield set_to("sca.disconnected everywhere", ("sca", "disconnected"), [{"statuses": [200]}])
-        yield set_to("sca.disconnected removed", ("sca", "disconnected"), GONE)
-    if sca:
-        yield set_to("sca removed", ("sca",), GONE)
+        here = (*at, "disconnected")
+        for key, value in page.items():
+            wrong = [418] if key == "statuses" else nearly(value)
+            yield set_to("sca.disconnected misspelt", (*here, n, key), wrong)
+        yield set_to("sca.disconnected everywhere", here, [{"statuses": [200]}])
+        yield set_to("sca.disconnected removed", here, GONE)

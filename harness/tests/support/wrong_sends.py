@@ -19,11 +19,6 @@ def requested(data: Any, at: Path, operation: Mapping[str, Any]) -> Iterator[Cha
             yield from _exchanged(data, (*at, section, name), (*at, section, other), pair)
     yield from _template(at, operation)
     yield from _authorize((*at, "approval"), operation.get("approval"))
-    if "given" in operation:
-        yield set_to("given removed", (*at, "given"), GONE)
-    if "by" in operation:
-        by = "tpp" if operation["by"] == "customer" else "customer"
-        yield set_to("by another", (*at, "by"), by)
     for section in ("headers", "queries"):
         for name, value in (operation.get(section) or {}).items():
             yield set_to(f"{section} removed", (*at, section, name), GONE)
@@ -74,6 +69,13 @@ def _spelling(data: Any, at: Path, what: str, spelling: Mapping[str, Any]) -> It
         yield set_to(f"{what} exclusive flipped", (*at, "exclusive"), flipped)
     if "found" in spelling:
         yield set_to(f"{what} found misspelt", (*at, "found"), misspelt(spelling["found"]))
+    yield from _shortened(at, what, spelling)
+    yield from _shape(data, (*at, "each"), f"{what} each", spelling.get("each"))
+    yield from words(data, at, spelling)
+
+
+def _shortened(at: Path, what: str, spelling: Mapping[str, Any]) -> Iterator[Change]:
+    """Yield the mistakes of a word that is missing, or of one in a list."""
     for key in ("text", "found", "each", "adds"):
         if key in spelling:
             yield set_to(f"{what} {key} removed", (*at, key), GONE)
@@ -82,8 +84,6 @@ def _spelling(data: Any, at: Path, what: str, spelling: Mapping[str, Any]) -> It
     for key in ("scope", "base_url"):
         if key in spelling:
             yield set_to(f"{what} {key} misspelt", (*at, key), misspelt(spelling[key]))
-    yield from _shape(data, (*at, "each"), f"{what} each", spelling.get("each"))
-    yield from words(data, at, spelling)
 
 
 def _placed(at: Path, what: str, spelling: Mapping[str, Any]) -> Iterator[Change]:
@@ -159,6 +159,11 @@ def addressed(at: Path, operation: Mapping[str, Any], contract: Any) -> Iterator
     for n, alias in enumerate(operation.get("aliases") or ()):
         yield set_to("aliases misspelt", (*at, "aliases", n), misspelt(alias))
     yield from matchers_of((*at, "outcomes"), operation.get("outcomes") or {})
+    if "given" in operation:
+        yield set_to("given removed", (*at, "given"), GONE)
+    if "by" in operation:
+        by = "tpp" if operation["by"] == "customer" else "customer"
+        yield set_to("by another", (*at, "by"), by)
     part = at[-1] if len(at) > len(("operations", "accounts")) else "operation"
     yield set_to(f"{part} removed", at, GONE)
 
