@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from coast_bank import Coast
+from existing_bank import TOKENS, existing_bank, fixtures
 from wrong_files import WrongFile
 
 from assay._resources import contract_dir
@@ -25,6 +26,7 @@ from assay.contract.files.load import load
 from assay.contract.parse import find_contract, parse_contract
 from assay.doctor import examination
 from assay.execution.environment import set_up, sound_bank
+from assay.execution.ledger import default_path
 from assay.execution.session import Session, run_session
 from assay.history import Event, Exchange, Submitted
 from assay.journal.writer import Journal
@@ -78,7 +80,7 @@ class MistakenBank:
         """Return the target file with what it inherits and the settings."""
         data = {**extended(load(self.target)).data, **self.settings}
         data["contracts"] = list(self.contracts)
-        data.pop("extends", None)
+        data = {name: each for name, each in data.items() if name != "extends" and each is not None}
         known = {name for contract in self.parsed for name in contract.operations}
         operations = data["operations"].items()
         data["operations"] = {name: each for name, each in operations if name in known}
@@ -86,7 +88,8 @@ class MistakenBank:
 
     def is_own(self, mistake: WrongFile) -> bool:
         """Whether a mistake is to be tried: whether its key stands in the file itself."""
-        data = {**load(self.target).data, **self.settings} if self.own else {}
+        file = load(self.target).data
+        data = {**(file if "extends" in file else {}), **self.settings}
         return not self.own or any(_stands(data, at) for at in mistake.touched)
 
     @property
@@ -98,6 +101,8 @@ class MistakenBank:
         """Make the kinds of guests known, and the bank that of an examination."""
         monkeypatch.setattr(kinds, "installed", cache(_guest_kinds))
         monkeypatch.setattr(examination, "set_up", self.set_up)
+        for name, token in TOKENS.items():
+            monkeypatch.setenv(name, token)
 
     def prepared(self, path: Path) -> Prepared:
         """Return the plan of a target file."""
@@ -106,7 +111,10 @@ class MistakenBank:
         return Prepared(target=target, bound=bound, plan=plan(bound, target), reproduce="")
 
     def set_up(self, target, ledger=None):
-        """Make the bank ready."""
+        """Make the bank ready; of listed customers, nothing was spent yet."""
+        spent = default_path()
+        for file in spent.parent.glob(f"{spent.name}*"):
+            file.unlink()
         return set_up(target, bank=self.bank, ledger=ledger)
 
     def verdicts(
@@ -225,6 +233,16 @@ BANKS = (
         bank=Coast,
         mistakes=10,
         step=20,
+        own=True,
+    ),
+    MistakenBank(
+        name="existing",
+        target=find_target("sandbox"),
+        contracts=("aisp",),
+        bank=existing_bank,
+        mistakes=60,
+        step=50,
+        settings={"fixtures": fixtures(), "sca": None},
         own=True,
     ),
     _small("consents quay target", ("quay_bank", "Bank"), 150, 78),
