@@ -197,7 +197,6 @@ NOT_EXAMINED: Final[Mapping[str, str]] = {
     "unlisted": "an ordinary call is about something that is listed",
     "credentials": "an ordinary call has no customer credentials, which banks must refuse",
     "given": "a token shows what it covers only to the rules",
-    "volatile": "volatile values show only when the same call is answered at another time",
 }
 
 

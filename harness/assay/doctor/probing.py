@@ -66,7 +66,10 @@ def make_calls(context: DoctorContext) -> Iterator[Finding]:
             early = _run(context, plan.contract, probe, numbers)
             if early and not probe.optional:
                 missing = one_line(context.redactor.text(early.missing))
-                context.early_ends.append(replace(early, missing=missing, segment=probe.segment))
+                events = context.events[f"{plan.contract.id} {probe.name}"]
+                created = any(isinstance(event, Subject) for event in events)
+                segment = "" if created else probe.segment
+                context.early_ends.append(replace(early, missing=missing, segment=segment))
     yield from _ended_early(context)
 
 

@@ -120,6 +120,9 @@ def _forbidden(
         yield context.finding((*place, "scope"), "a scope that allows the call", found)
     elif insufficient:
         yield context.finding(place, "a token that allows the call", found)
+    elif not accepted and auth.kind in {AuthKind.NONE, AuthKind.KEY}:
+        key = "header" if auth.header else "kind"
+        yield context.finding((*place, key), "credentials that the bank accepts", found)
     else:
         expected = "permission for an ordinary call"
         hint = "is the token valid for this interface, and does a consent exist?"

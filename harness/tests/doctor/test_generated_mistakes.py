@@ -55,6 +55,7 @@ ONCE_MISSED = {
         "screens misspelt: sca.screens.0 = {'usr': 'login', 'secret': 'password'}",
         "decisions swapped: sca.decisions.confirm = 'deny'",
     },
+    "coast": {"item.volatile misspelt: operations.accounts.item.volatile.0 = '/shwn'"},
     "lab": {"factors swapped: sca.factors.pin = 'C'"},
     "quay": {
         "argument exclusive flipped: operations.permit.arguments.until.exclusive = True",

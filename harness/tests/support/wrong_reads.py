@@ -99,8 +99,9 @@ def _item(
         yield from pointed(f"item.{key}", (*at, key), item.get(key), items)
         if item.get(key) is not None:
             yield set_to(f"item.{key} removed", (*at, key), GONE)
-    if "volatile" in item and isinstance(item.get("key"), str):
-        yield set_to("item.volatile too much", (*at, "volatile"), [item["key"]])
+    if item.get("volatile") is not None and isinstance(item.get("key"), str):
+        more = [*item["volatile"], item["key"]]
+        yield set_to("item.volatile too much", (*at, "volatile"), more)
     yield from _fields(data, (*at, "fields"), item.get("fields") or {}, items)
     for key in ("resource", "state"):
         if item.get(key):
