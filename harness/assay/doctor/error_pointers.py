@@ -98,10 +98,11 @@ def _is_translated(where: ErrorAt, name: str) -> bool:
 def _left_unread(
     context: DoctorContext, answers: Sequence[SeenAnswer], name: str
 ) -> Iterator[tuple[str, SeenAnswer]]:
-    """Yield what only errors without a field have, where no key of the file points."""
+    """Yield where errors without a field may have it: at its name, or at what only they have."""
     where = context.target.error or ErrorAt()
     seen: dict[str, SeenAnswer] = {}
-    known = {*where.code, *(pointer for each in where.fields.values() for pointer in each.at)}
+    named = {*where.code, *(pointer for each in where.fields.values() for pointer in each.at)}
+    known: set[str] = set()
     for answer in answers:
         for error in error_elements(answer.body, where):
             scalars = [at for at, value in members(error) if not isinstance(value, dict | list)]
@@ -109,7 +110,9 @@ def _left_unread(
                 known |= {*scalars}
             else:
                 seen |= {at: answer for at in scalars if at not in seen}
-    yield from ((at, answer) for at, answer in seen.items() if at not in known)
+    for at, answer in seen.items():
+        if at not in named and (at not in known or at.rpartition("/")[2] == name):
+            yield at, answer
 
 
 def _codes(

@@ -94,11 +94,16 @@ def _rejecting(plan: ProbePlan, kind: Kind, facets: list[Facet]) -> Iterator[Fac
 
 
 def _coded(plan: ProbePlan, kind: Kind, facets: list[Facet]) -> Iterator[Facet]:
-    """Yield the first facet of a rule whose refusal has a code, where the file translates errors."""
+    """Yield the first facet of a rule whose refusal has a code, if the file locates codes.
+
+    Where the file translates nothing, one such rule is enough.
+    """
     error = plan.target.error
-    if error is None or not isinstance(kind, RefusingKind) or not kind.codes:
+    if error is None or not error.code or not isinstance(kind, RefusingKind) or not kind.codes:
         return
-    if error.codes or any(field.words for field in error.fields.values()):
+    coded = (each for each in clauses_of(plan.contract) if isinstance(each, RefusingKind))
+    first = next(each for each in coded if each.codes and not each.own_consents)
+    if error.codes or any(field.words for field in error.fields.values()) or kind is first:
         refusing = kind.refusing()
         facet = next((each for each in facets if each.id in refusing), None)
         if facet is not None and len(_steps(plan, kind, facet)) < _MOST_STEPS:

@@ -61,7 +61,7 @@ class Listening(Journal):
 
 @dataclass(frozen=True, kw_only=True)
 class MistakenBank:
-    """A sound bank with its target file and contracts; every `step`th mistake is the sample.
+    """A sound bank with its target file and contracts; every `step`th mistake is the sample, none for 0.
 
     `mistakes` is the least number of them, and `settings` replace keys of the target file. With
     `own` only the keys that stand in the file itself are wrong, not those that it inherits.
@@ -212,7 +212,7 @@ BANKS = (
         contracts=SHIPPED,
         bank=sound_bank,
         mistakes=750,
-        step=254,
+        step=300,
     ),
     _small("elsewhere lab target", ("service", "Service"), 480, 61),
     _small("spellings kestrel kestrel-target", ("kestrel_bank", "Kestrel"), 150, 76),
@@ -223,7 +223,7 @@ BANKS = (
         contracts=(str(TESTS / "spellings" / "kestrel.yaml"),),
         bank=_beside(TESTS / "spellings", "osprey_bank", "Osprey"),
         mistakes=10,
-        step=5,
+        step=0,
         own=True,
     ),
     MistakenBank(
@@ -232,7 +232,7 @@ BANKS = (
         contracts=SHIPPED,
         bank=Coast,
         mistakes=10,
-        step=20,
+        step=0,
         own=True,
     ),
     MistakenBank(
@@ -241,7 +241,7 @@ BANKS = (
         contracts=("aisp",),
         bank=existing_bank,
         mistakes=60,
-        step=50,
+        step=0,
         settings={"fixtures": fixtures(), "sca": None},
         own=True,
     ),
@@ -257,7 +257,7 @@ BANKS = (
         contracts=("pis",),
         bank=_beside(TESTS / "consent_tokens", "morgan_bank", "Morgan"),
         mistakes=50,
-        step=30,
+        step=0,
         own=True,
     ),
     MistakenBank(
@@ -266,7 +266,7 @@ BANKS = (
         contracts=("pis",),
         bank=_beside(TESTS / "submission", "merlin_bank", "Merlin"),
         mistakes=40,
-        step=20,
+        step=0,
         own=True,
     ),
     MistakenBank(
@@ -275,7 +275,7 @@ BANKS = (
         contracts=(str(XS2A / "xs2a.yaml"),),
         bank=_beside(XS2A, "nordhafen.application", "Bank"),
         mistakes=670,
-        step=340,
+        step=400,
         settings={"transport": "embedded"},
     ),
     MistakenBank(
@@ -284,7 +284,7 @@ BANKS = (
         contracts=SHIPPED,
         bank=_holdout,
         mistakes=630,
-        step=320,
+        step=400,
         settings={
             "transport": "embedded",
             "fixtures": {
