@@ -232,7 +232,10 @@ def test_the_authorisation_of_a_cancellation_is_no_cancellation(tmp_path):
     path = draft(tmp_path, tmp_path / "berlin.yaml")
     assert "cancel-payment" not in load(path).data["operations"]
     text = path.read_text(encoding="utf-8")
-    assert "if the bank has none, `absent: {operations: {cancel-payment: …}}` says why" in text
+    assert (
+        "if the bank has none, give the reason with `absent: {operations: {cancel-payment: …}}`"
+        in text
+    )
 
 
 def test_an_operation_that_is_not_offered_is_listed_with_the_path_to_ask_at(drafts):
