@@ -74,7 +74,7 @@ def _waiver_findings(
     written = {each.name: each.state.value for each in recorded}
     for name in dict.fromkeys((*states, *written)):
         if written.get(name) != states.get(name):
-            what = f"written as {written.get(name, 'missing')}"
+            what = f"recorded as {written.get(name, 'missing')}"
             yield differs(
                 f"waiver of {name}", f"{what}, by the verdicts {states.get(name, 'none')}"
             )

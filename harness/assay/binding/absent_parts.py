@@ -107,8 +107,12 @@ def _remaining(contract: Contract, absent: AbsentParts) -> _Names:
     operations = [id_ for id_ in contract.operations if id_ not in absent.operations]
     while True:
         known = frozenset(resources)
-        owned = [id_ for id_ in resources if contract.resources[id_].of in {None, *known}]
         lost = _lost_requests(contract, operations)
+        owned = [
+            id_
+            for id_ in resources
+            if contract.resources[id_].of in {None, *known} and id_ not in lost
+        ]
         needed = [id_ for id_ in operations if not _is_lost(contract.operations[id_], known, lost)]
         if (owned, needed) == (resources, operations):
             break

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from assay.binding import authorization, outputs
 from assay.binding.origin import origin
+from assay.binding.pointer import own_conditions
 from assay.binding.security import (
     ALGORITHMS,
     COVERS,
@@ -82,6 +83,9 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     yield from _modes(raw)
     for name in ("headers", "queries", "operations"):
         yield from _days(raw.get(name), (name,))
+    for at, _, binding in all_bindings(raw.get("operations", {})):
+        yield from own_conditions(binding.get("item"), (*at, "item"))
+    yield from own_conditions(raw.get("error"), ("error",))
     yield from outputs.findings(raw)
     yield from authorization.findings(raw)
 

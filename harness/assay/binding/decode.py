@@ -7,21 +7,20 @@ of the binding; nothing is guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime, time, tzinfo
-from decimal import Decimal
+from datetime import tzinfo
 from typing import Any, cast
 
-from assay.binding.amounts import from_units
 from assay.binding.encode import BARE
+from assay.binding.error_bodies import errors_of
+from assay.binding.field_values import day_of, field_of
 from assay.binding.json_parser import is_too_deep, parse_json
 from assay.binding.links import approval_of
 from assay.binding.outputs import end_of_url, in_body, outputs_of
 from assay.binding.paging import next_page
 from assay.binding.pointer import MISSING, digests, find, lists
 from assay.binding.target import (
-    ErrorAt,
     FieldAt,
     ItemBinding,
     Matcher,
@@ -30,17 +29,15 @@ from assay.binding.target import (
     Target,
 )
 from assay.contract.model import Json, Operation
-from assay.contract.scalars import is_word, same, text_of, word_of
+from assay.contract.scalars import same
 from assay.history import (
     Accepted,
     Cause,
     Detail,
-    ErrorBody,
     Indeterminate,
     Item,
     Outcome,
     Rejected,
-    ShownError,
     State,
     Unavailable,
     Wire,
@@ -48,10 +45,6 @@ from assay.history import (
 
 SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
-#: How many errors of one answer are read.
-MOST_ERRORS = 100
-#: The number of characters of an ISO date.
-_DATE = 10
 #: The methods of operations that change or end what exists already.
 CHANGES = frozenset({"PUT", "PATCH", "DELETE"})
 
@@ -94,12 +87,12 @@ def decode(
         items = items and tuple(replace(item, resource=operation.lists[0]) for item in items)
     outcomes = binding.outcomes or target.outcomes
     if _any(outcomes.unavailable, wire, body, items):
-        return Unavailable(leaked=_leaked(items, binding), error=_error(body, target.error))
+        return Unavailable(leaked=_leaked(items, binding), error=errors_of(body, target.error))
     # To show or to end a request is no refusal because the request is rejected then.
     of_states = not (operation.shows or operation.ends)
     refusals = [each for each in outcomes.rejected if of_states or not each.states]
     if _any(refusals, wire, body, items):
-        return Rejected(leaked=_leaked(items, binding), error=_error(body, target.error))
+        return Rejected(leaked=_leaked(items, binding), error=errors_of(body, target.error))
     if _any(outcomes.accepted, wire, body, items):
         return _with_approval(_accepted(wire, body, items, operation, binding), binding, target)
     if wire.status in SERVER_ERRORS:
@@ -190,37 +183,6 @@ def _is_of_errors(where: FieldAt) -> bool:
     return all(pointer.lower() in ERROR_MEMBERS for pointer in where.at)
 
 
-def _error(body: Json, where: ErrorAt | None) -> ErrorBody | None:
-    """Return the errors in the body of a refusal, as far as the target file says where they are."""
-    if where is None:
-        return None
-    errors = [error for pointer in where.list for error in lists(body, pointer) or ()]
-    if not where.list:
-        error = find(body, where.one)
-        errors = [error] if isinstance(error, dict) else []
-    shown = tuple(_shown_error(error, where) for error in errors[:MOST_ERRORS])
-    return ErrorBody(located=where.located, errors=shown)
-
-
-def _shown_error(error: Json, where: ErrorAt) -> ShownError:
-    fields = {name: _field(error, place) for name, place in where.fields.items()}
-    code = in_body(error, where.code)
-    return ShownError(
-        fields={name: value for name, value in fields.items() if value is not MISSING},
-        codes=tuple(_codes(code, where.codes)),
-    )
-
-
-def _codes(code: Json, words: Mapping[str, tuple[Json, ...]]) -> Iterator[str]:
-    """Yield the contract's codes that the target spells so; its own code where there is none."""
-    if not isinstance(code, str | int | Decimal) or code == "":
-        return
-    own = [word for word, known in words.items() if any(is_word(each, code) for each in known)]
-    text = text_of(code)
-    # A code that is spelled otherwise does not stand for itself.
-    yield from own or [f"{text} (not in `codes`)" if text in words else text]
-
-
 def _all(
     wire: Wire, body: Json, binding: OperationBinding, zone: tzinfo | None
 ) -> tuple[Item, ...] | None:
@@ -239,7 +201,7 @@ def _all(
 def _item(shown: Json, wire: Wire, binding: ItemBinding, zone: tzinfo | None) -> Item:
     fields: dict[str, Json] = {}
     for name, where in binding.fields.items():
-        value = _field(shown, where, zone)
+        value = field_of(shown, where, zone)
         if value is not MISSING:
             fields[name] = value
     key = (
@@ -254,7 +216,7 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding, zone: tzinfo | None) ->
         resource=_resource(shown, binding),
         key=key if isinstance(key, str) and key else None,
         id=own if isinstance(own, str) and own else None,
-        on=_day(in_body(shown, binding.on), zone) if binding.on else None,
+        on=day_of(in_body(shown, binding.on), zone) if binding.on else None,
         state=_state(shown, binding.state.at, binding.state.values) if binding.state else None,
         accepted=bool(binding.state and binding.state.accepted)
         and _is_accepted(shown, cast("StateAt", binding.state)),
@@ -262,20 +224,6 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding, zone: tzinfo | None) ->
         digest=whole,
         content=content,
     )
-
-
-def _field(shown: Json, where: FieldAt, zone: tzinfo | None = None) -> Json:
-    """Return a field in the contract's word, as far as the target file maps it.
-
-    The date of a time with an offset is that in `zone`.
-    """
-    value = in_body(shown, where.at)
-    if where.first is not None and isinstance(value, str):
-        day = _day(value, zone) if zone and where.first == _DATE and "T" in value else None
-        value = day.isoformat() if day else value[: where.first]
-    if where.unit is not None:
-        value = from_units(value, where.unit)
-    return next((word_of(key) for key, sent in where.words.items() if same(sent, value)), value)
 
 
 def _resource(shown: Json, binding: ItemBinding) -> str | None:
@@ -314,35 +262,3 @@ def _state(
 def _stands(word: Json, value: Json) -> bool:
     """Whether a value is the expected one; null also matches a missing value."""
     return value in (None, MISSING) if word is None else same(word, value)
-
-
-def _day(value: object, zone: tzinfo | None) -> date | None:
-    """Return the calendar day of an ISO date or time; of a time with an offset, that in `zone`.
-
-    Midnight in UTC, and the second before, are how gateways write a day without a time: they are
-    of that day in any zone.
-    """
-    if not isinstance(value, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        return _date(value[:_DATE])
-    if zone is None or not moment.tzinfo or _is_written_for_a_day(moment):
-        return moment.date()
-    try:
-        return moment.astimezone(zone).date()
-    except OverflowError:  # at the begin or the end of the calendar
-        return moment.date()
-
-
-def _is_written_for_a_day(moment: datetime) -> bool:
-    ends = time.min, time(23, 59, 59)
-    return not moment.utcoffset() and moment.time().replace(microsecond=0) in ends
-
-
-def _date(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None

@@ -101,7 +101,6 @@ def encode(
     if call.follow is not None and not in_body:
         _set_arguments(headers, call, operation, binding, made)
         return _followed(call.follow, headers, token)
-    # What a change repeats of its request counts for more than the template.
     body = cast("dict[str, Any]", laid_over(filled(binding.template, made), deepcopy(made.body)))
     standing = made.outputs.sent({**target.queries, **binding.queries})
     draft = _RequestDraft(
@@ -191,11 +190,10 @@ def _set_arguments(
 
 def _leave_out(draft: _RequestDraft, call: Call, binding: OperationBinding) -> None:
     """Remove the headers and query parameters of arguments that a call leaves out."""
-    for name in call.without:
-        spelling = binding.arguments.get(name)
-        if spelling is not None and spelling.place is Place.HEADER:
+    for spelling in filter(None, map(binding.arguments.get, call.without)):
+        if spelling.place is Place.HEADER:
             _unset(draft.headers, spelling.name)
-        elif spelling is not None and spelling.place is Place.QUERY:
+        elif spelling.place is Place.QUERY:
             draft.standing.pop(spelling.name, None)
 
 

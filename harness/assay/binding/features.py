@@ -121,6 +121,7 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
         ),
         lacking="calls do not identify the consent that they use (no output of the operation that makes it)",
     ),
+    "whole": BindingFeature(key=("whole",), is_bound=lambda binding, _, __: binding.whole),
     "submission": BindingFeature(
         key=("submission",), is_bound=lambda binding, _, __: binding.submission is not None
     ),

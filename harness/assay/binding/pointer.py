@@ -8,12 +8,13 @@ file calls volatile are left out. A digest protects no secrets.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final, Self, cast
 
+from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Json
 from assay.contract.scalars import same, text_of
 
@@ -52,6 +53,15 @@ class ElementPointer(str):
             if all(same(find(element, at), value) for at, value in self.where.items()):
                 return find(element, self.inner)
         return MISSING
+
+
+def own_conditions(value: object, at: Pointer) -> Iterator[Finding]:
+    """Find pointers that lead to a condition of their own element, which is always the same."""
+    for name, member in cast("dict[str, Any]", value).items() if isinstance(value, dict) else ():
+        yield from own_conditions(member, (*at, name))
+        if name == "where" and (inner := cast("dict[str, Any]", value)["at"]) in member:
+            hint = "point at what stands beside it in the element"
+            yield (*at, "at"), f"always {found(member[inner])}, as `where` says", hint
 
 
 @lru_cache(maxsize=1024)

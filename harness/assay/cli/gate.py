@@ -43,8 +43,8 @@ def gate(command: F) -> F:
         "--min-verified",
         callback=_read_floor,
         metavar="N|N%",
-        help="Exit with 3 if fewer obligations were verified: a number, or a percentage of the"
-        " obligations that apply.",
+        help="Exit with 3 if fewer than this number, or this percentage, of the applicable"
+        " obligations were verified.",
     )(command)
 
 

@@ -186,7 +186,8 @@ def _draft(
         "name": _name(out),
         "base_url": EXAMPLE_URL,
         "environment": "sandbox",
-        "zone": "-" if own else "Europe/Paris",
+        # A document is of any country.
+        "zone": "-" if own or (path and not extends) else "Europe/Paris",
         "auth": "bearer",
         "presence": "-" if own or path else "PSU-IP-Address",
         "fixtures": "roles",
@@ -236,9 +237,7 @@ QUESTIONS: Mapping[str, str] = {
 #: The reasons in the file for answers that were not given.
 DEFAULT_REASONS: Mapping[str, str] = {
     "base_url": "an example, because no URL was given",
-    "zone": "a default, because none was given",
-    "auth": "a default, because none was given",
-    "presence": "a default, because none was given",
+    **dict.fromkeys(["zone", "auth", "presence", "extends"], "a default, because none was given"),
 }
 CHOICES: Mapping[str, Sequence[str]] = {
     "environment": ("sandbox", "live"),

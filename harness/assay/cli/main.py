@@ -46,9 +46,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "assay.cli.judge",
         "Judge recorded traffic of the bank or the TPP.",
     ),
-    "completion": ("assay.cli.completion", "Print the script that completes commands in a shell."),
+    "completion": ("assay.cli.completion", "Print the completion script of a shell."),
     "schema": ("assay.cli.schema", "Print the JSON Schema of a kind of file, for editors."),
-    "prove": ("assay.cli.prove", "Test the harness on faulty sandboxes; print the kill matrix."),
+    "prove": ("assay.cli.prove", "Test the harness on mutants and print the kill matrix."),
 }
 
 
@@ -125,7 +125,7 @@ Exit codes:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, "-V", "--version", prog_name="assay")
-@click.option(NO_COLOR, is_flag=True, expose_value=False, help="Use no colours, in any command.")
+@click.option(NO_COLOR, is_flag=True, expose_value=False, help="Print without colours.")
 def group() -> None:
     """Test a bank's API gateway against a contract.
 

@@ -155,13 +155,14 @@ class EarlyEnd:
 
     `key` is empty where no key of the target file does. `segment` is the customer segment
     that the probe was to create, if that was its purpose. `unprepared` says that the fixture
-    provider itself cannot prepare it, which it may.
+    provider itself cannot prepare it, which it may. With `failed`, `missing` says what went wrong.
     """
 
     missing: str
     unprepared: bool = False
     key: tuple[str, ...] = ()
     segment: str = ""
+    failed: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

@@ -195,7 +195,6 @@ NOT_EXAMINED: Final[Mapping[str, str]] = {
     "unlisted": "an ordinary call names an item that is listed",
     "credentials": "an ordinary call carries no customer credentials, because banks must refuse those",
     "given": "only the rules can show what a token covers",
-    "volatile": "volatile values show only when the same call is answered at another time",
 }
 
 

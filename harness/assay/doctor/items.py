@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from assay.contract.files.document import Pointer
-from assay.contract.model import Json, Operation
+from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import same
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.item_fields import all_owned, alternatives
@@ -44,6 +45,21 @@ def bank_id(seen: AnsweredOperation) -> Iterator[Finding]:
     if seen.binding.item.id is not None:
         probe = PointerProbe(feature="id", at=(seen.binding.item.id,), fits=is_text)
         yield from compare(seen, probe, seen.items)
+
+
+def volatile(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine what changes by itself, which an item may lack: only a misspelt name is doubted."""
+    for n, pointer in enumerate(seen.binding.item.volatile or ()):
+        probe = PointerProbe(
+            feature="volatile", below=(n,), at=(pointer,), fits=_any, spelling_only=True
+        )
+        for finding in compare(seen, probe, seen.items):
+            if finding.hint:
+                yield replace(finding, weight=Weight.DOUBT)
+
+
+def _any(_value: Json) -> bool:
+    return True
 
 
 # -- Words for resources and states
@@ -156,19 +172,26 @@ def key(seen: AnsweredOperation) -> Iterator[Finding]:
 
 
 def _foreign_keys(seen: AnsweredOperation) -> Iterator[Finding]:
-    """Report each customer whose list shows none of the items that the customer owns."""
+    """Report each customer whose list shows none of what the customer owns, or more than that."""
     context = seen.context
     roles = {role.name for role in context.target.fixtures.roles}
+    complete = Capability.ROSTER in context.target.fixtures.offers
     shown: defaultdict[str, set[str]] = defaultdict(set)
     for answer in seen.answers:
         shown[answer.subject] |= {item.key for item in answer.exchange.items if item.key}
     for name, keys in shown.items():
         subject, role = context.subjects.get(name), context.role_of.get(name, "")
         owned = {item.key for item in subject.owns} if subject else keys
+        listed = ("fixtures", "roles", role, "owns")
         if keys and owned and not keys & owned:
-            place = ("fixtures", "roles", role, "owns") if role in roles else seen.place("key")
+            place = listed if role in roles else seen.place("key")
             expected, found = "keys of items that the customer owns", "other keys in the list"
             yield context.finding(place, expected, found, weight=Weight.DOUBT)
+        elif role in roles and complete and keys - owned and owned - keys:
+            expected = "only keys of items that the customer owns"
+            found = f"{len(keys - owned)} other keys in the list of {seen.operation.id}"
+            hint = "is a key misspelt, or is something missing here?"
+            yield context.finding(listed, expected, found, hint, weight=Weight.DOUBT)
 
 
 def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -205,7 +228,8 @@ def _created_key(seen: AnsweredOperation) -> Iterator[Finding]:
         probe = PointerProbe(feature="key", at=item.key, fits=is_text)
         yield from compare(seen, probe, seen.items)
         return
-    repeated = len(keys) > 1 and len(set(map(str, keys))) == 1
+    # A request that is sent twice for the same thing may have the same key twice, and no more often.
+    repeated = len(keys) > 1 and 2 * len(set(map(str, keys))) <= len(keys)
     if _linked(answer, str(keys[0])) and not repeated:
         return
 
@@ -215,7 +239,7 @@ def _created_key(seen: AnsweredOperation) -> Iterator[Finding]:
     probe = PointerProbe(feature="key", at=item.key, fits=fits, named=False)
     hint = correction(seen.items, probe)
     if hint or repeated:
-        found = "the same value in every request" if repeated else "a value that is in no link"
+        found = "the same value in many requests" if repeated else "a value that is in no link"
         yield seen.context.finding(seen.place("key"), probe.expected, found, hint)
 
 

@@ -234,6 +234,7 @@ POINTERS: Final[Mapping[str, Callable[[AnsweredOperation], Iterator[Finding]]]] 
     "on": items.date,
     "resource": items.resource,
     "state": items.state,
+    "volatile": items.volatile,
     "field": item_fields.fields,
     "approval": _approval,
     "links": _links,

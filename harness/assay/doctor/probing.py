@@ -66,7 +66,10 @@ def make_calls(context: DoctorContext) -> Iterator[Finding]:
             early = _run(context, plan.contract, probe, numbers)
             if early and not probe.optional:
                 missing = one_line(context.redactor.text(early.missing))
-                context.early_ends.append(replace(early, missing=missing, segment=probe.segment))
+                events = context.events[f"{plan.contract.id} {probe.name}"]
+                created = any(isinstance(event, Subject) for event in events)
+                segment = "" if created else probe.segment
+                context.early_ends.append(replace(early, missing=missing, segment=segment))
     yield from _ended_early(context)
 
 
@@ -116,7 +119,7 @@ def _run(
     except CannotArrange as error:
         return EarlyEnd(missing=str(error), key=error.key, unprepared=not error.key)
     except TargetError as error:
-        return EarlyEnd(missing=str(error))
+        return EarlyEnd(missing=str(error), failed=True)
     finally:
         script.close()
     return None
@@ -135,5 +138,6 @@ def _ended_early(context: DoctorContext) -> Iterator[Finding]:
         where = early.key or ("fixtures",)
         unseen = early.unprepared or where[0] == "operations"
         weight = Weight.UNSEEN if unseen else Weight.DOUBT
-        found = f"a call could not be made: it needs {early.missing}"
+        needs = "" if early.failed else "it needs "
+        found = f"a call could not be made: {needs}{early.missing}"
         yield context.finding(where, "", found, weight=weight)

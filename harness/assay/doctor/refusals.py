@@ -15,6 +15,8 @@ from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import ALIKE, likeness
 
 UNAUTHENTICATED, FORBIDDEN = 401, 403
+#: The keys of credentials that all calls of a party have.
+_OF_ALL_CALLS = frozenset({"kind", "token_in", "token_env"})
 #: Words of a refusal that are about the signature, and about its key.
 _SIGNATURE = re.compile(r"signature|digest|keyid|key id", re.IGNORECASE)
 _KEY = re.compile(r"key.?id|unknown key|no such key|key is not known", re.IGNORECASE)
@@ -67,9 +69,12 @@ def _unauthenticated(
             place = ("fixtures", "roles", *own)
             yield context.finding(place, "a token that the bank accepts", found)
         return
-    place = _refused_key(target, first, by_tpp=by_tpp)
+    place, hint = _refused_key(target, first, by_tpp=by_tpp), ""
+    if accepted and place[-1] in _OF_ALL_CALLS:
+        # A gateway may answer so at a path that it does not know.
+        place, hint = first.place("path"), "other calls are accepted with them: is the path right?"
     weight = Weight.DOUBT if accepted else Weight.FAULT
-    yield context.finding(place, "credentials that the bank accepts", found, weight=weight)
+    yield context.finding(place, "credentials that the bank accepts", found, hint, weight=weight)
 
 
 def _challenge(answer: SeenAnswer) -> str:
@@ -115,9 +120,14 @@ def _forbidden(
         yield context.finding((*place, "scope"), "a scope that allows the call", found)
     elif insufficient:
         yield context.finding(place, "a token that allows the call", found)
+    elif not accepted and auth.kind in {AuthKind.NONE, AuthKind.KEY}:
+        key = "header" if auth.header else "kind"
+        yield context.finding((*place, key), "credentials that the bank accepts", found)
     else:
         expected = "permission for an ordinary call"
         hint = "is the token valid for this interface, and does a consent exist?"
+        used = ", ".join(_outputs(context.target, answer))
+        hint = f"{hint} Does it need another value than that of {used}?" if used else hint
         yield context.finding(
             answer.place(),
             expected,
@@ -125,6 +135,18 @@ def _forbidden(
             hint,
             weight=Weight.UNSEEN if accepted and _may_be_right(context, answer) else Weight.DOUBT,
         )
+
+
+def _outputs(target: Target, answer: SeenAnswer) -> Iterator[str]:
+    """Yield the keys of the outputs that a request sent."""
+    binding = answer.binding
+    common, own = (target.headers, target.queries), (binding.headers, binding.queries)
+    texts = [text for each in (*common, *own) for text in each.values()]
+    texts += [binding.path or "", str(binding.template)]
+    for operation, other in target.operations.items():
+        for name in other.outputs:
+            if any(f"{{{name}}}" in text for text in texts):
+                yield f"operations.{operation}.outputs.{name}"
 
 
 def _may_be_right(context: DoctorContext, answer: SeenAnswer) -> bool:
@@ -146,7 +168,9 @@ def arguments(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     sent, excerpt = ", ".join(_sent(answer)) or "no arguments", context.excerpt(answer)
     place, expected = answer.place(*argument_key(answer)), "an ordinary call to be accepted"
     found = f"{answer.status}: {excerpt}" if excerpt else str(answer.status)
-    yield context.finding(place, expected, found, f"sent: {sent}")
+    common = [name for name in ("headers", "queries") if getattr(context.target, name)]
+    also = f"; and {' and '.join(common)} of the whole file" if common else ""
+    yield context.finding(place, expected, found, f"sent: {sent}{also}")
 
 
 def argument_key(answer: SeenAnswer) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
+from assay.binding.spelling import Place
 from assay.contract.model import Json
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.item_fields import alike
@@ -59,8 +60,9 @@ def _unread_modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> It
         else:
             continue
         expected = f"the bank to read the mode {mode}"
-        at = spelling.name or "the top level"
-        hint = f"is it the {spelling.place.value} at {at}?"
+        at = f" at {spelling.name or 'the top level'}"
+        unnamed = spelling.place in {Place.SCOPE, Place.BASE}
+        hint = f"is it the {spelling.place.value}{'' if unnamed else at}?"
         place = answer.place("modes", mode)
         yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
 

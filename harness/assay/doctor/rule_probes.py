@@ -2,13 +2,14 @@
 
 A rule that rejects requests shows words for states that no other request has. A rule about an
 argument in the header or the query shows whether the bank reads it there: a bank serves a call
-with a name that it does not know as if nothing had been sent. A rule about a field that only a
+with a name that it does not know as if nothing had been sent. Where the file translates the errors
+of refusals, a rule about a code shows one. A rule about a field that only a
 consent of its own shows is the only one to show it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import partial
 from typing import Final, cast
@@ -16,16 +17,17 @@ from typing import Final, cast
 from assay.binding.spelling import Spelling
 from assay.binding.target import Place
 from assay.doctor.probe_plan import ProbePlan
-from assay.history import Authorise
+from assay.history import Authorise, Step
 from assay.rules.clauses import clauses_of
 from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.kinds.error_body import ErrorBodyRule
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import BindingRequirement, Facet, Kind, Script
 
 #: How many facets of a rule that rejects requests are probed, besides one for each factor.
 _FACETS: Final = 2
-#: The most steps of a probe that are looked at for the factors that it signs with.
+#: The most steps of a probe that are looked at; a longer one is not performed for its refusal alone.
 _MOST_STEPS: Final = 100
 #: The features without which the probe of a conditional field shows nothing.
 _BINDINGS: Final = frozenset({"mode", "field"})
@@ -48,6 +50,7 @@ def rule_probes(plan: ProbePlan) -> Iterator[tuple[str, partial[Script]]]:
             continue
         facets = [each for each in kind.facets() if not each.not_applicable_because]
         chosen = {each.id: each for each in _rejecting(plan, kind, facets)}
+        chosen |= {each.id: each for each in _coded(plan, kind, facets)}
         for facet in facets:
             for operation, argument, spelling in arguments_of(plan, kind, facet):
                 about = (clause.id, argument, spelling.place, spelling.name)
@@ -90,10 +93,32 @@ def _rejecting(plan: ProbePlan, kind: Kind, facets: list[Facet]) -> Iterator[Fac
             yield facet
 
 
+def _coded(plan: ProbePlan, kind: Kind, facets: list[Facet]) -> Iterator[Facet]:
+    """Yield the first facet of a rule whose refusal has a code, if the file locates codes.
+
+    Where the file translates nothing, one such rule is enough.
+    """
+    error = plan.target.error
+    if error is None or not error.code or not isinstance(kind, RefusingKind) or not kind.codes:
+        return
+    coded = (each for each in clauses_of(plan.contract) if isinstance(each, RefusingKind))
+    first = next(each for each in coded if each.codes and not each.own_consents)
+    if error.codes or any(field.words for field in error.fields.values()) or kind is first:
+        refusing = kind.refusing()
+        facet = next((each for each in facets if each.id in refusing), None)
+        if facet is not None and len(_steps(plan, kind, facet)) < _MOST_STEPS:
+            yield facet
+
+
+def _steps(plan: ProbePlan, kind: Kind, facet: Facet) -> Sequence[Step]:
+    """Return the first steps of the probe of a facet."""
+    target = DryTarget(contract=plan.contract)
+    return [*dry_run(probe_of(kind, facet.scenario), target, _MOST_STEPS)]
+
+
 def _factors(plan: ProbePlan, kind: Kind, facet: Facet) -> set[str]:
     """Return the factors with which the probe of a facet signs."""
-    target = DryTarget(contract=plan.contract)
-    steps = dry_run(probe_of(kind, facet.scenario), target, _MOST_STEPS)
+    steps = _steps(plan, kind, facet)
     return {step.factor for step in steps if isinstance(step, Authorise) and step.factor}
 
 

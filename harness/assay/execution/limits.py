@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
-from typing import Any, cast
+from typing import Any, Final, cast
 from urllib.parse import parse_qs, urlsplit
 
 from assay.binding.encode import BARE, HttpRequest
@@ -24,6 +24,9 @@ from assay.planning.remedies import ALLOW_WRITES, REMEDIES
 
 __all__ = ["check_offered", "check_written"]
 
+#: The key with what the fixture provider can arrange.
+_OFFERS: Final = ("fixtures", "offers")
+
 
 def check_offered(call: Call, operation: Operation, target: Target) -> None:
     """Check that the target file offers what a call needs, whatever its facet requires.
@@ -37,13 +40,13 @@ def check_offered(call: Call, operation: Operation, target: Target) -> None:
     """
     consents = operation.grants or (operation.writes and operation.about_consent)
     if consents and Capability.CONSENT not in target.fixtures.offers:
-        raise CannotArrange(str(REMEDIES[Capability.CONSENT]))
+        raise CannotArrange(str(REMEDIES[Capability.CONSENT]), key=_OFFERS)
     if operation.writes and not consents and Capability.WRITE not in target.fixtures.offers:
-        raise CannotArrange(str(REMEDIES[Capability.WRITE]))
+        raise CannotArrange(str(REMEDIES[Capability.WRITE]), key=_OFFERS)
     if call.host is not None and call.host >= len(target.hosts):
-        raise CannotArrange(str(REMEDIES[Capability.HOSTS]))
+        raise CannotArrange(str(REMEDIES[Capability.HOSTS]), key=("hosts",))
     if not call.present and target.presence is None:
-        raise CannotArrange(str(REMEDIES[Capability.BATCH]))
+        raise CannotArrange(str(REMEDIES[Capability.BATCH]), key=("presence",))
 
 
 def check_written(call: Call, operation: Operation, request: HttpRequest, target: Target) -> None:

@@ -129,7 +129,21 @@ def _chosen(
     if scopes and way.auth.kind in _FLOWS.values():
         given["scope"] = " ".join(scopes)
     others = tuple(str(offer) for offer in offers if offer not in accepted[way])
-    return replace(way.auth, given=given, others=others)
+    besides = ", ".join(_besides(way, accepted[way]))
+    why = f"{way.auth.why}, which requires {besides}, too" if besides else way.auth.why
+    return replace(way.auth, given=given, others=others, why=why)
+
+
+def _besides(way: _Way, offers: Sequence[OpenApiOperation]) -> frozenset[str]:
+    """Return the other schemes that each operation requires together with a way."""
+    together = (
+        frozenset.intersection(
+            *(frozenset(each) - {way.scheme} for each in offer.security or () if way.scheme in each)
+        )
+        for offer in offers
+        if offer.security
+    )
+    return frozenset.intersection(*rows) if (rows := [*together]) else frozenset()
 
 
 def _scopes(way: _Way, offer: OpenApiOperation) -> tuple[str, ...] | None:
@@ -146,10 +160,10 @@ def _ways(document: ForeignDocument) -> Iterator[_Way]:
     for flow in _FLOWS:
         for name, scheme in defined.items():
             yield from _oauth(name, scheme, flow)
-    for name, scheme in defined.items():
-        auth = _bearer(scheme) or _api_key(scheme)
-        if auth:
-            yield _Way(scheme=name, auth=auth)
+    for known in (_bearer, _api_key):
+        for name, scheme in defined.items():
+            if auth := known(scheme):
+                yield _Way(scheme=name, auth=auth)
 
 
 def _oauth(name: str, scheme: Mapping[str, Any], flow_name: str) -> Iterator[_Way]:

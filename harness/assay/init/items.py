@@ -43,9 +43,20 @@ def key(shape: MatchedOperation) -> Iterator[YamlEntry]:
         found = _pointer("key", leaf, name, beside_it) if leaf else _by_scheme("key", shape, name)
         yield found or shape.gap("key", example=f"/{name}")
     elif shape.operation.since:
-        leaf = _identifier(shape.item, shape.operation.lists)
-        why = f"{leaf.name} looks like an identifier" if leaf else ""
-        yield YamlEntry(key="key", value=leaf.pointer, why=why) if leaf else shape.gap("key")
+        yield _entry_key(shape)
+
+
+def _entry_key(shape: MatchedOperation) -> YamlEntry:
+    """Return the key of an item without a name in the contract; banks may give one of two."""
+    leaf = _identifier(shape.item, shape.operation.lists)
+    if leaf is None:
+        return shape.gap("key")
+    why = f"{leaf.name} looks like an identifier"
+    other = next((each for each in shape.item if each.words == ("entry", "reference")), leaf)
+    if leaf.needed or other is leaf:
+        return YamlEntry(key="key", value=leaf.pointer, why=why)
+    why += f", as does {other.name}"
+    return YamlEntry(key="key", value=[leaf.pointer, other.pointer], why=why)
 
 
 def _list_key(shape: MatchedOperation) -> str | None:

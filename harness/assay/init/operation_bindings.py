@@ -186,6 +186,9 @@ def _not_offered(operation: Operation) -> YamlEntry:
     what = (
         f"no operation of the document matches; if the bank has none, give the reason with {absent}"
     )
+    if operation.grants:
+        # Such a bank has nothing to transmit: the customer consents where the token is given.
+        what += f"; if a customer's token covers everything, write `{operation.id}: {{given: with-token}}`"
     if not operation.available:
         what = f"the path at which this bank would offer {operation.method} {operation.path}"
     return gap("operations", operation.id, what=what, example="{path: /…}")

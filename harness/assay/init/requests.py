@@ -131,8 +131,9 @@ def _named(
     """Return that a parameter takes the key of an item, or the bank's own name from a list."""
     about = f"{parameter.leaf.form} {parameter.description}" if parameter else ""
     is_key = bool(set(words(name)) & set(words(called)))
-    # A resource id is the bank's own name, whatever its description says.
-    if "iban" in words(name) and "resource" not in words(called):
+    # A resource id, and any that a list shows, is the bank's own name, whatever is said of it.
+    is_own = "resource" in words(called) or ("id" in words(called) and shape.has_ids)
+    if "iban" in words(name) and not is_own:
         is_key |= bool(_IBAN.search(about)) or words(called) == ("account", "number")
     if is_key or not shape.lister:
         why = f"{called} names the item of the call"
@@ -285,7 +286,9 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
     leaf = called(name, shape.offered.request)
     if leaf is None:
         what = f"the place of {name} in the request"
-        example = f"{{body: /{name}, value: …}}"
+        # Names of headers have hyphens, and members of a body have none.
+        place = f"header: {name}" if "-" in name else f"body: /{name}"
+        example = f"{{{place}, value: …}}"
         return shape.gap("argument", name, what=what, example=example), False
     spelling: dict[str, Json] = {"body": leaf.pointer}
     # The account of the customer is that of the fixture, whatever the document's example.

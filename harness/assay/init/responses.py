@@ -20,6 +20,7 @@ _LINKS = frozenset({"link", "href"})
 _MOST_LINKS = 12
 #: Words of links to the SCA screens.
 _SCREENS = frozenset({"approval", "consent", "sca", "redirect", "confirm"})
+_PAGES = frozenset({"page", "next", "cursor", "token", "total", "meta", "request", "uri", "url"})
 #: Words of lists beside those of the contract's items, such as standing orders.
 _OTHER_LISTS = frozenset({"information", "order", "scheduled"})
 
@@ -74,9 +75,15 @@ def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
     ]
     mine = {word for name in (shape.operation.id, *shape.operation.lists) for word in words(name)}
     named = [leaf for leaf in arrays if mine & leaf.path and not _OTHER_LISTS & set(leaf.words)]
-    # What stands beside the identifier of an item is a part of the item.
-    parts = {leaf.steps[:-1] for leaf in _outside(shape) if leaf.words[-1:] == ("id",)}
-    return named or [leaf for leaf in arrays if leaf.steps[:-1] not in parts][:1]
+    # Of a list with another name, what stands beside it must not be an item with this part.
+    values = {leaf.steps[:-1] for leaf in _outside(shape) if _is_of_item(leaf)}
+    whole = [leaf for leaf in shape.offered.answer if not leaf.steps and leaf.kind == "array"]
+    return named or whole or [leaf for leaf in arrays if leaf.steps[:-1] not in values][:1]
+
+
+def _is_of_item(leaf: SchemaLeaf) -> bool:
+    """Whether a value is one of an item, and no link, number of items or mark of a page."""
+    return leaf.kind == "string" and not leaf.path & (_LINKS | _PAGES)
 
 
 def _inside(shape: MatchedOperation, *lists: SchemaLeaf) -> Iterator[SchemaLeaf]:

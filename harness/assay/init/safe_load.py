@@ -82,6 +82,8 @@ def _parsed(content: str, path: str) -> object:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or "this is not YAML"
+        if "nesting depth" in what:
+            raise _too_large(path) from None
         line = mark.line + 1 if mark else 0
         raise InputError.one(path, f"YAML cannot be read: {what}", line=line) from None
     except (ValueError, OverflowError):

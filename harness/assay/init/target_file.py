@@ -62,7 +62,8 @@ def _entries(draft: TargetDraft) -> Iterator[YamlEntry]:
     yield YamlEntry(key="target", value=draft.name)
     if draft.extends:
         says = ("", "The operations are inherited from this target and adjusted below.")
-        yield YamlEntry(key="extends", value=draft.extends, says=says)
+        why = draft.whys.get("extends", "")
+        yield YamlEntry(key="extends", value=draft.extends, says=says, why=why)
     else:
         files = draft.start.files
         names: Json = [files.get(contract.id, contract.id) for contract in draft.contracts]
@@ -88,7 +89,7 @@ def _head(draft: TargetDraft) -> Iterator[str]:
     source = " from an OpenAPI document" if draft.start.document else ""
     yield MODELINE
     yield f"Target file for {draft.name}, drafted by `assay init`{source}."
-    yield "Review each line marked `guessed`: guesses are based on names only. A line marked"
+    yield "Review each line marked `guessed`: it is a default, or based on names only. A line marked"
     yield "`TODO` is a gap: obligations that need it stay unverified. Then run `assay check` on"
     yield "this file, and `assay plan` to see what would be tested. Do not put secrets in this file."
 

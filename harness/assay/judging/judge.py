@@ -6,23 +6,16 @@ more than one trial are made later, by the assembly of all verdicts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from assay.history import (
-    Authorise,
-    Authorised,
-    Effects,
-    Ending,
-    History,
-    Renewed,
-    State,
-    Withdrawn,
-)
+from assay.contract.model import Operation
+from assay.history import History
 from assay.history.events import ProbeRun
 from assay.judging.corrections import soften
-from assay.judging.verdict import NO_EVIDENCE, Agreement, Evidence, Standing, Verdict, weigh
+from assay.judging.undecided import why_undecided
+from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan
 from assay.rules.evidence import checked, countable
@@ -84,8 +77,9 @@ def judge(
     for evidence in check(run.history):
         softened = soften(evidence, exchanges, kinds)
         by_facet.setdefault(evidence.facet, []).append(softened)
+    operations = kinds[0].contract.operations if kinds else {}
     return tuple(
-        _verdict(obligation, by_facet.get(obligation.facet, []), run, len(exchanges))
+        _verdict(obligation, by_facet.get(obligation.facet, []), run, operations)
         for obligation in obligations
     )
 
@@ -99,14 +93,17 @@ def indeterminate(obligations: Iterable[Obligation], reason: str) -> tuple[Verdi
 
 
 def _verdict(
-    obligation: Obligation, evidence: Sequence[Evidence], run: ProbeRun, calls: int
+    obligation: Obligation,
+    evidence: Sequence[Evidence],
+    run: ProbeRun,
+    operations: Mapping[str, Operation],
 ) -> Verdict:
     standing, reason = weigh(evidence)
     shortage = None
     if not evidence and run.stopped:
         standing, reason, shortage = Standing.UNVERIFIED, run.stopped, run.shortage
     elif not evidence:
-        reason = _undecided(run.history)
+        reason = why_undecided(run.history, operations)
     elif standing is Standing.INDETERMINATE and run.stopped:
         reason = f"{reason}; the trial {run.stopped}"
     return Verdict(
@@ -114,58 +111,6 @@ def _verdict(
         standing=standing,
         reason=reason,
         evidence=tuple(evidence),
-        calls=calls,
+        calls=len(run.history.exchanges),
         shortage=shortage,
     )
-
-
-def _undecided(history: History) -> str:
-    """Return why no exchange of a trial decides: the first step that was to succeed and did not."""
-    for exchange in history.exchanges:
-        if not exchange.accepted and not exchange.call.variation:
-            failure = getattr(exchange.outcome, "why", "")
-            what = failure or f"it was refused ({exchange.wire.status})"
-            return f"not judged: the control call of {exchange.call.operation} failed: {what}"
-    return next(_unsigned(history), NO_EVIDENCE)
-
-
-def _cut_short(event: Authorised) -> bool:
-    return event.ending in {Ending.DISCONNECTED, Ending.STOPPED}
-
-
-def _chosen(event: Authorised) -> bool:
-    """Whether it is known with which factor the customer signed; without screens it is."""
-    return not event.screens or "factor" in event.screens or len(event.offered or ()) == 1
-
-
-def _unsigned(history: History) -> Iterator[str]:
-    """Yield why a customer could not sign as was to be shown, or why nothing shows what followed."""
-    for event in history.events:
-        match event:
-            case Authorised(step=step) if not step.variation and (event.why or _cut_short(event)):
-                what = event.why or f"the customer was disconnected ({event.wire.status})"
-                yield f"not judged: the control signature: {what}"
-            case Authorised(step=Authorise(factor=str(factor))) if not _chosen(event):
-                yield f"not judged: no screen offered the factor {factor}"
-            case Withdrawn(done=False):
-                yield "not judged: the customer's cancellation at the bank was not accepted"
-            case Renewed(done=False):
-                yield "not judged: the token was not renewed"
-            case _:
-                pass
-    confirmed = {
-        event.step.request
-        for event in history.events
-        if isinstance(event, Authorised) and event.ending is Ending.CONFIRMED
-        if not event.step.variation
-    }
-    for exchange in history.exchanges:
-        item = exchange.item
-        if item and item.key in confirmed and item.state is State.REJECTED:
-            yield (
-                "not judged: the control request was rejected after the customer had confirmed it"
-                " (does it repeat a request of an earlier trial?)"
-            )
-    inquired = [event for event in history.events if isinstance(event, Effects)]
-    if inquired and all(event.done is None for event in inquired):
-        yield "not judged: the fixture provider does not report executed requests"

@@ -189,7 +189,7 @@ def test_a_forged_journal_is_not_signed(run):
     forged(path, with_verdict(lines, name, "violates"))
     (run / ATTESTATION).unlink()
     code, out, _ = assay("attest", run, "--key", "../key.pem", cwd=run)
-    assert (1, True) == (code, f"differs: {name}: written as violates" in out)
+    assert (1, True) == (code, f"differs: {name}: recorded as violates" in out)
     assert not (run / ATTESTATION).exists()
 
 

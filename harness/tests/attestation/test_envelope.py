@@ -137,7 +137,7 @@ def test_a_new_key(tmp_path, password):
     raw = sign(PAYLOAD, private_key(path, password))
     assert PAYLOAD == opened(raw, public_key(shown))
     assert (b"ENCRYPTED" in path.read_bytes()) is bool(password)
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="already exists"):
         new_key(path, password)
 
 
@@ -147,8 +147,8 @@ def test_a_new_key(tmp_path, password):
         (pem(KEY, b"secret"), None, "the key has a password"),
         (pem(KEY, b"secret"), "other", "the password is wrong"),
         (pem(KEY), "secret", "the key has no password"),
-        (b"no key", None, "no private key in PEM"),
-        (b"", None, "no private key in PEM"),
+        (b"no key", None, "not a private key in PEM"),
+        (b"", None, "not a private key in PEM"),
         (pem(rsa.generate_private_key(65537, 2048)), None, "expected an Ed25519 key"),
     ],
 )

@@ -412,7 +412,7 @@ def test_waivers_are_those_of_the_day_of_the_run(identity, tmp_path):
     assert VerificationResult.VERIFIED is verify(path, target=str(own)).result
     later = [{**lines[0], "started": "2100-01-01T00:00:00Z"}, *lines[1:]]
     found = differences(verify(written(path, later), target=str(own)))
-    assert "written as waived, judged again violates" in found[name]
+    assert "recorded as waived, judged again as violates" in found[name]
     assert date(2100, 1, 1) == read_run(path).day
     needless = [
         {**line, "waivers": [{**each, "state": "superfluous"} for each in line["waivers"]]}
@@ -421,7 +421,7 @@ def test_waivers_are_those_of_the_day_of_the_run(identity, tmp_path):
         for line in lines
     ]
     found = differences(verify(written(path, needless), target=str(own)))
-    assert {f"waiver of {name}": "written as superfluous, by the verdicts in-force"} == found
+    assert {f"waiver of {name}": "recorded as superfluous, by the verdicts in-force"} == found
 
 
 def test_a_file_of_waivers(tmp_path):

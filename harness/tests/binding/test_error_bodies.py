@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.binding.decode import MOST_ERRORS, body_of, decode
+from assay.binding.decode import body_of, decode
+from assay.binding.error_bodies import MOST_ERRORS
 from assay.binding.join import bind
 from assay.binding.read import read_document
 from assay.contract.files.load import dump, loads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.binding.pointer import MISSING, find, put, steps
+from assay.binding.pointer import MISSING, find, own_conditions, put, steps
 
 DOCUMENT = {
     "a": {"b": [10, {"c": None}], "": 1, "x/y": 2, "m~n": 3, "0": "zero"},
@@ -58,3 +58,12 @@ def test_put() -> None:
     put(document, "/a/c~1d", [2])
     put(document, "/e", None)
     assert {"a": {"b": 1, "c/d": [2]}, "e": None} == document
+
+
+@pytest.mark.parametrize(("at", "wrong"), [("/scheme", True), ("/value", False), ("/kind", True)])
+def test_an_element_is_not_read_at_its_own_condition(at: str, wrong: bool) -> None:
+    """What `where` asks for is the same in every item, so it is no key and no field."""
+    element = {"in": "/ids", "where": {"/scheme": "IBAN", "/kind": 1}, "at": at}
+    found = [*own_conditions({"fields": {"iban": element}}, ("item",))]
+    assert wrong == bool(found)
+    assert [("item", "fields", "iban", "at")] * wrong == [place for place, *_ in found]

@@ -143,7 +143,7 @@ class Bank:
         fits = given["response_type"] in {"code", "code id_token"} and given["redirect_uri"] == BACK
         if consent is None or consent.tpp != given["client_id"] or not fits:
             raise RefusedError(400)
-        if consent.status != "awaiting" or given["scope"] != "accounts":
+        if consent.status != "awaiting" or given.get("scope") != "accounts":
             return self.back(given, {"error": "invalid_request"})
         key = f"s-{next(self.numbers)}"
         self.sessions[key] = {"given": given, "world": world, "consent": consent}

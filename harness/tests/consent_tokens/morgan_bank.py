@@ -44,7 +44,7 @@ class Morgan:
     def authorize(self, given):
         """Lead the customer to the screens of a consent."""
         link = self.links.get(given.get("payment_id"))
-        if link is None or given["redirect_uri"] != BACK or given["scope"] != "payments":
+        if link is None or given.get("redirect_uri") != BACK or given.get("scope") != "payments":
             return 400, [], b"{}"
         cookie = urlencode({"id": given["payment_id"], "state": given["state"]})
         path = "/" + link.split("/", 3)[3]

@@ -213,7 +213,7 @@ def test_the_doctor_finds_nothing_wrong_with_a_right_file(tmp_path):
             ("scope: accounts", "scope: account"),
             "operations.permit.approval.authorize: the bank refused the authorization",
         ),
-        (("{user: login", "{usr: login"), "auth.authorize_url: no screen matches sca.screens"),
+        (("{user: login", "{usr: login"), "sca.screens: no screen matches sca.screens"),
         (
             ("outputs: {consent-id: /consent/id}", "outputs: {consent-id: /consent/ids}"),
             "operations.permit.outputs.consent-id: expected this value for later calls",

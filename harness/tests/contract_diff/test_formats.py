@@ -85,7 +85,7 @@ def test_text_says_what_changes_for_whom(quota):
 def test_markdown_is_a_table_of_changes(quota):
     """Counts by party with the meaning of each impact, and one row for each change."""
     page = rendered(quota, "markdown")
-    assert "| breaking | 1 | 0 | must do more or can do less" in page
+    assert "| breaking | 1 | 0 | it must do more or can do less" in page
     assert "| `rules/batch-quota/limit` 4 → 3 <br>Without the customer" in page
     assert "| **breaking** | adjust | the bank must refuse or withhold more | 352 → 352 |" in page
 

@@ -11,18 +11,19 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import yaml
-from mistaken_banks import BANKS, MistakenBank
+from mistaken_banks import BANKS, Heard, MistakenBank, Verdicts
 from wrong_files import WrongFile, wrong_files
 
 from assay.doctor import examination
 from assay.doctor.context import DoctorContext, Finding
 from assay.errors import InputError
 from assay.judging.verdict import Standing
+from assay.planning.prepare import Prepared
 
 pytestmark = pytest.mark.slow
 
@@ -30,8 +31,34 @@ pytestmark = pytest.mark.slow
 EXTENT = os.environ.get("ASSAY_GENERATED_MISTAKES", "sample")
 STATUS = "operations.payment-status.item.fields.transactionStatus"
 NO_CARDS = "operations.card-accounts.arguments.X-Request-ID"
-#: Mistakes that a run blamed on the bank once, by the bank; the doctor names them since.
-ONCE_BLAMED = {
+SUBMISSION, MODIFY = "operations.create-payment.submission", "operations.modify-payment"
+#: Mistakes that were blamed on the bank once, or named at another line; by the bank.
+ONCE_MISSED = {
+    "errors": {
+        "error.code of a neighbour: error.code.0 = '/class'",
+        "error.code misspelt: error.code.1 = '/numer'",
+        "error.codes removed: error.codes = '(removed)'",
+        "error.codes swapped: error.codes.FORMAT = 'token'",
+        "error.codes misspelt: error.codes.VALUE = 'vaue'",
+        "error.fields of a neighbour: error.fields.class.at = '/detail/code'",
+        "words misspelt: error.fields.class.words.limit = 'Lx'",
+    },
+    "kestrel": {
+        "item.fields of a neighbour: operations.accounts.item.fields.iban.at = '/scheme'",
+    },
+    "merlin": {f"item.key of a neighbour: {SUBMISSION}.item.key = '/status'"},
+    "morgan": {
+        f"item.key of a neighbour: {SUBMISSION}.item.key = '/status'",
+        f"path misspelt: {MODIFY}.path = '/payment-onsents/{{paymentRequestResourceId}}'",
+    },
+    "fjord": {
+        "screens misspelt: sca.screens.0 = {'usr': 'login', 'secret': 'password'}",
+        "decisions swapped: sca.decisions.confirm = 'deny'",
+    },
+    "existing": {
+        "roles key misspelt: fixtures.roles.anna.owns.0.key = 'FR763000110002004121950842'",
+    },
+    "coast": {"item.volatile misspelt: operations.accounts.item.volatile.0 = '/shwn'"},
     "lab": {"factors swapped: sca.factors.pin = 'C'"},
     "quay": {
         "argument exclusive flipped: operations.permit.arguments.until.exclusive = True",
@@ -83,7 +110,8 @@ class Trials:
 
     bank: MistakenBank
     folder: Path
-    conforming: int = 0
+    sound: Verdicts = field(default_factory=dict)
+    heard: Heard = field(default_factory=dict)
 
     def write(self, data) -> Path:
         """Write a target file."""
@@ -102,13 +130,39 @@ class Trials:
             assert [] == blocking, (step.name, blocking)
         bound = context.contracts_bound
         operations = {name: each for one in bound for name, each in one.operations.items()}
-        yield from wrong_files(data, context.answers, operations)
+        answers = (*context.answers, *context.submissions)
+        yield from filter(self.bank.is_own, wrong_files(data, answers, operations))
 
     def run_sound(self) -> None:
-        """Count what conforms with the sound file."""
+        """Keep how each obligation stands with the sound file, and what its trials call."""
         data = json.loads(json.dumps(self.bank.data(), default=str))
-        sound = self.bank.verdicts(self.bank.prepared(self.write(data)))
-        self.conforming = [*sound.values()].count(Standing.CONFORMS)
+        self.sound = self.bank.verdicts(self.bank.prepared(self.write(data)), heard=self.heard)
+
+    def run(self, mistake: WrongFile, prepared: Prepared) -> Verdicts:
+        """Run the trials that call what a mistake is about; all of them if one violates something."""
+        names = {*mistake.operations}
+        names |= {
+            name
+            for name, each in prepared.target.operations.items()
+            if any(spelling.found in names for spelling in each.arguments.values())
+        }
+        if not names:
+            return self.bank.verdicts(prepared)
+        skipped = {each for each, called in self.heard.items() if not called & names}
+        contracts = (each.contract for each in prepared.bound)
+        concerned = {each.id for each in contracts if names & {*each.operations}}
+        verdicts = self.bank.verdicts(
+            prepared,
+            lambda each: each.id not in skipped and each.id.partition("/")[0] in concerned,
+        )
+        if Standing.VIOLATES in verdicts.values():
+            return self.bank.verdicts(prepared)
+        return verdicts
+
+    def is_harmless(self, verdicts: Verdicts) -> bool:
+        """Whether all that was run, and conforms with the sound file, conforms."""
+        sound = {name for name, each in self.sound.items() if each is Standing.CONFORMS}
+        return all(each is Standing.CONFORMS for name, each in verdicts.items() if name in sound)
 
     def examine(self, mistake: WrongFile) -> Trial:
         """Check, examine and, where nothing was said, run a file with a mistake."""
@@ -124,12 +178,12 @@ class Trials:
             named = min((_named(each, mistake, lines) for each in blocking), key=NAMED.index)
         if blocking and EXTENT != "blamed":
             return Trial(mistake, "doctor", findings, named)
-        verdicts = self.bank.verdicts(prepared)
+        verdicts = self.run(mistake, prepared)
         blamed = tuple(each for each, one in verdicts.items() if one is Standing.VIOLATES)
         if blocking:
             return Trial(mistake, "doctor", findings, named, blamed)
-        conforms = [*verdicts.values()].count(Standing.CONFORMS)
-        end = "blamed" if blamed else "harmless" if conforms >= self.conforming else "unverified"
+        end = "harmless" if self.is_harmless(verdicts) else "unverified"
+        end = "blamed" if blamed else end
         return Trial(mistake, end, blamed=blamed)
 
 
@@ -142,7 +196,8 @@ def _named(finding: Finding, mistake: WrongFile, lines: set[tuple[str, int]]) ->
     wrong = [tuple(map(str, at)) for at in mistake.touched]
     if (finding.path, finding.line) in lines or any(_beside(key, at) for at in wrong):
         return "line"
-    sections = {at[:2] for at in wrong}
+    # Outside the operations, a section is short enough to be read as a whole.
+    sections = {at[:2] if at[0] == "operations" else at[:1] for at in wrong}
     return "section" if any(key[: len(each)] == each for each in sections) else "elsewhere"
 
 
@@ -174,9 +229,9 @@ def test_no_mistake_in_the_file_is_blamed_on_the_bank(bank, tmp_path, monkeypatc
     assert bank.mistakes <= len(mistakes)
     if EXTENT != "sample":
         trials.run_sound()
-    once = ONCE_BLAMED.get(bank.name, set())
+    once = ONCE_MISSED.get(bank.name, set())
     assert once <= {str(each) for each in mistakes}
-    sample = {*map(str, mistakes[:: bank.step]), *once}
+    sample = {*map(str, mistakes[:: bank.step] if bank.step else ()), *once}
     tried = [
         trials.examine(mistake)
         for mistake in mistakes
@@ -188,4 +243,5 @@ def test_no_mistake_in_the_file_is_blamed_on_the_bank(bank, tmp_path, monkeypatc
     blamed = {str(trial.mistake): trial.blamed[0] for trial in tried if trial.end == "blamed"}
     assert {} == blamed
     named = {str(trial.mistake): trial.named for trial in tried}
-    assert set() == {each for each in once if named[each] not in NAMED[:2]}
+    checked = {str(trial.mistake) for trial in tried if trial.end == "check"}
+    assert set() == {each for each in once - checked if named[each] not in NAMED[:2]}

@@ -471,7 +471,7 @@ MISTAKES = (
 
 #: The sandbox accepts every media type, so no mistake in a header can be made there, and it needs
 #: no outputs.
-WITHOUT_MISTAKE = {"headers", "output", "submission", "submitted"}
+WITHOUT_MISTAKE = {"headers", "output", "submission", "submitted", "volatile"}
 #: Mistakes that do not hide one another, by name: one run finds them all. Each of the
 #: others has a run of its own.
 TOGETHER = (

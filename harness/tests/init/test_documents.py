@@ -92,6 +92,7 @@ FOUND = {
     },
     "coast.yaml": {
         "contracts": ["aisp"],
+        "auth.kind": "bearer",
         "operations.accounts.list": "/data",
         "operations.accounts.item.id": "/accountId",
         "operations.balances.path": "/accounts/{accountId}/balance",
@@ -231,7 +232,10 @@ def test_the_authorisation_of_a_cancellation_is_no_cancellation(tmp_path):
     path = draft(tmp_path, tmp_path / "berlin.yaml")
     assert "cancel-payment" not in load(path).data["operations"]
     text = path.read_text(encoding="utf-8")
-    assert "if the bank has none, `absent: {operations: {cancel-payment: …}}` says why" in text
+    assert (
+        "if the bank has none, give the reason with `absent: {operations: {cancel-payment: …}}`"
+        in text
+    )
 
 
 def test_an_operation_that_is_not_offered_is_listed_with_the_path_to_ask_at(drafts):
@@ -504,6 +508,42 @@ def test_what_an_object_must_have_is_missing_where_an_argument_makes_it(drafts):
     assert "required members of the body: debtorAccount.name, lines.0.texts, for" in text
     # A day to come may be all that puts a payment off; no query is suggested.
     assert 'if date alone says so, for example `deferred: {body: "", value: {}}`' in text
+
+
+def test_the_zone_of_a_document_is_not_guessed(drafts):
+    """The bank of a document is in any country."""
+    for path in drafts.values():
+        assert "zone" not in load(path).data
+        assert "for example `zone: Europe/Paris`" in path.read_text(encoding="utf-8")
+
+
+def test_a_second_scheme_is_named(drafts):
+    """Where each call needs a token and a key, the token is guessed and the key is named."""
+    text = drafts["coast.yaml"].read_text(encoding="utf-8")
+    assert "the bearer scheme in the document, which requires portalKey, too" in text
+
+
+def test_a_list_may_be_the_whole_answer(tmp_path):
+    """A list of objects that is the body has the empty pointer."""
+    document = json.loads((HERE / "stet.json").read_text(encoding="utf-8"))
+    answers = document["paths"]["/accounts"]["get"]["responses"]["200"]["content"]
+    schema = next(iter(answers.values()))
+    schema["schema"] = schema["schema"]["properties"]["accounts"]
+    source = tmp_path / "list.json"
+    source.write_text(json.dumps(document))
+    path = draft(tmp_path, source)
+    assert "" == at(load(path).data, "operations.accounts.list")
+    assert bind([parse_contract(find_contract("aisp"))], read_target(path))
+
+
+def test_an_inherited_target_by_default_is_a_guess(tmp_path, monkeypatch):
+    """What a draft without a document extends is marked if it was not asked for."""
+    monkeypatch.chdir(tmp_path)
+    for given, mark in ((), True), (("--extends", "stet-1.4.0"), False):
+        out = f"{mark}.yaml"
+        group.main(["init", "--yes", "--out", out, *given], standalone_mode=False)
+        text = Path(out).read_text(encoding="utf-8")
+        assert ("extends: stet-1.4.0  # guessed: a default" in text) is mark
 
 
 def test_one_account_is_no_list_of_accounts(tmp_path):

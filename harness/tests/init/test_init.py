@@ -60,7 +60,8 @@ def test_from_our_own_document_a_run_conforms_but_for_what_is_missing(begin, tmp
     exported = tmp_path / "sandbox.json"
     exported.write_text(json.dumps(document(bound, target)))
     with serving(make_app()) as url:
-        path, _ = begin("--openapi", exported, "--base-url", url, "--fixtures", "control")
+        args = ["--base-url", url, "--fixtures", "control", "--zone", "Europe/Paris"]
+        path, _ = begin("--openapi", exported, *args)
         assay("run", "-c", "aisp", "-t", path, "--out", "report", "--quiet", cwd=tmp_path)
     report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     verdicts = {one["id"]: one["verdict"] for one in report["obligations"]}
@@ -208,8 +209,9 @@ def test_payments_in_the_manner_of_the_berlin_group(begin):
     assert not {"modify-payment", "confirm-payment"} & spelt.keys()
     _, missing = guessed(path)
     assert (
-        "no operation of the document matches; if the bank has none, `absent: {operations: "
-        "{modify-payment: …}}` says why, for example `modify-payment: {path: /…}`" in missing
+        "no operation of the document matches; if the bank has none, give the reason with "
+        "`absent: {operations: "
+        "{modify-payment: …}}`, for example `modify-payment: {path: /…}`" in missing
     )
 
 
@@ -402,7 +404,7 @@ BROKEN = {
     "{" * 5000: "JSON cannot be read",
     '{"openapi": ' + "[" * 100_000: "JSON cannot be read",
     "openapi: 3.0.0\npaths: {": "YAML cannot be read",
-    "openapi: 3.0.0\npaths: " + "[" * 5000: "nested too deep",
+    "openapi: 3.0.0\npaths: " + "[" * 5000: "too deeply nested",
     "openapi: 3.0.0\npaths: {/weather: {get: {}}}": "none of the 1 operations in the document",
     "openapi: 3.0.0\npaths: 7": "none of the 0 operations in the document",
     "a: &a [*a]\nopenapi: 3.0.0": "none of the 0 operations in the document",

@@ -1,12 +1,11 @@
 """Modes that stand in no part of a request: in the scope of its token, or in the bank that gets it."""
 
-import json
-from itertools import count
-from urllib.parse import parse_qs, parse_qsl
+from pathlib import Path
 
 import pytest
 from literal_har import entry, violated
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from sister_bank import Bank
 
 from assay.binding.join import bind
 from assay.binding.read import read_document
@@ -18,122 +17,9 @@ from assay.judging.verdict import Standing
 from assay.openapi import document
 from assay.testing import verdicts
 
-CONTRACT = """\
-assay: 1
-contract: sister
-title: Payments
-version: "1"
-interface: sister
-document: "Payments"
-zone: Europe/Athens
-resources:
-  account: {says: an account, key: number, fields: [number]}
-  order: {says: a payment, key: number, fields: [number]}
-operations:
-  accounts: {method: GET, path: /accounts, lists: [account]}
-  pay:
-    method: POST
-    path: /payments
-    by: tpp
-    makes: order
-    owned: account
-    modes: [plain, trusted, sealed, sister]
-    arguments: [account]
-rules:
-  - id: modes
-    kind: modes
-    says: Plain and trusted payments are served, and those at the sister bank.
-    source: {section: Payments, line: 1}
-    request: order
-    served: [plain, trusted, sister]
-  - id: no-seal
-    kind: modes
-    says: Sealed payments are refused.
-    source: {section: Payments, line: 2}
-    request: order
-    refused: [sealed]
-unspecified: []
-"""
-TARGET = """\
-assay: 1
-target: sister
-contracts: [sister]
-transport: embedded
-base_url: https://one.example/v1
-auth:
-  kind: bearer
-  tpp:
-    kind: client-credentials
-    token_url: https://login.example/token
-    client_id: us
-    client_auth: none
-    scope: payments
-fixtures: {kind: control, offers: [psu, write]}
-outcomes:
-  accepted: [{statuses: [201]}]
-  rejected: [{statuses: [403, 422]}]
-  unavailable: [{statuses: [404]}]
-operations:
-  accounts: {list: "", item: {key: /number}}
-  pay:
-    one: ""
-    arguments: {account: {body: /account}}
-    modes:
-      plain: {query: kind, value: plain}
-      trusted: {scope: payments trusted}
-      sealed: {scope: payments sealed}
-      sister: {base_url: "https://two.example/v2/"}
-    item: {key: /number, state: {at: /stage, values: {done: [PAID]}}}
-"""
-
-
-class Bank:
-    """Two banks and their token endpoint; `seen` are the payments: host, path and scope."""
-
-    refuses_seal = True
-
-    def __init__(self):
-        self.numbers, self.tokens, self.seen = count(1), {}, []
-
-    def __call__(self, environ, start_response):
-        """Answer a request."""
-        content = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        status, body = self.answer(environ, content)
-        start_response(f"{status} .", [("Content-Type", "application/json")])
-        return [json.dumps(body).encode()]
-
-    def answer(self, environ, content):
-        """Return the status and the body of an answer."""
-        host, path = environ["HTTP_HOST"], environ["PATH_INFO"]
-        if path.startswith("/assay-control"):
-            return self.control(path, content)
-        if (host, path) == ("login.example", "/token"):
-            token = f"t-{next(self.numbers)}"
-            self.tokens[token] = dict(parse_qsl(content.decode()))["scope"]
-            body = {"access_token": token, "token_type": "Bearer", "expires_in": 3600}
-            return 200, body
-        scope = self.tokens.get(environ.get("HTTP_AUTHORIZATION", "").removeprefix("Bearer "))
-        if (host, path) not in {("one.example", "/v1/payments"), ("two.example", "/v2/payments")}:
-            return 404, {}
-        kind = parse_qs(environ["QUERY_STRING"]).get("kind")
-        self.seen.append((host, kind, scope))
-        if scope is None or (scope == "payments sealed" and self.refuses_seal):
-            return 403, {}
-        return 201, {"number": f"P-{next(self.numbers)}", "stage": "PAID"}
-
-    def control(self, path, content):
-        """Answer a call of the control API."""
-        now = "2026-09-16T08:00:00+00:00"
-        if path.endswith("/worlds"):
-            return 201, {"world": "w", "now": now}
-        if not path.endswith("/customers"):
-            return 200, {}
-        holdings = [
-            {"resource": "account", "key": f"A-{next(self.numbers)}", "traits": {}, "entries": []}
-            for wanted in json.loads(content)["holdings"]
-            for _ in range(wanted["count"])
-        ]
-        return 201, {"customer": "c", "token": "t", "holdings": holdings, "now": now}
+HERE = Path(__file__).parent
+CONTRACT = (HERE / "sister.yaml").read_text("utf-8")
+TARGET = (HERE / "sister-target.yaml").read_text("utf-8")
 
 
 class Sealing(Bank):
@@ -194,10 +80,10 @@ def test_a_recorded_request_does_not_show_the_scope_of_its_token(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "says"),
     [
-        ("kind: client-credentials", "kind: bearer", 22, "no token is requested"),
-        ("https://two.example/v2/", "two.example", 28, "expected an http or https URL"),
-        ("{scope: payments trusted}", "{scope: a, value: b}", 26, "value"),
-        ("{scope: payments trusted}", "{base_url: 5}", 26, "expected an http or https URL"),
+        ("kind: client-credentials", "kind: bearer", 23, "no token is requested"),
+        ("https://two.example/v2/", "two.example", 29, "expected an http or https URL"),
+        ("{scope: payments trusted}", "{scope: a, value: b}", 27, "value"),
+        ("{scope: payments trusted}", "{base_url: 5}", 27, "expected an http or https URL"),
     ],
 )
 def test_a_wrong_mode_is_an_error(old, new, line, says):

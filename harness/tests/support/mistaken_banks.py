@@ -8,36 +8,63 @@ called in this process too.
 import importlib
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+from coast_bank import Coast
+from existing_bank import TOKENS, existing_bank, fixtures
+from wrong_files import WrongFile
 
 from assay._resources import contract_dir
+from assay.binding.encode import Access
 from assay.binding.join import bind
 from assay.binding.read import extended, find_target, read_target
 from assay.contract.files.load import load
 from assay.contract.parse import find_contract, parse_contract
 from assay.doctor import examination
 from assay.execution.environment import set_up, sound_bank
+from assay.execution.ledger import default_path
 from assay.execution.session import Session, run_session
+from assay.history import Event, Exchange, Submitted
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
+from assay.planning.obligation import Obligation
 from assay.planning.plan import plan
 from assay.planning.prepare import Prepared
 from assay.rules import kinds
 from assay.rules.rule import Kind
 
+#: How each obligation stands.
+Verdicts: TypeAlias = dict[str, Standing]
+#: The operations that the trials of each obligation call.
+Heard: TypeAlias = dict[str, set[str]]
 TESTS = Path(__file__).parents[1]
 SHIPPED = ("aisp", "pis")
 
 
+@dataclass(kw_only=True)
+class Listening(Journal):
+    """A journal that keeps only which operations the trials of each obligation call."""
+
+    settled: Mapping[str, Sequence[str]]
+    heard: Heard
+
+    def event(self, trial: str, event: Event, access: Access) -> None:
+        """Keep the operation of a call."""
+        if isinstance(event, Exchange | Submitted):
+            for obligation in self.settled.get(trial, ()):
+                self.heard.setdefault(obligation, set()).add(event.call.operation)
+
+
 @dataclass(frozen=True, kw_only=True)
 class MistakenBank:
-    """A sound bank with its target file and contracts; every `step`th mistake is the sample.
+    """A sound bank with its target file and contracts; every `step`th mistake is the sample, none for 0.
 
-    `mistakes` is the least number of them, and `settings` replace keys of the target file.
+    `mistakes` is the least number of them, and `settings` replace keys of the target file. With
+    `own` only the keys that stand in the file itself are wrong, not those that it inherits.
     """
 
     name: str
@@ -47,13 +74,23 @@ class MistakenBank:
     mistakes: int
     step: int
     settings: Mapping[str, Any] = field(default_factory=dict)
+    own: bool = False
 
     def data(self) -> dict[str, Any]:
         """Return the target file with what it inherits and the settings."""
         data = {**extended(load(self.target)).data, **self.settings}
         data["contracts"] = list(self.contracts)
-        data.pop("extends", None)
+        data = {name: each for name, each in data.items() if name != "extends" and each is not None}
+        known = {name for contract in self.parsed for name in contract.operations}
+        operations = data["operations"].items()
+        data["operations"] = {name: each for name, each in operations if name in known}
         return data
+
+    def is_own(self, mistake: WrongFile) -> bool:
+        """Whether a mistake is to be tried: whether its key stands in the file itself."""
+        file = load(self.target).data
+        data = {**(file if "extends" in file else {}), **self.settings}
+        return not self.own or any(_stands(data, at) for at in mistake.touched)
 
     @property
     def parsed(self):
@@ -64,6 +101,8 @@ class MistakenBank:
         """Make the kinds of guests known, and the bank that of an examination."""
         monkeypatch.setattr(kinds, "installed", cache(_guest_kinds))
         monkeypatch.setattr(examination, "set_up", self.set_up)
+        for name, token in TOKENS.items():
+            monkeypatch.setenv(name, token)
 
     def prepared(self, path: Path) -> Prepared:
         """Return the plan of a target file."""
@@ -72,21 +111,41 @@ class MistakenBank:
         return Prepared(target=target, bound=bound, plan=plan(bound, target), reproduce="")
 
     def set_up(self, target, ledger=None):
-        """Make the bank ready."""
+        """Make the bank ready; of listed customers, nothing was spent yet."""
+        spent = default_path()
+        for file in spent.parent.glob(f"{spent.name}*"):
+            file.unlink()
         return set_up(target, bank=self.bank, ledger=ledger)
 
-    def verdicts(self, prepared: Prepared) -> dict[str, Standing]:
-        """Run everything, without an examination."""
+    def verdicts(
+        self,
+        prepared: Prepared,
+        select: Callable[[Obligation], bool] = lambda _: True,
+        heard: Heard | None = None,
+    ) -> Verdicts:
+        """Run what is selected, without an examination; `heard` gets the operations that it calls."""
+        planned = plan(prepared.bound, prepared.target, select)
+        settled = {trial.id: [each.id for each in trial.settles] for trial in planned.trials}
+        journal = Listening(out=None, settled=settled, heard={} if heard is None else heard)
         environment = self.set_up(prepared.target)
         try:
-            session = Session(
-                plan=prepared.plan, environment=environment, journal=Journal(out=None)
-            )
+            session = Session(plan=planned, environment=environment, journal=journal)
             result = run_session(session)
         finally:
             environment.close()
         assert () == result.faults
         return {verdict.obligation: verdict.standing for verdict in result.verdicts}
+
+
+def _stands(data: Any, at: tuple[Any, ...]) -> bool:
+    """Whether a file has a key, or a value in place of what is above it."""
+    for step in at:
+        if not isinstance(data, Mapping):
+            return True
+        if step not in data:
+            return False
+        data = data[step]
+    return True
 
 
 @cache
@@ -153,21 +212,70 @@ BANKS = (
         contracts=SHIPPED,
         bank=sound_bank,
         mistakes=750,
-        step=254,
+        step=300,
     ),
     _small("elsewhere lab target", ("service", "Service"), 480, 61),
     _small("spellings kestrel kestrel-target", ("kestrel_bank", "Kestrel"), 150, 76),
+    _small("spellings sister sister-target", ("sister_bank", "Bank"), 30, 20),
+    MistakenBank(
+        name="osprey",
+        target=TESTS / "spellings" / "osprey-target.yaml",
+        contracts=(str(TESTS / "spellings" / "kestrel.yaml"),),
+        bank=_beside(TESTS / "spellings", "osprey_bank", "Osprey"),
+        mistakes=10,
+        step=0,
+        own=True,
+    ),
+    MistakenBank(
+        name="coast",
+        target=Path(__file__).parent / "coast-target.yaml",
+        contracts=SHIPPED,
+        bank=Coast,
+        mistakes=10,
+        step=0,
+        own=True,
+    ),
+    MistakenBank(
+        name="existing",
+        target=find_target("sandbox"),
+        contracts=("aisp",),
+        bank=existing_bank,
+        mistakes=60,
+        step=0,
+        settings={"fixtures": fixtures(), "sca": None},
+        own=True,
+    ),
     _small("consents quay target", ("quay_bank", "Bank"), 150, 78),
     _small("general_kinds desk desk-target", ("desk_bank", "Desk"), 340, 171),
     _small("general_kinds counted counted-target", ("counting_desk", "CountingDesk"), 90, 45),
+    _small("general_kinds errors errors-target", ("error_desk", "ErrorDesk"), 100, 50),
     _small("guest_kinds parcels parcels-target", ("parcels_bank", "Lockers"), 60, 31),
+    _small("consent_tokens fjord target", ("fjord_bank", "Bank"), 100, 50),
+    MistakenBank(
+        name="morgan",
+        target=TESTS / "consent_tokens" / "morgan-target.yaml",
+        contracts=("pis",),
+        bank=_beside(TESTS / "consent_tokens", "morgan_bank", "Morgan"),
+        mistakes=50,
+        step=0,
+        own=True,
+    ),
+    MistakenBank(
+        name="merlin",
+        target=TESTS / "submission" / "merlin-target.yaml",
+        contracts=("pis",),
+        bank=_beside(TESTS / "submission", "merlin_bank", "Merlin"),
+        mistakes=40,
+        step=0,
+        own=True,
+    ),
     MistakenBank(
         name="xs2a",
         target=XS2A / "nordhafen.yaml",
         contracts=(str(XS2A / "xs2a.yaml"),),
         bank=_beside(XS2A, "nordhafen.application", "Bank"),
         mistakes=670,
-        step=340,
+        step=400,
         settings={"transport": "embedded"},
     ),
     MistakenBank(
@@ -176,7 +284,7 @@ BANKS = (
         contracts=SHIPPED,
         bank=_holdout,
         mistakes=630,
-        step=320,
+        step=400,
         settings={
             "transport": "embedded",
             "fixtures": {

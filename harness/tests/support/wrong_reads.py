@@ -29,17 +29,22 @@ def _neighbours(pointer: str, documents: Sequence[Any]) -> list[str]:
     return list(dict.fromkeys(ranked[:1] + ranked[-1:]))
 
 
-def _pointer(kind_of: str, at: Path, pointer: Any, documents: Sequence[Any]) -> Iterator[Change]:
+def pointed(kind_of: str, at: Path, pointer: Any, documents: Sequence[Any]) -> Iterator[Change]:
     """Yield the mistakes of one pointer, or of the first of several."""
     if isinstance(pointer, list):
         for n, each in enumerate(pointer):
-            if isinstance(each, str):
-                yield from _pointer(kind_of, (*at, n), each, documents)
+            yield from pointed(kind_of, (*at, n), each, documents)
+            if len(pointer) > 1:
+                yield set_to(f"{kind_of} without one", (*at, n), GONE)
         return
     if isinstance(pointer, Mapping):
-        for inner in ("at", "link", "cursor", "more", "total"):
+        yield from _condition(kind_of, at, pointer)
+        for inner in ("in", "link", "cursor", "more", "total"):
             if inner in pointer:
-                yield from _pointer(kind_of, (*at, inner), pointer[inner], documents)
+                yield from pointed(kind_of, (*at, inner), pointer[inner], documents)
+        if "at" in pointer:
+            inside = [found for each in documents for found in _elements(each, pointer.get("in"))]
+            yield from pointed(kind_of, (*at, "at"), pointer["at"], inside)
         return
     if not isinstance(pointer, str):
         return
@@ -48,30 +53,61 @@ def _pointer(kind_of: str, at: Path, pointer: Any, documents: Sequence[Any]) -> 
         yield set_to(f"{kind_of} of a neighbour", at, other)
 
 
+def _elements(document: Any, pointer: Any) -> Sequence[Any]:
+    """Return what a pointer is applied to: a document, or the elements of a list in it."""
+    if pointer is None:
+        return [document]
+    found = find(document, pointer)
+    return found if isinstance(found, list) else []
+
+
+def _condition(kind_of: str, at: Path, pointer: Mapping[str, Any]) -> Iterator[Change]:
+    """Yield the mistakes of what stands beside a pointer."""
+    for name, value in (pointer.get("where") or {}).items():
+        yield set_to(f"{kind_of} where misspelt", (*at, "where"), {misspelt(name): value})
+        yield set_to(f"{kind_of} where another", (*at, "where"), {name: nearly(value)})
+    if "header" in pointer:
+        yield set_to(f"{kind_of} misspelt", (*at, "header"), misspelt(pointer["header"]))
+    if "optional" in pointer:
+        yield set_to(f"{kind_of} optional flipped", (*at, "optional"), not pointer["optional"])
+
+
 def answered(
     data: Any, at: Path, operation: Mapping[str, Any], seen: Sequence[SeenAnswer]
 ) -> Iterator[Change]:
     bodies = [answer.body for answer in seen if answer.accepted and answer.body is not MISSING]
-    items = [item for answer in seen if answer.accepted for item in answer.raw_items]
     for key in ("list", "one", "approval", "next"):
         if operation.get(key) is not None:
-            yield from _pointer(key, (*at, key), operation[key], bodies)
+            yield from pointed(key, (*at, key), operation[key], bodies)
             yield set_to(f"{key} removed", (*at, key), GONE)
     yield from _turned((*at, "next"), operation.get("next"))
-    yield from _pointer("links", (*at, "links"), operation.get("links"), bodies)
-    for name, pointer in (operation.get("values") or {}).items():
-        yield from _pointer("values", (*at, "values", name), pointer, bodies)
-    item = operation.get("item") or {}
+    yield from pointed("links", (*at, "links"), operation.get("links"), bodies)
+    for section in ("values", "outputs"):
+        for name, pointer in (operation.get(section) or {}).items():
+            yield from pointed(section, (*at, section, name), pointer, bodies)
+    for name in operation.get("outputs") or {}:
+        yield set_to("outputs removed", (*at, "outputs", name), GONE)
+    yield from _item(data, (*at, "item"), operation.get("item") or {}, seen)
+
+
+def _item(
+    data: Any, at: Path, item: Mapping[str, Any], seen: Sequence[SeenAnswer]
+) -> Iterator[Change]:
+    """Yield the mistakes of the pointers into an item."""
+    items = [each for answer in seen if answer.accepted for each in answer.raw_items]
     for key in ("key", "on", "id", "volatile"):
-        yield from _pointer(f"item.{key}", (*at, "item", key), item.get(key), items)
+        yield from pointed(f"item.{key}", (*at, key), item.get(key), items)
         if item.get(key) is not None:
-            yield set_to(f"item.{key} removed", (*at, "item", key), GONE)
-    yield from _fields(data, (*at, "item", "fields"), item.get("fields") or {}, items)
+            yield set_to(f"item.{key} removed", (*at, key), GONE)
+    if item.get("volatile") is not None and isinstance(item.get("key"), str):
+        more = [*item["volatile"], item["key"]]
+        yield set_to("item.volatile too much", (*at, "volatile"), more)
+    yield from _fields(data, (*at, "fields"), item.get("fields") or {}, items)
     for key in ("resource", "state"):
         if item.get(key):
-            yield from _pointer(f"item.{key}", (*at, "item", key, "at"), item[key]["at"], items)
-            yield from _said(data, (*at, "item", key, "values"), item[key]["values"], key)
-            yield set_to(f"item.{key} removed", (*at, "item", key), GONE)
+            yield from pointed(f"item.{key}", (*at, key, "at"), item[key]["at"], items)
+            yield from _said(data, (*at, key, "values"), item[key]["values"], key)
+            yield set_to(f"item.{key} removed", (*at, key), GONE)
 
 
 def _turned(at: Path, turned: Any) -> Iterator[Change]:
@@ -92,7 +128,7 @@ def _fields(
     bound = {name: field for name, field in fields.items() if field is not None}
     for name, field in bound.items():
         here = (*at, name)
-        yield from _pointer("item.fields", here, field, items)
+        yield from pointed("item.fields", here, field, items)
         if isinstance(field, Mapping) and "first" in field:
             yield set_to("item.fields cut elsewhere", (*here, "first"), field["first"] - 3)
             yield set_to("item.fields not cut", (*here, "first"), GONE)

@@ -18,6 +18,7 @@ def requested(data: Any, at: Path, operation: Mapping[str, Any]) -> Iterator[Cha
             pair = bound[name], bound[other]
             yield from _exchanged(data, (*at, section, name), (*at, section, other), pair)
     yield from _template(at, operation)
+    yield from _authorize((*at, "approval"), operation.get("approval"))
     for section in ("headers", "queries"):
         for name, value in (operation.get(section) or {}).items():
             yield set_to(f"{section} removed", (*at, section, name), GONE)
@@ -27,6 +28,18 @@ def requested(data: Any, at: Path, operation: Mapping[str, Any]) -> Iterator[Cha
             for name, pointer in names.items():
                 here = (*at, "credentials", where, name)
                 yield set_to("credentials misspelt", here, misspelt(pointer))
+
+
+def _authorize(at: Path, approval: Any) -> Iterator[Change]:
+    """Yield the mistakes of the parameters of an authorization request."""
+    parameters = approval.get("authorize") if isinstance(approval, Mapping) else None
+    for name, value in (parameters or {}).items():
+        here = (*at, "authorize", name)
+        renamed = {misspelt(key) if key == name else key: each for key, each in parameters.items()}
+        yield set_to("authorize misspelt", (*at, "authorize"), renamed)
+        yield set_to("authorize with another value", here, nearly(value))
+        if len(parameters) > 1:
+            yield set_to("authorize removed", here, GONE)
 
 
 def _exchanged(data: Any, here: Path, there: Path, pair: tuple[Any, Any]) -> Iterator[Change]:
@@ -56,11 +69,21 @@ def _spelling(data: Any, at: Path, what: str, spelling: Mapping[str, Any]) -> It
         yield set_to(f"{what} exclusive flipped", (*at, "exclusive"), flipped)
     if "found" in spelling:
         yield set_to(f"{what} found misspelt", (*at, "found"), misspelt(spelling["found"]))
-    for key in ("text", "found", "each"):
-        if key in spelling:
-            yield set_to(f"{what} {key} removed", (*at, key), GONE)
+    yield from _shortened(at, what, spelling)
     yield from _shape(data, (*at, "each"), f"{what} each", spelling.get("each"))
     yield from words(data, at, spelling)
+
+
+def _shortened(at: Path, what: str, spelling: Mapping[str, Any]) -> Iterator[Change]:
+    """Yield the mistakes of a word that is missing, or of one in a list."""
+    for key in ("text", "found", "each", "adds"):
+        if key in spelling:
+            yield set_to(f"{what} {key} removed", (*at, key), GONE)
+    for n, name in enumerate(spelling.get("adds") or ()):
+        yield set_to(f"{what} adds misspelt", (*at, "adds", n), misspelt(name))
+    for key in ("scope", "base_url"):
+        if key in spelling:
+            yield set_to(f"{what} {key} misspelt", (*at, key), misspelt(spelling[key]))
 
 
 def _placed(at: Path, what: str, spelling: Mapping[str, Any]) -> Iterator[Change]:
@@ -103,6 +126,9 @@ def _template(at: Path, operation: Mapping[str, Any]) -> Iterator[Change]:
     for place, value in _below(template):
         here = (*at, "template", *place)
         yield set_to("template without a part", here, GONE)
+        if isinstance(place[-1], str):
+            changes = ((*here[:-1], misspelt(place[-1])), value), (here, GONE)
+            yield "template misspelt", here, misspelt(place[-1]), changes
         if value == "{alike}":
             yield set_to("template constant", here, "label-1")
             yield set_to("template unique", here, "{unique}")
@@ -133,7 +159,13 @@ def addressed(at: Path, operation: Mapping[str, Any], contract: Any) -> Iterator
     for n, alias in enumerate(operation.get("aliases") or ()):
         yield set_to("aliases misspelt", (*at, "aliases", n), misspelt(alias))
     yield from matchers_of((*at, "outcomes"), operation.get("outcomes") or {})
-    yield set_to("operation removed", at, GONE)
+    if "given" in operation:
+        yield set_to("given removed", (*at, "given"), GONE)
+    if "by" in operation:
+        by = "tpp" if operation["by"] == "customer" else "customer"
+        yield set_to("by another", (*at, "by"), by)
+    part = at[-1] if len(at) > len(("operations", "accounts")) else "operation"
+    yield set_to(f"{part} removed", at, GONE)
 
 
 def matchers_of(at: Path, outcomes: Mapping[str, Any]) -> Iterator[Change]:

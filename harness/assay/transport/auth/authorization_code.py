@@ -166,9 +166,11 @@ def _denied(
     key = {"invalid_scope": "scope", "unauthorized_client": "client_id"}.get(error)
     own = key is None or key in more.values
     at = more.suspect(section) if own else (*section, key or "")
-    what = f"the bank refused the authorization ({code})"
+    what, hint = f"the bank refused the authorization ({code})", ""
+    if error == "access_denied" and target.sca.decisions:
+        at, hint = ("sca", "decisions"), "is the word for `confirm` the one that allows it?"
     by_tpp = False if error in CLIENT_ERRORS and not own else None
-    return AuthenticationError(problem(target, *at, what=what), party_lost=by_tpp)
+    return AuthenticationError(problem(target, *at, what=what, hint=hint), party_lost=by_tpp)
 
 
 def _stopped(
@@ -186,8 +188,9 @@ def _stopped(
         return AuthenticationError(cause, party_lost=None if own else False)
     if not result.screens:
         what = f"no screen matches sca.screens ({result.why or status})"
-        hint = "list the fields of each form in sca.screens"
-        return AuthenticationError(problem(target, *section, "authorize_url", what=what, hint=hint))
+        address = ".".join((*section, "authorize_url"))
+        hint = f"list the fields of each form in sca.screens; is {address} the page with the login?"
+        return AuthenticationError(problem(target, "sca", "screens", what=what, hint=hint))
     what = f"the screens did not lead to redirect_uri: {result.why or f'they ended with {status}'}"
     hint = (
         f"filled in: {', '.join(result.screens)}; check the login, and that sca.screens is complete"

@@ -236,7 +236,8 @@ class TokenStore:
             return OAuthClient(id=client_id, secret=secret)
         section = place(self.target, by_tpp=request.by_tpp)
         what = "client_id is missing: neither the target file nor the fixture provider has one"
-        cause = problem(self.target, *section, what=what, hint="add client_id, or client_id_env")
+        hint = "add client_id, or client_id_env; or `tpps` to fixtures.offers if it makes clients"
+        cause = problem(self.target, *section, what=what, hint=hint)
         raise AuthenticationError(cause, party_lost=request.by_tpp)
 
     def _refreshed(

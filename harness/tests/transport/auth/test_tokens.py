@@ -512,7 +512,7 @@ def back(query: str) -> Screens:
         ),
         (
             Screens(lambda _: None, status=200, screens=(), why="no screen of the profile"),
-            "8: auth.authorize_url: no screen matches sca.screens (no screen of the profile)",
+            "21: sca.screens: no screen matches sca.screens (no screen of the profile)",
         ),
         (
             Screens(lambda _: None, status=200, why="the same screen was shown again"),
