@@ -92,14 +92,12 @@ class _Checked:
         for target in (*self.targets, *self.waiving):
             yield from waiver_notes(target)
 
-    def _contracts_of(self, target: Target) -> Sequence[Contract]:
-        return self.contracts or _named(target)
-
     def problems(self) -> Iterator[Problem]:
         """Yield what does not fit together: names, waivers, hosts."""
         for target in self.targets:
             try:
-                contracts = [each.contract for each in bind(self._contracts_of(target), target)]
+                named = self.contracts or _named(target)
+                contracts = [each.contract for each in bind(named, target)] if named else ()
             except InputError as error:
                 yield from error.problems
             else:

@@ -153,9 +153,8 @@ class SeenAnswer:
 class EarlyEnd:
     """Why a probe could not be completed: what is missing, and the key that provides it.
 
-    `key` is empty where no key of the target file does. `segment` is the customer segment
-    that the probe was to create, if that was its purpose. `unprepared` says that the fixture
-    provider itself cannot prepare it, which it may. With `failed`, `missing` says what went wrong.
+    `key` is empty where no key of the target file does. `segment` is the customer segment that the
+    probe was to create. `unprepared`: no fixture can prepare it. `failed`: `missing` is an error.
     """
 
     missing: str
