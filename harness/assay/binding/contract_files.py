@@ -42,6 +42,9 @@ def named_contracts(document: Document) -> Mapping[str, str]:
             contract = load(path).data.get("contract")
             what = "this is not a contract file (it has no key `contract`)"
         except InputError as error:
+            if Path(path).is_file():
+                problems += error.problems  # of the contract file, at its own lines
+                continue
             contract, what = None, error.problems[0].what
         if isinstance(contract, str):
             contracts[contract] = path

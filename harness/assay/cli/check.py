@@ -62,7 +62,8 @@ def command(files: Sequence[str]) -> int:
     for note in checked.notes({each.key for each in problems}):
         click.echo(note)
     if problems:
-        raise InputError(problems)
+        # A target file may name the contract that is checked beside it.
+        raise InputError(list(dict.fromkeys(problems)))
     return 0
 
 

@@ -28,6 +28,24 @@ def check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Fi
         yield from known(at, name, [*own, *defined.get("arguments", ())], "argument")
 
 
+def about_something_owned(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find an operation about something that no customer owns, such as a request."""
+    defined, resources = raw["operations"][name], raw["resources"]
+    roles = ("makes", "shows", "changes", "ends")
+    made = {each.get(role) for each in raw["operations"].values() for role in roles}
+    listed = (resources.get(resource, {}) for resource in defined.get("lists", ()))
+    if all("of" in each or owned in made for owned, each in resources.items()):
+        hint = "add a resource without `of` that no operation `makes`"
+        yield (
+            at,
+            "nothing in the contract is what a customer owns, and a limit is tested with it",
+            hint,
+        )
+    elif "about" in defined and not any("of" in resource for resource in listed):
+        what = f"{name!r} lists nothing that belongs to what it is about"
+        yield at, what, "leave it out here: such calls are not tested for a limit"
+
+
 def owner() -> Any:
     """Derive the resource that a customer must own so that the operation can be called."""
     return derived(lambda contract, fields: steps.owners(contract, fields["operation"])[0])

@@ -88,6 +88,7 @@ IN_CONTRACTS = {
     "colon": ("says: A page holds six specimens.", "says: A page: holds six", "quote text that contains ': '"),
     "colon in braces": ("source: {section: Specimens and findings, line: 9,", "source: {section: Specimens: findings, line: 9,", "quote text that contains ': '"),
     "id": ("id: hourly", "id: unit", "rename one of them"),
+    "limit of calls about a request": ("operations: [specimens, findings]\n    limit: 9", "operations: [specimens, look]\n    limit: 9", "'look' lists nothing that belongs to what it is about"),
     "period": ("    per: hour\n", "    per: day\n", "expected calendar-day, clock-hour, rolling-hour, hour or minute"),
     "limit": ("    limit: 9\n", "    limit: 0\n", "expected a whole number of at least 1"),
     "about": ("    about: barcode\n  place", "    about: nummer\n  place", "did you mean 'barcode'?"),
@@ -208,3 +209,52 @@ def test_nothing_is_lacking_for_what_is_never_called(tmp_path):
     result = CliRunner().invoke(command, [str(desk / "quay.yaml"), str(path)])
     assert result.exception is None, result.exception
     assert "operations.permit" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("kind: pagination", "kind: paginaton", "did you mean 'pagination'?"),
+        ("lists: [specimen]", "lists: [specimen", "is a bracket, brace or quote left open?"),
+    ],
+)
+def test_a_contract_that_the_target_file_names_as_well(tmp_path, old, new, words):
+    """Its mistake is one problem, at its own line."""
+    target = (TESTS / "elsewhere" / "target.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "target.yaml"
+    path.write_text(
+        target.replace("contracts: [lab]", "contracts: [./file.yaml]"), encoding="utf-8"
+    )
+    assert "./file.yaml" in path.read_text(encoding="utf-8")
+    found, line = problems(tmp_path, CONTRACT, old, new, str(path))
+    check(found, line, words)
+    assert found[0].path.endswith("file.yaml")
+
+
+def test_a_limit_of_calls_where_no_customer_owns_anything(tmp_path):
+    """A thing that is made, and listed later, is nothing that a customer of a trial can own before."""
+    contract = """
+      assay: 1
+      contract: parcels
+      title: Parcels
+      version: "1"
+      interface: parcels
+      document: A letter
+      zone: unspecified
+      resources: {parcel: {says: a parcel, key: number, fields: [number]}}
+      operations:
+        parcels: {method: GET, path: /parcels, lists: [parcel]}
+        send: {method: POST, path: /parcels, makes: parcel}
+      rules:
+        - {id: hourly, kind: quota, operations: [parcels], limit: 9, per: hour, counts: all, refused-calls: unspecified,
+           page-turns: unspecified, says: Nine an hour., source: {section: A, line: 1}}
+    """
+    path = tmp_path / "parcels.yaml"
+    path.write_text(contract, encoding="utf-8")
+    result = CliRunner().invoke(command, [str(path)])
+    assert isinstance(result.exception, InputError), result.exception
+    (problem,) = result.exception.problems
+    assert (14, "add a resource without `of` that no operation `makes`") == (
+        problem.line,
+        problem.hint,
+    )

@@ -87,7 +87,9 @@ class Quota(RefusingKind):
     bare_calls = True
     limits = ("limit", "per", "counts", "counted-by", "counted-for", "refused-calls", "page-turns")
 
-    operations: tuple[Operation, ...] = parameters.operations()
+    operations: tuple[Operation, ...] = parameters.operations(
+        also=operation_parameters.about_something_owned
+    )
     limit: QuotaLimit = quota_limit()
     period: Period = _judged("per", _PER, lambda value, contract: period(value, contract.zone))
     attended: bool = parameters.choice(

@@ -50,7 +50,9 @@ class Unmetered(Kind):
     bare_calls = True
     limits = ()
 
-    operations: tuple[Operation, ...] = parameters.operations()
+    operations: tuple[Operation, ...] = parameters.operations(
+        also=operation_parameters.about_something_owned
+    )
     quota: int = parameters.whole(key="quota", compare=comparisons.test_only)
     grant: Operation | None = parameters.grant()
     owner: str = operation_parameters.owner_of_operations()
