@@ -8,7 +8,7 @@ import pytest
 
 from assay._resources import contract_dir
 from assay.binding.join import bind
-from assay.binding.read import read_target, shipped_file
+from assay.binding.read import extended, read_target, shipped_file
 from assay.cli.main import group
 from assay.contract.files.load import load
 from assay.contract.parse import find_contract, parse_contract
@@ -515,6 +515,16 @@ def test_the_zone_of_a_document_is_not_guessed(drafts):
     for path in drafts.values():
         assert "zone" not in load(path).data
         assert "for example `zone: Europe/Paris`" in path.read_text(encoding="utf-8")
+
+
+def test_the_shipped_binding_requires_no_more_than_its_standard():
+    """In STET no link of a payment is required, and the answer to a PUT does not show the request."""
+    operations = extended(load(shipped_file("stet-1.4.0"))).data["operations"]
+    for name in ("read-payment", "modify-payment"):
+        assert all(link["optional"] for link in operations[name]["links"])
+    for name in ("modify-payment", "cancel-payment"):
+        assert "" == operations[name]["one"]
+        assert "item" not in operations[name]
 
 
 def test_a_second_scheme_is_named(drafts):

@@ -204,7 +204,7 @@ BANKS = (
         contracts=SHIPPED,
         bank=sound_bank,
         mistakes=600,
-        step=152,
+        step=250,
     ),
     MistakenBank(
         name="stet-1.4.0",
@@ -212,9 +212,9 @@ BANKS = (
         contracts=SHIPPED,
         bank=sound_bank,
         mistakes=750,
-        step=300,
+        step=450,
     ),
-    _small("elsewhere lab target", ("service", "Service"), 480, 61),
+    _small("elsewhere lab target", ("service", "Service"), 480, 120),
     _small("spellings kestrel kestrel-target", ("kestrel_bank", "Kestrel"), 150, 76),
     _small("spellings sister sister-target", ("sister_bank", "Bank"), 30, 20),
     MistakenBank(
@@ -248,9 +248,9 @@ BANKS = (
     _small("consents quay target", ("quay_bank", "Bank"), 150, 78),
     _small("general_kinds desk desk-target", ("desk_bank", "Desk"), 340, 171),
     _small("general_kinds counted counted-target", ("counting_desk", "CountingDesk"), 90, 45),
-    _small("general_kinds errors errors-target", ("error_desk", "ErrorDesk"), 100, 50),
+    _small("general_kinds errors errors-target", ("error_desk", "ErrorDesk"), 250, 0),
     _small("guest_kinds parcels parcels-target", ("parcels_bank", "Lockers"), 60, 31),
-    _small("consent_tokens fjord target", ("fjord_bank", "Bank"), 100, 50),
+    _small("consent_tokens fjord target", ("fjord_bank", "Bank"), 180, 0),
     MistakenBank(
         name="morgan",
         target=TESTS / "consent_tokens" / "morgan-target.yaml",
