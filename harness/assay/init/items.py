@@ -27,6 +27,8 @@ _CONSENT_STATES = {
     "rejected": "rejected rjct",
     "ended": "expired revokedbypsu terminatedbytpp revoked terminated canc expd",
 }
+#: How far below the top of an item a field may be.
+_DEEPEST = 3
 #: The codes of ISO 20022 for a refusal, a time-out, and a cancellation by the customer or TPP.
 _ENDED_CODES = ("CUST", "NOAS", "DS02")
 
@@ -279,6 +281,8 @@ def _field(name: str, item: Sequence[SchemaLeaf], lists: Sequence[str]) -> Schem
         return leaf.name != name, len(leaf.path - about) - len(leaf.path & about), len(leaf.steps)
 
     own = [leaf for leaf in item if not leaf.path & THEIRS and EACH not in leaf.steps]
+    # What is far below is about something else.
+    own = [leaf for leaf in own if len(leaf.steps) <= _DEEPEST]
     near = [leaf for leaf in own if leaf.words == mine]
     near = near or [leaf for leaf in own if leaf.words == short and len(leaf.steps) == 1]
     return min((leaf for leaf in near if not is_masked(leaf)), key=far, default=None)
