@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from assay.binding.spelling import OperationBinding
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
-from assay.history import Call
+from assay.history import Call, Exchange
 from assay.rules import steps
 from assay.rules.evidence import describe_answer
 from assay.rules.lifecycle import request_steps
@@ -86,6 +86,7 @@ def _read_under_consent(executor: Executor, lister: str, call: Call) -> None:
     executor.read_list(lister, owner)
     ending = next((each for each in executor.operations.values() if each.ends == maker.makes), None)
     end = request_steps.call_about(ending, made)
-    if end is not None:
-        executor.perform(end)
-    restore()
+    ended = executor.perform(end) if end is not None else None
+    # One that is still in force is what later calls send, until there is another.
+    if isinstance(ended, Exchange) and ended.accepted:
+        restore()
