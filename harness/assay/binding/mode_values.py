@@ -90,6 +90,10 @@ def slot_of_plain_mode(
 
     A request in a mode differs from one in the plain mode in nothing else.
     """
-    plain = binding.modes.get(operation.modes[0]) if operation.makes and call.mode else None
+    plain = (
+        binding.modes.get(operation.modes[0])
+        if operation.makes and operation.modes and call.mode
+        else None
+    )
     in_path = plain is not None and plain.place is Place.PATH
     return {plain.name: text_of(plain.value)} if plain and in_path else {}

@@ -28,7 +28,16 @@ _MEANINGS: Final[Mapping[str, State]] = {
 
 
 def without_effect(target: Target, contracts: Sequence[Contract]) -> Iterator[tuple[Pointer, str]]:
-    """Yield the keys that have no effect, each with what stands there."""
+    """Yield the keys of the file that have no effect, each with what stands there.
+
+    One that is inherited may have an effect for other files that extend the same one.
+    """
+    for at, what in _without_effect(target, contracts):
+        if target.place(*at)[0] == target.path:
+            yield at, what
+
+
+def _without_effect(target: Target, contracts: Sequence[Contract]) -> Iterator[tuple[Pointer, str]]:
     yield from _unknown_fields(target, contracts)
     secure = target.base_url.startswith("https:") or target.transport is TransportKind.EMBEDDED
     if target.tls and not secure:

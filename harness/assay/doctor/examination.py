@@ -194,6 +194,7 @@ NOT_EXAMINED: Final[Mapping[str, str]] = {
     "template": "a refusal names arguments, which look like values that are always sent",
     "unlisted": "an ordinary call names an item that is listed",
     "credentials": "an ordinary call carries no customer credentials, because banks must refuse those",
+    "whole": "a bank may refuse a change for other reasons than its form",
     "given": "only the rules can show what a token covers",
 }
 

@@ -115,6 +115,7 @@ NOT_GUESSED: Final[Mapping[str, str]] = {
     "other": "written with its argument",
     "unlisted": "follows from the argument",
     "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
+    "whole": "documents do not say whether a change repeats the whole request",
     "given": "documents describe the scope of tokens only in prose",
     "submission": "documents describe only in prose which call customers sign (`submissions` names both)",
     "submitted": "follows from the submission",

@@ -175,7 +175,7 @@ def test_no_tag_is_taken(tag: str) -> None:
     [
         ("a:\n\tb: 1", 2, "indent with spaces, not with tabs"),
         ("a: 1\nb: c: d", 2, "quote text that contains ': '"),
-        ("a: [1,\n2", 2, "is a bracket, brace or quote left open?"),
+        ("a: [1,\n2", 1, "is a bracket, brace or quote left open?"),
         ("a: @x", 1, "quote text"),
     ],
 )

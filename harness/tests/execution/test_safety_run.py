@@ -173,7 +173,9 @@ def test_two_runs_on_one_day(tmp_path: Path) -> None:
             if each["verdict"] == "unverified"
         }
         assert reasons == left
-        assert re.search(r"\d+ obligations were skipped: today\'s call budget is used up", out)
+        assert re.search(
+            r"\d+ obligations were skipped because today\'s call budget is used up", out
+        )
     why = "needs 4 more accesses of accounts without the customer today; 0 of 4 left (budget.batch, alice)"
     assert why in {each["reason"] for each in by_kind(three, "plan")}
     assert why in planned

@@ -27,7 +27,7 @@ def test_the_skeleton_is_what_the_type_checkers_read(
     result = CliRunner().invoke(group, ["init", "-y", "--fixtures", "python"])
     assert 0 == result.exit_code, result.output
     assert SKELETON.read_text() == (tmp_path / "my_bank_fixtures.py").read_text()
-    assert "Writing my_bank_fixtures.py: the fixture provider" in result.output
+    assert "Writing my_bank_fixtures.py, the fixture provider" in result.output
     target = read_target(tmp_path / "my-bank.yaml")
     fixture = open_provider(target, None, 0).open()
     step = Arrange(subject="psu", holdings=(Holding(resource="account"),))

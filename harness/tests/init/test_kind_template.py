@@ -72,7 +72,7 @@ def test_nothing_is_written_over(begin, tmp_path):
 @pytest.mark.parametrize("name", ["", "Odd", "odd_days", "odd--days", "9s", "../x", "x" * 41])
 def test_a_name_that_cannot_be_one_is_refused(name):
     """The name of a kind is of small letters, digits and hyphens."""
-    with pytest.raises(InputError, match="expected a name of small letters"):
+    with pytest.raises(InputError, match="expected a name of lower-case letters"):
         kind_files(name)
 
 

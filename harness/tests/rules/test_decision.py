@@ -548,7 +548,7 @@ def test_a_facet_needs_what_its_row_does():
         f"{facet.feature} {facet.name}"
         for facet in FACETS["categoryPurpose-not-CASH-other"].requires
     }
-    assert {"state ", "approval ", "other categoryPurpose"} == wanted
+    assert {"key ", "state ", "approval ", "other categoryPurpose"} == wanted
 
 
 def asked(scenario, *, offered=None, state=DONE, refuse=False):

@@ -26,6 +26,9 @@ MAX_DEPTH: Final = 32
 #: The maximum number of nodes that all aliases of a file expand to.
 MAX_EXPANDED: Final = 10_000
 
+#: What is wrong with a value that is nested too deeply, and what to do.
+_TOO_DEEP: Final = (f"nested more than {MAX_DEPTH} deep", "reduce the nesting")
+
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -65,6 +68,10 @@ def read(text: str, path: str) -> Node | None:
 def _syntax(error: yaml.YAMLError, text: str, path: str) -> InputError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     what = getattr(error, "problem", None) or "this is not YAML"
+    if "nesting depth" in what:  # a version of libyaml that counts, too
+        return InputError.one(
+            path, _TOO_DEEP[0], line=mark.line + 1 if mark else 0, hint=_TOO_DEEP[1]
+        )
     context = getattr(error, "context_mark", None)
     if "expected ':'" in what and context:
         mark = context  # the key that has no colon, not the line after it
@@ -172,7 +179,7 @@ class _Builder:
     def begin(self, event: Any) -> None:
         self._untagged(event)
         if len(self._stack) >= MAX_DEPTH:
-            self.refuse(f"nested more than {MAX_DEPTH} deep", "reduce the nesting")
+            self.refuse(*_TOO_DEEP)
         top = self._stack[-1] if self._stack else None
         if top and isinstance(top.value, dict) and top.key is None:
             self.refuse("a key is a list or a mapping", "expected text as the key")
@@ -220,7 +227,7 @@ class _Builder:
         if self._expanded > MAX_EXPANDED:
             self.refuse(f"aliases stand for more than {MAX_EXPANDED:,} values", "write it out")
         if len(self._stack) + node.height > MAX_DEPTH:
-            self.refuse(f"nested more than {MAX_DEPTH} deep", "reduce the nesting")
+            self.refuse(*_TOO_DEEP)
         top = self._stack[-1]
         if isinstance(top.value, dict) and top.key is None:
             self.refuse("a key is an alias", "write the key out")
