@@ -96,8 +96,8 @@ class _Checked:
         """Yield what does not fit together: names, waivers, hosts."""
         for target in self.targets:
             try:
-                named = self.contracts or _named(target)
-                contracts = [each.contract for each in bind(named, target)] if named else ()
+                wanted = self.contracts or _named(target)
+                contracts = [each.contract for each in bind(wanted, target)] if wanted else ()
             except InputError as error:
                 yield from error.problems
             else:

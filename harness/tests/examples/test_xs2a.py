@@ -57,6 +57,15 @@ def test_the_sound_bank_conforms(planned, seed):
     }
 
 
+def test_a_bank_whose_consents_a_tpp_cannot_end(tmp_path):
+    """The consent with which ids are looked up stays in force, and nothing is violated."""
+    absent = "operations: {end-consent: null}\nabsent: {operations: {end-consent: not offered}}\n"
+    result = run(plan_in(tmp_path, absent), Policy())
+
+    assert set() == standing(result, Standing.VIOLATES)
+    assert "balances.covered/balance-granted" in standing(result, Standing.CONFORMS)
+
+
 @pytest.mark.parametrize("fault", FAULTS[::EVERY], ids=lambda fault: fault.name)
 def test_a_fault_is_found_by_the_clause_of_its_sentence(planned, fault):
     """All that turns red belongs to the sentence that is broken."""

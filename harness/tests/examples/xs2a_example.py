@@ -44,10 +44,10 @@ def lines_of_clauses():
     return {clause.id: {source.line for source in clause.sources} for clause in clauses}
 
 
-def plan_in(folder: Path):
-    """Return the target and the plan of a run in this process."""
+def plan_in(folder: Path, more: str = ""):
+    """Return the target and the plan of a run in this process; the target file may say more."""
     path = folder / "embedded.yaml"
-    path.write_text(EMBEDDED.format(target=TARGET), "utf-8")
+    path.write_text(EMBEDDED.format(target=TARGET) + more, "utf-8")
     target = read_target(path)
     return target, plan(bind([contract()], target), target)
 

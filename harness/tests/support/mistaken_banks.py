@@ -275,7 +275,7 @@ BANKS = (
         contracts=(str(XS2A / "xs2a.yaml"),),
         bank=_beside(XS2A, "nordhafen.application", "Bank"),
         mistakes=670,
-        step=400,
+        step=340,
         settings={"transport": "embedded"},
     ),
     MistakenBank(
