@@ -125,7 +125,7 @@ def wrong_states(binding: _Raw, operation: Operation, at: Pointer) -> Iterator[F
     for name, words in values.items():
         for index, word in enumerate(words):
             before = next((listed for known, listed in first if known == word), None)
-            if before is not None and before != name and {before, name} != _NESTED:
+            if before is not None and before != name and frozenset((before, name)) != _NESTED:
                 what = f"{found(word)} is also a word for {before}"
                 yield (*where, name, index), what, "keep one of the two"
             first.append((word, name))
