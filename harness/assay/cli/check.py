@@ -154,7 +154,7 @@ def _without_token(target: Target, contract: Contract) -> Iterator[str]:
             f"no token of the TPP, so obligations that call {_listed(operations)} stay unverified"
         )
         hint = "add auth.tpp, with `kind: client-credentials` or a token_env, or `kind: none`"
-        yield _note(target, ("auth",), what, hint)
+        yield _note(target, ("auth", "tpp"), what, hint)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -36,6 +36,7 @@ NOT_EXPORTED = {
     "template": "sent with every call, whatever the contract says",
     "credentials": "no bank may accept them",
     "id": "used by the harness alone, to fill in arguments",
+    "whole": "a change that repeats the request has the members of the request",
     "output": "used by the harness alone, to fill in requests",
 }
 
@@ -72,6 +73,8 @@ def test_what_is_bound_is_in_the_document(feature, data):
     """Without the key of the feature, the document says less; or there is a reason."""
     if feature == "given":
         data["operations"]["consents"]["given"] = "with-token"
+    if feature == "whole":
+        data["operations"]["modify-payment"]["whole"] = True
     if feature == "submission":
         del data["operations"]["read-payment"]["submitted"]
     before = exported(data)

@@ -81,5 +81,8 @@ def test_check_says_that_it_is_missing(target, capsys, monkeypatch, text, line):
         note.partition(": note")[0] for note in notes
     ]
     for note in notes:
-        assert "what calls create-payment, read-payment, modify-payment or cancel-payment" in note
+        assert (
+            "obligations that call create-payment, read-payment, modify-payment or cancel-payment"
+            in note
+        )
         assert "(add auth.tpp, with `kind: client-credentials` or a token_env" in note

@@ -211,7 +211,7 @@ BANKS = (
         target=find_target("stet-1.4.0"),
         contracts=SHIPPED,
         bank=sound_bank,
-        mistakes=750,
+        mistakes=630,
         step=450,
     ),
     _small("elsewhere lab target", ("service", "Service"), 480, 120),

@@ -71,7 +71,7 @@ def test_only_what_is_quoted_is_written(made, tmp_path):
     assert quoted == set(written)
     assert len(quoted) == len(written) < 2 * EACH
     assert 2 * EACH == kinds["footer"][0]["exchanges"]
-    with pytest.raises(JournalError, match="judge the recording"):
+    with pytest.raises(JournalError, match="judge the original recording"):
         open_recording(tmp_path / "new" / "journal.jsonl")
 
 

@@ -404,7 +404,10 @@ def test_a_record_can_be_read_after_a_crash(by_hand, tmp_path):
         (["--upstream", "bank.example", "--record", "new.har"], "--upstream: not an http or https"),
         (["--upstream", "https://u:p@b.example", "--record", "new.har"], "credentials in it"),
         (["--upstream", "http://b.example:x", "--record", "new.har"], "--upstream: not a URL"),
-        (["--upstream", "http://b.example", "--record", "there.har"], "there.har: this file exist"),
+        (
+            ["--upstream", "http://b.example", "--record", "there.har"],
+            "there.har: this file already exists",
+        ),
         (["--upstream", "http://b.example", "--record", "no/new.har"], "cannot be written"),
         (
             ["--upstream", "http://b.example", "--record", "new.har", "--listen", "8900"],

@@ -369,7 +369,10 @@ def test_a_scope_that_is_not_enough() -> None:
     held = hold(prepare(("aisp",), None, keywords="quota"), auth, Bank())
     assert held.result
     assert 0 == held.result.counts["conforms"] == held.result.counts["violates"]
-    assert any("403 insufficient_scope: its scope" in one.reason for one in held.result.verdicts)
+    assert any(
+        "403 insufficient_scope: the scope of the token" in one.reason
+        for one in held.result.verdicts
+    )
     assert any("auth.scope" in one.reason for one in held.result.verdicts)
 
 
