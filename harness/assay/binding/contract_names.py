@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 from assay.binding.authorization import misfits
-from assay.binding.submission import all_bindings, misplaced, without_effect
+from assay.binding.submission import all_bindings, misplaced, without_submission
 from assay.binding.target import Target
 from assay.binding.unusable_values import unusable, wrong_states
 from assay.contract.files.document import Finding, Pointer, found
@@ -163,7 +163,7 @@ def unknown_names(
             yield from unusable(binding, names.operations[name], names.fixed, at)
             yield from wrong_states(binding, names.operations[name], at)
             yield from _identifiers(at, binding, bindings, names, others)
-    yield from without_effect(bindings, names.operations)
+    yield from without_submission(bindings, names.operations)
     sections = ("fixtures", "sca", "safety", "error")
     fixtures, sca, safety, error = (raw.get(key) or {} for key in sections)
     yield from _elsewhere(

@@ -94,7 +94,7 @@ def misplaced(binding: _Raw, operation: Operation, at: Pointer) -> Iterator[Find
         yield (*at, SUBMITTED), "the operation is about no request", hint
 
 
-def without_effect(
+def without_submission(
     operations: Mapping[str, _Raw | None], known: Mapping[str, Operation]
 ) -> Iterator[Finding]:
     """Yield each `submitted` of an operation on requests that no call submits."""
