@@ -76,6 +76,22 @@ def without(contract: Contract, absent: AbsentParts) -> Contract:
     )
 
 
+def absent_grants(contract: Contract, operation: Operation) -> tuple[str, ...]:
+    """Return the operations of the document that make the consent for a call, and are absent.
+
+    That is the one that an operation names as its `consent`. Where none does, a call about an
+    item needs any. `contract` is without what is absent.
+    """
+    raw = cast("_Raw", contract.data)["operations"]
+    named = raw[operation.id].get("consent")
+    if named is None and (not operation.about or any("consent" in each for each in raw.values())):
+        return ()
+    absent = [
+        id_ for id_, each in raw.items() if "grants" in each and id_ not in contract.operations
+    ]
+    return tuple(id_ for id_ in absent if named in {None, id_})
+
+
 def with_reasons(
     contract: Contract,
     absent: AbsentParts,

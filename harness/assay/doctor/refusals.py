@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from assay.binding.absent_parts import absent_grants
 from assay.binding.target import Auth, AuthKind, Place, Spelling, Target
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import ALIKE, likeness
@@ -40,12 +41,43 @@ def _by_party(context: DoctorContext) -> Iterator[Finding]:
         called = (operation for operation in context.operations if operation.by_tpp is by_tpp)
         answers = context.plain(*(operation.id for operation in called if operation.available))
         accepted = any(answer.accepted for answer in answers)
-        refused = [answer for answer in answers if answer.status == UNAUTHENTICATED]
+        known = [each for each in answers if not missing_grants(context, each)]
+        # Where nothing at all is accepted, a token may be wrong, too.
+        refused = [
+            each for each in (known if accepted else answers) if each.status == UNAUTHENTICATED
+        ]
         if refused:
             yield from _unauthenticated(context, refused, by_tpp=by_tpp, accepted=accepted)
-        forbidden = next((answer for answer in answers if answer.status == FORBIDDEN), None)
+        forbidden = next((answer for answer in known if answer.status == FORBIDDEN), None)
         if forbidden and not _without_consent(context, forbidden):
             yield from _forbidden(context, forbidden, by_tpp=by_tpp, accepted=accepted)
+
+
+def without_grant(context: DoctorContext) -> Iterator[Finding]:
+    """Doubt that there is no call for a consent, where the bank refuses calls without one."""
+    for operation in context.operations:
+        for answer in context.plain(operation.id)[:1]:
+            for name in missing_grants(context, answer):
+                given = name in context.contract_of(operation).given
+                place = ("operations", name, "given") if given else ("absent", "operations", name)
+                excerpt = context.excerpt(answer)
+                found = f"{answer.status} from {operation.id}" + (f": {excerpt}" if excerpt else "")
+                expected = "calls to be accepted without the call that makes a consent"
+                hint = f"if the bank has such a call, bind operations.{name}"
+                yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+
+
+def missing_grants(context: DoctorContext, answer: SeenAnswer) -> tuple[str, ...]:
+    """Return the operations that would make the consent for a call that was refused without one.
+
+    None if the bank accepts such a call of another item, or refuses it for another reason.
+    """
+    operation, denied = answer.operation, answer.status in {UNAUTHENTICATED, FORBIDDEN}
+    if not denied or operation.request or not operation.available:
+        return ()
+    if any(each.accepted for each in context.plain(operation.id)):
+        return ()
+    return absent_grants(context.contract_of(operation), operation)
 
 
 def _without_consent(context: DoctorContext, answer: SeenAnswer) -> bool:

@@ -46,6 +46,7 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
         found = f"404 from each of {', '.join(operation.id for operation in called)}"
         yield context.finding(("base_url",), "the operations below this URL", found)
         return
+    yield from refusals.without_grant(context)
     yield from refusals.credentials(context)
     for operation in called:
         yield from _available(context, operation)

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,8 +12,11 @@ import pytest
 
 from assay.doctor import Weight, examine
 from assay.judging.verdict import Exit
+from assay.sandbox.access import Decision
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import DIALECTS
+from assay.sandbox.messages import KINDS
+from assay.sandbox.policies import SOUND, put
 from assay.sandbox.serve import serving
 
 HERE = Path(__file__).parent
@@ -107,20 +111,53 @@ def test_a_list_that_no_answer_has(tmp_path):
     assert "did you mean /loan?" == finding.hint
 
 
+def _open(request):
+    return Decision.SERVED if request.own else Decision.REFUSED
+
+
+#: A bank that serves a customer's data without a consent.
+OPEN = replace(SOUND, scope=put(SOUND.scope, **dict.fromkeys(KINDS.values(), _open)))
+NO_CONSENTS = "absent: {operations: {consents: there are none}}\noperations:\n"
+WITH_TOKEN = "operations:\n  consents: {given: with-token}\n"
+
+
+def without_consents(text: str, instead: str) -> str:
+    """Return a target file that binds no consents, and says something instead."""
+    before, _, rest = text.partition("  consents:\n")
+    return (before + rest[rest.index("  balances:\n") :]).replace("operations:\n", instead)
+
+
 def test_a_bank_without_consents(tmp_path):
     """404 to a consent is a question, whose hint leads to a file that can be run."""
-    wrap = answering(404, "PUT", "/consents")
-    with bank(tmp_path, wrap) as path:
+    refusing = answering(404, "PUT", "/consents")
+    with bank(tmp_path, lambda _: refusing(make_app(OPEN))) as path:
         findings = examine(path, ["aisp"]).blocking
         (found,) = [one for one in findings if one.key.startswith("operations.consents")]
         assert Weight.DOUBT is found.weight
         assert "say so under `absent`" in found.hint
-        absent = "absent: {operations: {consents: there are none}}\n"
-        before, _, rest = Path(path).read_text("utf-8").partition("  consents:\n")
-        without = before + rest[rest.index("  balances:\n") :]
-        Path(path).write_text(without + absent, encoding="utf-8")
-        examined = examine(path, ["aisp"])
-    assert Exit.USAGE is not examined.exit, [*map(str, examined.blocking)]
+        for instead in NO_CONSENTS, WITH_TOKEN:
+            text = without_consents(Path(path).read_text("utf-8"), instead)
+            other = tmp_path / "other.yaml"
+            other.write_text(text, encoding="utf-8")
+            examined = examine(str(other), ["aisp"])
+            assert Exit.USAGE is not examined.exit, [*map(str, examined.blocking)]
+
+
+@pytest.mark.parametrize(
+    ("instead", "key"),
+    [
+        (NO_CONSENTS, "absent.operations.consents"),
+        (WITH_TOKEN, "operations.consents.given"),
+    ],
+)
+def test_a_bank_that_requires_consents(instead, key, tmp_path):
+    """Where all data are refused without a consent, it is doubted that no call makes one."""
+    with bank(tmp_path, lambda app: app, without_consents(BANK, instead)) as path:
+        found, *others = examine(path, ["aisp"]).blocking
+    assert (Weight.DOUBT, key) == (found.weight, found.key)
+    assert "403 from balances" in found.found
+    assert {key} == {one.key for one in (found, *others)}
+    assert "if the bank has such a call, bind operations.consents" == found.hint
 
 
 def without_later_days(app):

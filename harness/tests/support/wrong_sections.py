@@ -114,6 +114,8 @@ def _left_out(data: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterator[
         resources |= {*operation.lists}
         if name in (data.get("operations") or {}) and operation.available:
             yield _without(data, "operations", name)
+            if operation.grants:
+                yield set_to("given wrongly", ("operations", name), {"given": "with-token"})
     for name in sorted(resources - {*(absent.get("resources") or {})}):
         yield _without(data, "resources", name)
     for part, names in absent.items():
