@@ -15,7 +15,7 @@ from assay.binding.features import BINDING_FEATURES
 from assay.binding.outputs import usable
 from assay.binding.pointer import lists
 from assay.contract.model import Json, Operation
-from assay.doctor import error_pointers, item_fields, items, submissions
+from assay.doctor import error_pointers, item_fields, items, response_headers, submissions
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import (
     AnsweredOperation,
@@ -266,6 +266,7 @@ def _answered(
     if answers:
         seen = AnsweredOperation(context=context, operation=operation, answers=answers)
         yield from _pointers(seen) if seen.bodies else _unreadable(seen)
+        yield from response_headers.examine(seen)
 
 
 def _readable(answer: SeenAnswer) -> bool:
