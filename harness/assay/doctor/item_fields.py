@@ -6,6 +6,7 @@ known; a pointer that finds another value is recognised by that.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from itertools import product
@@ -58,6 +59,7 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
     fits = _field_fits(seen, name)
     shown = [value for value in values(seen.items, bound.at) if value is not None]
     if shown and (fits is None or any(map(fits, _decoded(seen, name)))):
+        yield from _of_one_resource(seen, name, bound, fits)
         return
     probe = PointerProbe(
         feature="field",
@@ -90,6 +92,28 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
         yield seen.context.finding(
             (*seen.place("field", name), part), f"the {name} that was sent", found
         )
+
+
+def _of_one_resource(
+    seen: AnsweredOperation, name: str, bound: FieldAt, fits: Fits | None
+) -> Iterator[Finding]:
+    """Doubt a field that all items of one resource have only where no pointer points."""
+    items: defaultdict[str, list[Json]] = defaultdict(list)
+    for answer in seen.answers if fits is not None else ():
+        if len(answer.raw_items) == len(answer.exchange.items):
+            for raw, item in zip(answer.raw_items, answer.exchange.items, strict=True):
+                items[item.resource or ""].append(raw)
+    for resource, raw_items in items.items():
+        if fits is None or not resource or values(raw_items, bound.at):
+            continue
+        probe = PointerProbe(feature="field", name=name, at=bound.at, fits=fits, named=False)
+        if hint := correction(raw_items, probe):
+            expected, found = (
+                f"the field {name} of each {resource}",
+                f"nothing at {' or '.join(bound.at)}",
+            )
+            place = seen.place("field", name)
+            yield seen.context.finding(place, expected, found, hint, weight=Weight.DOUBT)
 
 
 def _mapping(bound: FieldAt) -> str:

@@ -31,9 +31,18 @@ pytestmark = pytest.mark.slow
 EXTENT = os.environ.get("ASSAY_GENERATED_MISTAKES", "sample")
 STATUS = "operations.payment-status.item.fields.transactionStatus"
 NO_CARDS = "operations.card-accounts.arguments.X-Request-ID"
+NO_CONSENTS = "absent wrongly: absent = {{'operations': {{'{}': 'not at this bank'}}}}"
+WITH_TOKEN = "given wrongly: operations.{} = {{'given': 'with-token'}}"
 SUBMISSION, MODIFY = "operations.create-payment.submission", "operations.modify-payment"
 #: Mistakes that were blamed on the bank once, or named at another line; by the bank.
 ONCE_MISSED = {
+    "sandbox": {NO_CONSENTS.format("consents"), WITH_TOKEN.format("consents")},
+    "stet-1.4.0": {
+        NO_CONSENTS.format("consents"),
+        "item.fields without one: operations.accounts.item.fields.iban.0 = '(removed)'",
+        "item.fields without one: operations.accounts.item.fields.iban.1 = '(removed)'",
+        "item.key misspelt: operations.create-payment.item.key.header = 'Locaion'",
+    },
     "errors": {
         "error.code of a neighbour: error.code.0 = '/class'",
         "error.code misspelt: error.code.1 = '/numer'",
@@ -61,6 +70,7 @@ ONCE_MISSED = {
     "coast": {"item.volatile misspelt: operations.accounts.item.volatile.0 = '/shwn'"},
     "lab": {"factors swapped: sca.factors.pin = 'C'"},
     "quay": {
+        NO_CONSENTS.format("permit"),
         "argument exclusive flipped: operations.permit.arguments.until.exclusive = True",
         "headers removed: operations.entries.headers.Consent-ID = '(removed)'",
         "presence misspelt: presence.header = 'Customr-Here'",
@@ -74,6 +84,7 @@ ONCE_MISSED = {
     },
     "parcels": {"argument misspelt: operations.parcels.arguments.trace.header = 'Trce'"},
     "xs2a": {
+        NO_CONSENTS.format("make-consent"),
         f"item.fields of a neighbour: {STATUS} = '/scaStatus'",
         f"argument misspelt: {NO_CARDS}.header = 'X-Requst-ID'",
         f"argument elsewhere: {NO_CARDS} = {{'query': 'X-Request-ID', 'value': '{{unique}}'}}",

@@ -115,7 +115,8 @@ def _left_out(data: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterator[
         if name in (data.get("operations") or {}) and operation.available:
             yield _without(data, "operations", name)
             if operation.grants:
-                yield set_to("given wrongly", ("operations", name), {"given": "with-token"})
+                sent = ((("operations", name), {"given": "with-token"}), *_unsent(data, name))
+                yield "given wrongly", sent[0][0], sent[0][1], sent
     for name in sorted(resources - {*(absent.get("resources") or {})}):
         yield _without(data, "resources", name)
     for part, names in absent.items():
@@ -131,8 +132,17 @@ def _without(data: Mapping[str, Any], part: str, name: str) -> Change:
     wrong = {**absent, part: {**(absent.get(part) or {}), name: REASON}}
     changes: tuple[tuple[Path, Any], ...] = ((("absent",), wrong),)
     if part == "operations":
-        changes = (*changes, (("operations", name), GONE))
+        changes = (*changes, (("operations", name), GONE), *_unsent(data, name))
     return "absent wrongly", ("absent",), wrong, changes
+
+
+def _unsent(data: Mapping[str, Any], name: str) -> Iterator[tuple[Path, Any]]:
+    """Yield the headers that send an output of an operation, without which a file names nothing."""
+    outputs = data["operations"][name].get("outputs") or {}
+    for operation, binding in data["operations"].items():
+        for header, value in (binding.get("headers") or {}).items() if operation != name else ():
+            if any(f"{{{output}}}" in value for output in outputs):
+                yield ("operations", operation, "headers", header), GONE
 
 
 def _provided(data: Any, fixtures: Mapping[str, Any]) -> Iterator[Change]:
