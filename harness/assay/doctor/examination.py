@@ -183,7 +183,7 @@ STEPS: Final[Sequence[Check]] = (
 #: The check that examines each binding feature.
 EXAMINED_BY: Final[Mapping[str, str]] = {
     **dict.fromkeys(("method", "path", "aliases", "headers", "argument", "mode"), "status"),
-    **dict.fromkeys(("outcomes", "submission", "submitted"), "status"),
+    **dict.fromkeys(("outcomes", "submission", "submitted", "given"), "status"),
     **dict.fromkeys(pointers.POINTERS, "pointers"),
     "next": "pages",
     "other": "values",
@@ -195,7 +195,6 @@ NOT_EXAMINED: Final[Mapping[str, str]] = {
     "unlisted": "an ordinary call names an item that is listed",
     "credentials": "an ordinary call carries no customer credentials, because banks must refuse those",
     "whole": "a bank may refuse a change for other reasons than its form",
-    "given": "only the rules can show what a token covers",
 }
 
 

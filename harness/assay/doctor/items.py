@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from assay.contract.files.document import Pointer
 from assay.contract.model import Capability, Json, Operation
@@ -45,21 +44,6 @@ def bank_id(seen: AnsweredOperation) -> Iterator[Finding]:
     if seen.binding.item.id is not None:
         probe = PointerProbe(feature="id", at=(seen.binding.item.id,), fits=is_text)
         yield from compare(seen, probe, seen.items)
-
-
-def volatile(seen: AnsweredOperation) -> Iterator[Finding]:
-    """Examine what changes by itself, which an item may lack: only a misspelt name is doubted."""
-    for n, pointer in enumerate(seen.binding.item.volatile or ()):
-        probe = PointerProbe(
-            feature="volatile", below=(n,), at=(pointer,), fits=_any, spelling_only=True
-        )
-        for finding in compare(seen, probe, seen.items):
-            if finding.hint:
-                yield replace(finding, weight=Weight.DOUBT)
-
-
-def _any(_value: Json) -> bool:
-    return True
 
 
 # -- Words for resources and states

@@ -15,7 +15,14 @@ from assay.binding.features import BINDING_FEATURES
 from assay.binding.outputs import usable
 from assay.binding.pointer import lists
 from assay.contract.model import Json, Operation
-from assay.doctor import error_pointers, item_fields, items, response_headers, submissions
+from assay.doctor import (
+    error_pointers,
+    item_fields,
+    items,
+    response_headers,
+    submissions,
+    volatile_values,
+)
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import (
     AnsweredOperation,
@@ -234,7 +241,7 @@ POINTERS: Final[Mapping[str, Callable[[AnsweredOperation], Iterator[Finding]]]] 
     "on": items.date,
     "resource": items.resource,
     "state": items.state,
-    "volatile": items.volatile,
+    "volatile": volatile_values.examine,
     "field": item_fields.fields,
     "approval": _approval,
     "links": _links,

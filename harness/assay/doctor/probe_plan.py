@@ -112,6 +112,11 @@ class ProbePlan:
         reads = (each for each in self.reads if each.available and not each.grants)
         return tuple(each for each in reads if not each.about)
 
+    def is_compared(self, operation: Operation) -> bool:
+        """Whether the rules compare whole items of an operation, so that each is called twice."""
+        compared = self.binding(operation).item.volatile is not None
+        return compared and operation.available and self.makes_customers
+
     def most(self, operations: Iterable[Operation]) -> int:
         """Return a number of items that exceeds one page of each operation."""
         sizes = [clauses.page_size(self.contract, operation.id) for operation in operations]

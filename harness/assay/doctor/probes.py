@@ -36,6 +36,7 @@ READS, ROLES, REQUESTS, PRESENCE, SEGMENT = "reads", "roles", "requests", "prese
 RULE = "rule"
 #: The variations of a call, in words.
 SINCE, UNTIL, ALIAS = "from a day on", "up to a day", "by another name"
+AGAIN = "once more, with all else unchanged"
 #: How many days ago the two dates are.
 SINCE_AGO, UNTIL_AGO = 5, 10
 #: The most steps of a probe that its cost is estimated from.
@@ -150,7 +151,7 @@ def _reads(plan: ProbePlan) -> Script:
     if plan.grant and not needed:
         yield from steps.grant(plan.grant, "psu", *(owned.key for owned in psu.owns))
         for operation in plan.lists if plan.makes_customers else ():
-            if operation.disclosures:
+            if operation.disclosures or plan.is_compared(operation):
                 yield from steps.send(Call(operation=operation.id, subject="psu"))
     for operation in plan.reads:
         if operation.available and operation.about:
@@ -158,6 +159,20 @@ def _reads(plan: ProbePlan) -> Script:
     for operation in plan.reads:
         if not operation.available and not operation.about:
             yield from steps.send(Call(operation=operation.id, subject="psu"))
+    yield from _again(plan, psu)
+
+
+def _again(plan: ProbePlan, psu: Subject) -> Part[None]:
+    """Repeat what the rules compare, as late as possible: some values change by the second."""
+    for operation in plan.reads:
+        if not plan.is_compared(operation):
+            continue
+        owners = steps.owners(plan.contract, operation) if operation.about else ()
+        keys = [item.key for item in psu.owns if item.resource in owners][:1]
+        for key in keys if operation.about else ("",):
+            arguments = steps.arguments(operation, key) if key else {}
+            call = Call(operation=operation.id, subject="psu", arguments=arguments)
+            yield from steps.send(replace(call, variation=AGAIN))
 
 
 def _customer(plan: ProbePlan) -> Part[Subject]:

@@ -67,7 +67,10 @@ ONCE_MISSED = {
     "existing": {
         "roles key misspelt: fixtures.roles.anna.owns.0.key = 'FR763000110002004121950842'",
     },
-    "coast": {"item.volatile misspelt: operations.accounts.item.volatile.0 = '/shwn'"},
+    "coast": {
+        "item.volatile misspelt: operations.accounts.item.volatile.0 = '/shwn'",
+        "item.volatile without all: operations.accounts.item.volatile = []",
+    },
     "lab": {"factors swapped: sca.factors.pin = 'C'"},
     "quay": {
         NO_CONSENTS.format("permit"),

@@ -470,8 +470,8 @@ MISTAKES = (
 )
 
 #: The sandbox accepts every media type, so no mistake in a header can be made there, and it needs
-#: no outputs.
-WITHOUT_MISTAKE = {"headers", "output", "submission", "submitted", "volatile"}
+#: no outputs. A consent that no call makes is in `test_optional`.
+WITHOUT_MISTAKE = {"given", "headers", "output", "submission", "submitted", "volatile"}
 #: Mistakes that do not hide one another, by name: one run finds them all. Each of the
 #: others has a run of its own.
 TOGETHER = (
@@ -544,7 +544,7 @@ def test_the_sound_file_is_found_sound(url, tmp_path):
     examined = examine(str(written(SOUND, url, tmp_path)))
     assert (Exit.OK, ()) == (examined.exit, examined.findings)
     assert [] == [one.step.name for one in examined.outcomes if one.findings is None]
-    assert 65 == examined.calls
+    assert 68 == examined.calls
 
 
 def test_without_the_examination_the_bank_would_be_blamed(url, tmp_path, monkeypatch, capsys):
@@ -563,7 +563,7 @@ def test_a_sound_file_is_examined_and_then_run(url, tmp_path, monkeypatch, capsy
     asked = ("--target", path, "--out", tmp_path / "out", "-k", "accounts.available")
     code, printed, said = assay(monkeypatch, capsys, "run", *asked)
     assert (0, "") == (code, said)
-    assert printed.startswith("doctor: about 73 calls (accounts 17, balances 3, ")
+    assert printed.startswith("doctor: about 76 calls (accounts 18, balances 4, ")
     assert (tmp_path / "out" / "journal.jsonl").exists()
 
 

@@ -57,6 +57,10 @@ def test_another_bank_that_is_sound(name, examined):
             "consistent.range-from-anywhere",
             [("doubt", "operations.transactions.arguments.since")],
         ),
+        (
+            "consistent.reading-takes-a-cent",
+            [("doubt", "operations.balances.item.volatile")],
+        ),
         ("identity.misnamed", [("fault", "operations.accounts.values.PsuIdentity")]),
     ],
 )

@@ -102,6 +102,8 @@ def _item(
     if item.get("volatile") is not None and isinstance(item.get("key"), str):
         more = [*item["volatile"], item["key"]]
         yield set_to("item.volatile too much", (*at, "volatile"), more)
+    if item.get("volatile"):
+        yield set_to("item.volatile without all", (*at, "volatile"), [])
     yield from _fields(data, (*at, "fields"), item.get("fields") or {}, items)
     for key in ("resource", "state"):
         if item.get(key):
