@@ -139,7 +139,7 @@ def key(seen: AnsweredOperation) -> Iterator[Finding]:
         yield from _created_key(seen)
         return
     yield from alternatives(seen, "key", item.key)
-    known = _known_keys(seen)
+    known = known_keys(seen)
     probe = PointerProbe(
         feature="key",
         at=item.key,
@@ -194,7 +194,7 @@ def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:
             yield seen.context.finding(seen.place("key"), expected, found, weight=Weight.DOUBT)
 
 
-def _known_keys(seen: AnsweredOperation) -> frozenset[Json]:
+def known_keys(seen: AnsweredOperation) -> frozenset[Json]:
     """Return the keys of what the customers own, some of which an operation should list."""
     if seen.operation.request:
         return frozenset()

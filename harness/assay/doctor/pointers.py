@@ -69,6 +69,7 @@ def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
     found_lists = [lists(body, pointer) for body in seen.bodies for pointer in pointers]
     if any(found_lists):
         yield from _unlisted(seen)
+        yield from _further(seen)
         return
     probe = PointerProbe(feature="list", at=pointers, fits=is_things, named=False)
     hint, what, weight = correction(seen.bodies, probe), "", Weight.FAULT
@@ -88,17 +89,34 @@ def _unlisted(seen: AnsweredOperation) -> Iterator[Finding]:
     for n, pointer in enumerate(pointers):
         if any(lists(body, pointer) is not None for body in seen.bodies):
             continue
-        unread = dict.fromkeys(
-            at
-            for body in seen.bodies
-            for at, value in members(body)
-            if is_things(value) and not any(f"{at}/".startswith(f"{known}/") for known in pointers)
-        )
+        unread = dict.fromkeys(at for body in seen.bodies for at, _ in _unread(seen, body))
         meant = nearest(pointer, unread)
         weight = Weight.DOUBT if meant else Weight.UNSEEN
         hint = f"did you mean {meant}?" if meant else ""
         place, found = (*seen.place("list"), n), f"no list at {pointer}"
         yield context.finding(place, "another list of items", found, hint, weight=weight)
+
+
+def _further(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Report a list that no pointer finds, with items of the customers that no other list has."""
+    shown = {item.key for answer in seen.answers for item in answer.exchange.items}
+    missing = items.known_keys(seen) - shown
+    unread = {at: value for body in seen.bodies for at, value in _unread(seen, body)}
+    for at, value in unread.items() if missing else ():
+        if any(found in missing for _, found in members(value) if isinstance(found, str)):
+            place, expected = seen.place("list"), "every list of items"
+            found = f"items of the customer at {at}, too"
+            hint = f"add {at} to list"
+            yield seen.context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+            return
+
+
+def _unread(seen: AnsweredOperation, body: Json) -> Iterator[tuple[str, Json]]:
+    """Yield each list of objects in a body that no pointer finds, and that is in no list."""
+    pointers = seen.binding.list
+    for at, value in members(body):
+        if is_things(value) and not any(f"{at}/".startswith(f"{known}/") for known in pointers):
+            yield at, value
 
 
 def _one(seen: AnsweredOperation) -> Iterator[Finding]:

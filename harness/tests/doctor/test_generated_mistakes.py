@@ -96,6 +96,7 @@ ONCE_MISSED = {
         "hosts wrong: hosts.0 = 'http://localhost:8765/openbank/v1x'",
         "next of a neighbour: operations.accounts.next.cursor = '/donnees/cartes/0/reference'",
         "list misspelt: operations.accounts.list.1 = '/donnees/cares'",
+        "list without one: operations.accounts.list.1 = '(removed)'",
         "values of a neighbour: operations.accounts.values.PsuIdentity = '/liens/suite'",
         "factors swapped: sca.factors.soft-token = 'COURRIEL'",
         "zone wrong: zone = 'America/New_York'",
