@@ -22,7 +22,7 @@ from assay.planning.price import Price
 from assay.planning.trial_names import contextual_name
 from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import ConformingTarget, play
-from assay.rules.rule import Kind
+from assay.rules.rule import Kind, Scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ def _contexts(plan: Plan, trial: Trial, every: Sequence[Dimension], depth: Depth
     target = _target(plan, trial)
     steps = tuple(_played(plan, trial, target))
     trial.price.know(_calls(steps, target))
-    suited = _affecting(_suited(every, steps), _unaffected(_kind(plan, trial)))
+    suited = _affecting(_suited(every, steps), _unaffected(_kind(plan, trial), trial.scenario))
     return TrialContexts(
         trial=trial,
         steps=steps,
@@ -105,10 +105,10 @@ def _kind(plan: Plan, trial: Trial) -> Kind:
     return plan.clauses[trial.contract][trial.clause].kind
 
 
-def _unaffected(kind: Kind) -> Mapping[str, str]:
-    """Return what cannot matter to a clause, each with why."""
+def _unaffected(kind: Kind, scenario: Scenario) -> Mapping[str, str]:
+    """Return what cannot matter to a clause in a scenario, each with why."""
     bare = {"arguments": "a call with an optional argument need not be served"}
-    return {**kind.unaffected_by(), **(bare if kind.bare_calls else {})}
+    return {**kind.unaffected_in(scenario), **(bare if kind.bare_calls else {})}
 
 
 def _suited(every: Sequence[Dimension], steps: Sequence[Step]) -> list[Dimension]:

@@ -158,6 +158,11 @@ class Kind:
         """
         return {}
 
+    def unaffected_in(self, scenario: Scenario) -> Mapping[str, str]:
+        """Return the same for one scenario, for which more may matter than for others."""
+        del scenario
+        return self.unaffected_by()
+
     def explain(self) -> str | None:
         """Return an explanation of what was derived from the parameters, for `assay plan --verbose`."""
         return None

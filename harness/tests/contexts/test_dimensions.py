@@ -211,6 +211,20 @@ def test_kinds_name_known_dimensions_only(prepared):
     assert named <= set(DIMENSIONS)
 
 
+def test_the_day_of_a_request_matters_to_the_age_of_a_registration_only(prepared):
+    """A creditor who was never registered is not registered on the day of a deferred request either."""
+    planned = with_contexts(prepared.plan, prepared.target, Depth.EACH)
+    rows = {
+        trial.partition("#")[2]: "mode=deferred" not in every
+        for trial, every in planned.excluded.items()
+        if trial.startswith("pis/cash#")
+    }
+    tested = {row for row, deferred in rows.items() if deferred}
+    assert {row for row in rows if "h" not in row.partition("creditorAccount-")[2]} >= tested
+    assert {"categoryPurpose-CASH", "factor-soft-token"} <= tested
+    assert "creditorAccount-just-under-72h" not in tested
+
+
 def test_a_trial_with_modes_of_its_own_is_tested_with_changed_requests(prepared):
     """Its own deferred requests are changed; the clause need not allow another mode."""
     planned = with_contexts(prepared.plan, prepared.target, Depth.EACH)

@@ -37,12 +37,12 @@ def says(*events):
     return check("cash", *flat)
 
 
-def paid(state, purpose="DVPM", factor="sms", *, key="P1", by="psu", step=None, **arguments):
+def paid(state, purpose="DVPM", factor="sms", *, key="P1", by="psu", step=None, at=AT, **arguments):
     """Write down a request that was made, signed and read, all at one moment."""
     step = {"factor": factor, **(step or {})}
     return [
-        make(shown(key), key=key, by=by, at=AT, categoryPurpose=purpose, **arguments),
-        sign(key=key, by=by, at=AT, step=step),
+        make(shown(key), key=key, by=by, at=at, categoryPurpose=purpose, **arguments),
+        sign(key=key, by=by, at=at, step=step),
         read(shown(key, state), key=key, by=by, at=AT),
     ]
 
@@ -516,6 +516,17 @@ def test_a_day_that_has_come_may_explain_a_refusal(days):
     refused = make(NO, at=AT + timedelta(days=days), **odd, **ahead)
     said = says(payer(), paid(DONE, key="P0", **ahead), refused)
     assert (days < 2) is any("disagrees" in each for each in said), said
+
+
+@pytest.mark.parametrize(("ahead", "word"), [(7, "agrees"), (3, "unclear")])
+def test_a_control_of_another_day_is_one_for_as_many_days_ahead(ahead, word):
+    """A control that was put off is executed before its row is made, and put off as long."""
+    week, later = timedelta(days=7), AT + timedelta(days=7)
+    control = paid(DONE, key="P0", mode="deferred", date=(AT + week).date().isoformat())
+    day = (later + timedelta(days=ahead)).date().isoformat()
+    row = paid(REJECTED, "CASH", at=later, mode="deferred", date=day)
+    *_, said = says(payer(), control, row)
+    assert said.startswith(f"{CASH} {word}")
 
 
 def test_the_facets_are_the_rows_of_the_table():

@@ -195,7 +195,8 @@ class ExecutedRequests:
         known = set(fields.named_values(table.atoms))
         for request in comparison.comparable(tracked):
             if request.done:
-                sorts.setdefault(_sort(table, lifecycle, request), request)
+                for sort in _sorts(table, lifecycle, request):
+                    sorts.setdefault(sort, request)
                 former = first.setdefault(_sent(lifecycle, request), request)
                 if _decided(request) < _decided(former):
                     first[_sent(lifecycle, request)] = request
@@ -216,7 +217,8 @@ class ExecutedRequests:
 
     def control(self, request: Instance) -> Instance | None:
         """Return a request that differs only in the arguments of the condition."""
-        return self.sorts.get(_sort(self.table, self.lifecycle, request))
+        sorts = _sorts(self.table, self.lifecycle, request)
+        return next((self.sorts[sort] for sort in sorts if sort in self.sorts), None)
 
     def strange(self, request: Instance) -> bool:
         """Whether a value was never accepted, so that it may be the cause of a rejection.
@@ -250,9 +252,16 @@ def _late(lifecycle: tracker.Lifecycle, request: Instance) -> bool:
     return lifecycle.deferred(request.mode) and not ahead
 
 
-def _sort(table: Table, lifecycle: tracker.Lifecycle, request: Instance) -> Likeness:
-    but = [atom.argument for atom in table.atoms]
-    return comparison.sort_of(lifecycle, request, but=but)
+def _sorts(table: Table, lifecycle: tracker.Lifecycle, request: Instance) -> Iterator[Likeness]:
+    """Yield the sorts of a request: by its day, and by how many days ahead that was.
+
+    A control is carried out on its day, and only then is its row made, for a later one.
+    """
+    due, but = lifecycle.create.due, [atom.argument for atom in table.atoms]
+    yield comparison.sort_of(lifecycle, request, but=but)
+    if due is not None and due.argument not in but:
+        sort = comparison.sort_of(lifecycle, request, but=[*but, due.argument])
+        yield sort, request_queries.days_ahead(lifecycle, request)
 
 
 def _sent(lifecycle: tracker.Lifecycle, request: Instance) -> Likeness:

@@ -88,6 +88,15 @@ class DecisionRule(RefusingKind):
         modes = {f"mode={mode}": why for mode in self.lifecycle.deferred_modes}
         return {"payee": "the condition itself is about registered values", **modes}
 
+    def unaffected_in(self, scenario: Scenario) -> Mapping[str, str]:
+        """Return the same without the later days, where nothing is registered whose age would grow."""
+        row, unaffected = self.table.row(scenario.id), self.unaffected_by()
+        control = self.controls.get(row.id)
+        points = (*row.points, *(control.points if control else ()))
+        if any(Capability.REGISTRATIONS in point.needs for point in points):
+            return unaffected
+        return {name: why for name, why in unaffected.items() if not name.startswith("mode=")}
+
     def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
         """Whether the condition can be true of a request that has these arguments."""
         ours = request == self.lifecycle.request.id

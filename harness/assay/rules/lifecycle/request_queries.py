@@ -168,6 +168,12 @@ def is_before_due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json], at: d
     return then is not None and dates(at, lifecycle.contract.zone)[-1] < then
 
 
+def days_ahead(lifecycle: Lifecycle, request: Instance) -> tuple[timedelta, ...]:
+    """Return how many days ahead the day of a request was when it was made, by each time zone."""
+    then, today = due_day(lifecycle, request.arguments), request.made.at
+    return tuple(then - day for day in dates(today, lifecycle.contract.zone)) if then else ()
+
+
 def shown_for_another_day(lifecycle: Lifecycle, request: Instance) -> bool:
     """Whether an answer showed another day than any that was asked for: it may not be deferred."""
     due = lifecycle.create.due
