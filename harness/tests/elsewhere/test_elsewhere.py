@@ -96,7 +96,7 @@ def test_only_what_takes_screens_is_left_open():
     }
 
 
-@pytest.mark.parametrize("seed", [1, 3, 5, 11, 23, 29])
+@pytest.mark.parametrize("seed", [1, 11, 29])
 def test_it_conforms_whenever_it_is_asked(seed):
     """At any hour, by day and by night."""
     result = asked(seed=seed)

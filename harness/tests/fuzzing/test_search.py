@@ -23,7 +23,6 @@ FOUND_SOON = (
     "available.accounts-500",
     "consent.slip-leaks-outside",
     "quota.consents-five-a-day",
-    "paging.transactions-overlap",
     "pis.content.amount",
     "pis.sca.immediate-unsigned",
     "pis.modify.immediate",

@@ -3,19 +3,16 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from wsgiref.types import WSGIApplication
 
 import command_line
 import pytest
 from shipped import VARIANTS
+from suite_runs import run_suites
 
-from assay._resources import suites_dir
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.sequence_file import RecordedSequence, open_examples
 from assay.history import Call
@@ -29,7 +26,7 @@ pytestmark = pytest.mark.slow
 #: An obligation that only a search finds violated at the tiring bank, soon: its trial asks once.
 ASKED = "aisp/balances.available/answers"
 #: How many sequences are more than enough for that.
-SEQUENCES = 60
+SEQUENCES = 30
 
 
 @dataclass
@@ -54,20 +51,6 @@ class Tiring:
 def faulty():
     with serving(Tiring(make_app())) as url:
         yield url
-
-
-def called(command, cwd):
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "200"},
-        timeout=240,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr + done.stdout
-    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -214,36 +197,28 @@ def assay(*args, cwd):
     return command_line.assay(*args, cwd=cwd, COLUMNS="200")
 
 
-def pytest_run(*args, cwd):
-    """Run the shipped suites."""
-    installed = any(point.name == "assay" for point in entry_points(group="pytest11"))
-    loaded = ["-p", "no:cacheprovider", *([] if installed else ["-p", "assay.pytest_plugin"])]
-    command = [sys.executable, "-m", "pytest", *loaded, str(suites_dir()), "-q"]
-    return called([*command, *map(str, args)], cwd)
-
-
 def test_pytest_searches_with_the_option(tmp_path, faulty):
     """Each contract is one item; a finding fails it with its sequence, step by step."""
     search = ("-c", os.devnull, "--contract", "aisp", "--assay-journeys", SEQUENCES)
-    code, out, _ = pytest_run(*search, "-k", "journeys", "--target", faulty, cwd=tmp_path)
+    code, out, _ = run_suites(*search, "-k", "journeys", "--target", faulty, cwd=tmp_path)
     assert code == 1, out
     assert f"{ASKED} violates" in out
     assert '"do": "arrange"' in out
-    code, out, _ = pytest_run(*search[:-1], 3, "-k", "journeys or accounts.listing", cwd=tmp_path)
+    code, out, _ = run_suites(*search[:-1], 3, "-k", "journeys or accounts.listing", cwd=tmp_path)
     assert code == 0, out
     assert "4 passed" in out
 
 
 def test_pytest_does_not_search_without_the_option(tmp_path):
     """Without the option there is no item for a search."""
-    code, out, _ = pytest_run("-c", os.devnull, "--contract", "aisp", "--co", cwd=tmp_path)
+    code, out, _ = run_suites("-c", os.devnull, "--contract", "aisp", "--co", cwd=tmp_path)
     assert code == 0
     assert "journeys" not in out
 
 
 def test_the_journal_of_a_pytest_run(tmp_path):
     """The journal of a pytest run has the search, too."""
-    code, out, _ = pytest_run(
+    code, out, _ = run_suites(
         *("-c", os.devnull, "--contract", "aisp", "-k", "euro or journeys"),
         *("--assay-journeys", 2, "--assay-journal", "j.jsonl", "--assay-examples", "kept"),
         cwd=tmp_path,
@@ -258,7 +233,7 @@ def test_the_journal_of_a_pytest_run(tmp_path):
 @pytest.mark.skipif(find_spec("schemathesis") is None, reason="there is no Schemathesis")
 def test_pytest_searches_each_operation_by_its_document(tmp_path):
     """Each operation is one item of `--assay-schema`, and one search of the journal."""
-    code, out, _ = pytest_run(
+    code, out, _ = run_suites(
         *("-c", os.devnull, "--contract", "aisp", "-k", "schema and (accounts or identity)"),
         *("--assay-schema", "--assay-journal", "j.jsonl"),
         cwd=tmp_path,

@@ -1,19 +1,15 @@
 """pytest at a bank with listed customers: `--assay-role`, and one worker for all trials."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import SimpleNamespace
 
 import httpx
 import pytest
+from suite_runs import run_suites
 
-from assay._resources import suites_dir
 from assay.planning.prepare import load_target
 from assay.pytest_plugin.scheduling import serial_reason
 from assay.sandbox.app import make_app
@@ -66,24 +62,12 @@ fixtures:
 
     def run(self, *args, words="available"):
         """Run the suites in a process of their own; return the exit code and what it prints."""
-        ledger = str(self.folder / "ledger.db")
-        installed = any(point.name == "assay" for point in entry_points(group="pytest11"))
-        loaded = [] if installed else ["-p", "assay.pytest_plugin"]
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider"),
-                *(*loaded, str(suites_dir())),
-                *("--contract", "aisp", "--target", "bank.yaml", "-k", words, *args),
-            ],
+        code, out, err = run_suites(
+            *("--contract", "aisp", "--target", "bank.yaml", "-k", words, *args),
             cwd=self.folder,
-            env={**os.environ, **self.tokens, "ASSAY_LEDGER": ledger},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
+            env={**self.tokens, "ASSAY_LEDGER": str(self.folder / "ledger.db")},
         )
-        assert "INTERNALERROR" not in done.stdout + done.stderr
-        return done.returncode, done.stdout + done.stderr
+        return code, out + err
 
 
 @pytest.fixture

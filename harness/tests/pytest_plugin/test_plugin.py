@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from types import SimpleNamespace
 
 import pytest
+from suite_runs import run_suites
 
 from assay._resources import suites_dir
 from assay.kill_matrix import reference
@@ -28,16 +29,12 @@ from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving
 
 
-def run(*args, cwd, suites=True):
-    """Run pytest on the shipped suites in a folder of its own."""
+def run(*args, cwd):
+    """Run pytest with the plugins that it finds in a folder of its own."""
     installed = any(point.name == "assay" for point in entry_points(group="pytest11"))
     loaded = [] if installed else ["-p", "assay.pytest_plugin"]
     done = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *loaded),
-            *([str(suites_dir())] if suites else []),
-            *map(str, args),
-        ],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *loaded, *map(str, args)],
         cwd=cwd,
         capture_output=True,
         text=True,
@@ -58,7 +55,7 @@ def faulty():
 
 def test_the_suites_discharge_every_obligation(tmp_path):
     """Every obligation of the shipped contract is one item; the sandbox passes them all."""
-    code, out, _ = run("--contract", "aisp", "-q", cwd=tmp_path)
+    code, out, _ = run_suites("--contract", "aisp", "-q", cwd=tmp_path)
     assert code == 0
     # One suite is left out as a whole where Schemathesis is not installed.
     skipped = 19 + (find_spec("schemathesis") is None)
@@ -79,12 +76,12 @@ def test_each_kind_is_discharged_by_one_test():
 
 def test_suites_alone_mean_the_shipped_contracts(tmp_path):
     """Naming the suites is enough."""
-    assert run("-q", "-m", "quota", cwd=tmp_path)[0] == 0
+    assert run(suites_dir(), "-q", "-m", "quota", cwd=tmp_path)[0] == 0
 
 
 def test_over_several_workers(tmp_path, faulty):
     """Verdicts reach the summary and the exit code from all workers."""
-    code, out, _ = run("--target", faulty, "-n", "2", "-q", cwd=tmp_path)
+    code, out, _ = run_suites("--target", faulty, "-n", "2", "-q", cwd=tmp_path)
     assert code == 1
     assert "1 violates" in out
     assert "300 conforms" in out
@@ -93,7 +90,7 @@ def test_over_several_workers(tmp_path, faulty):
 def test_a_trial_stays_on_one_worker(tmp_path):
     """The first item of a trial runs it; on two workers it would run twice."""
     args = ("--contract", "aisp", "-k", "accounts", "--assay-contexts", "base", "-n", "2", "-v")
-    code, out, _ = run(*args, cwd=tmp_path)
+    code, out, _ = run_suites(*args, cwd=tmp_path)
     assert code == 0
     planned, _ = reference(("aisp",))
     trials = {each.id: trial.id for trial in planned.trials for each in trial.settles}
@@ -120,7 +117,7 @@ class Chosen:
 
 def test_the_journal_of_a_pytest_run_is_whole(tmp_path):
     """The record is the same as the command's: planned = the sum of the verdicts."""
-    code, _, _ = run("-m", "pagination", "--assay-journal", "j.jsonl", cwd=tmp_path)
+    code, _, _ = run_suites("-m", "pagination", "--assay-journal", "j.jsonl", cwd=tmp_path)
     report = read_journal(tmp_path / "j.jsonl")
     assert code == 0
     assert (11, True) == (len(report.results), report.complete)
@@ -131,15 +128,15 @@ def test_an_incomplete_run_exits_with_3(tmp_path):
     (tmp_path / "t.yaml").write_text(
         "assay: 1\ntarget: t\nextends: sandbox\npresence: null\n", encoding="utf-8"
     )
-    code, out, _ = run("--target", "t.yaml", "-m", "quota", cwd=tmp_path)
+    code, out, _ = run_suites("--target", "t.yaml", "-m", "quota", cwd=tmp_path)
     assert code == 3
     assert "incomplete: 16 `must` obligations could not be verified" in out
     allowed = ("--target", "t.yaml", "--allow-incomplete", "-m")
-    assert run(*allowed, "quota", cwd=tmp_path)[0] == 3  # nothing was verified
-    assert run(*allowed, "quota or pagination", cwd=tmp_path)[0] == 0
+    assert run_suites(*allowed, "quota", cwd=tmp_path)[0] == 3  # nothing was verified
+    assert run_suites(*allowed, "quota or pagination", cwd=tmp_path)[0] == 0
 
 
-def test_waivers_decide_the_exit_code_as_in_a_run(tmp_path, faulty):
+def test_waivers_decide_the_exit_code_as_in_a_run_suites(tmp_path, faulty):
     """One that has expired is on the card, and one that is not needed fails the run with 2."""
     (tmp_path / "t.yaml").write_text(
         f"assay: 1\ntarget: t\nextends: sandbox\ntransport: http\nbase_url: {faulty}\nhosts: null\n"
@@ -151,17 +148,19 @@ def test_waivers_decide_the_exit_code_as_in_a_run(tmp_path, faulty):
         encoding="utf-8",
     )
     target = ("--contract", "aisp", "--target", "t.yaml", "-k")
-    code, out, _ = run(*target, "accounts-next-day", cwd=tmp_path)
+    code, out, _ = run_suites(*target, "accounts-next-day", cwd=tmp_path)
     assert code == 1
     assert "waiver     expired on 2026-01-31 (ops: known)" in out.partition("= conformance of")[0]
-    code, out, _ = run(*target, "balances-next-day", cwd=tmp_path)
+    code, out, _ = run_suites(*target, "balances-next-day", cwd=tmp_path)
     assert code == 2
     assert "1 waiver to remove (no longer needed): aisp/batch-quota/balances-next-day" in out
 
 
-def test_an_unreachable_target_ends_the_run(tmp_path):
+def test_an_unreachable_target_ends_the_run_suites(tmp_path):
     """Nobody is blamed: exit 2, and an unfinished journal."""
-    code, out, _ = run("--target", "http://127.0.0.1:9", "--assay-journal", "j.jsonl", cwd=tmp_path)
+    code, out, _ = run_suites(
+        "--target", "http://127.0.0.1:9", "--assay-journal", "j.jsonl", cwd=tmp_path
+    )
     assert code == 2
     assert "no obligation is reported as violated" in out
     last = (tmp_path / "j.jsonl").read_text(encoding="utf-8").splitlines()[-1]
@@ -172,7 +171,7 @@ def test_an_unreachable_target_ends_the_run(tmp_path):
 def test_an_unreachable_target_ends_the_workers(tmp_path):
     """No worker crashes: exit 2, the reason, and an unfinished journal."""
     chosen = ("--target", "http://127.0.0.1:9", "-m", "pagination", "-n", "2")
-    code, out, _ = run(*chosen, "--assay-journal", "j.jsonl", cwd=tmp_path)
+    code, out, _ = run_suites(*chosen, "--assay-journal", "j.jsonl", cwd=tmp_path)
     assert code == 2
     assert "cannot connect" in out
     assert "no obligation is reported as violated" in out
@@ -191,7 +190,7 @@ def test_an_unreachable_target_ends_the_workers(tmp_path):
 )
 def test_usage_errors_are_pytest_s_own(tmp_path, args, said):
     """A mistake is a usage error, in one line, with a hint."""
-    code, _, err = run(*args, cwd=tmp_path)
+    code, _, err = run_suites(*args, cwd=tmp_path)
     assert code == 4
     assert said in err
 
@@ -203,7 +202,7 @@ def test_an_unrelated_run_is_left_alone(tmp_path):
         "    assert not pytestconfig.pluginmanager.has_plugin('assay-suites')\n",
         encoding="utf-8",
     )
-    code, out, _ = run("-q", cwd=tmp_path, suites=False)
+    code, out, _ = run("-q", cwd=tmp_path)
     assert code == 0
     assert "conformance" not in out
 
@@ -219,8 +218,8 @@ def confined():
 def test_an_item_is_tested_in_all_contexts(tmp_path, confined):
     """The item of an obligation fails for a fault in one context, and names the context."""
     selected = ("--target", confined, "-q", "-k", "eligible-accounts")
-    assert run(*selected, "--assay-contexts", "base", cwd=tmp_path)[0] == 0
-    code, out, _ = run(*selected, "--assay-contexts", "each", cwd=tmp_path)
+    assert run_suites(*selected, "--assay-contexts", "base", cwd=tmp_path)[0] == 0
+    code, out, _ = run_suites(*selected, "--assay-contexts", "each", cwd=tmp_path)
     assert code == 1
     assert "refuses-savings  violates" in out
     assert "    reason     only for instant requests: " in out
@@ -254,7 +253,7 @@ def spread(tmp_path_factory, keeps_amount):
 def _recorded(folder, url, *args):
     selected = ("--contract", "pis", "--target", url, "-k", SHOWN_ELSEWHERE, "-rfE")
     written = ("--assay-journal", "j.jsonl", "--junitxml=j.xml")
-    code, out, err = run(*selected, *written, *args, "--assay-contexts", "base", cwd=folder)
+    code, out, err = run_suites(*selected, *written, *args, "--assay-contexts", "base", cwd=folder)
     assert code == 1, out + err
     return folder, out
 
@@ -349,13 +348,15 @@ def test_shards_run_in_pytest_and_are_merged(tmp_path):
     for number in (1, 2):
         journal = tmp_path / f"s{number}" / "journal.jsonl"
         shard = ("--assay-shard", f"{number}/2", "--assay-journal", journal)
-        code, out, _ = run(*selected, *shard, cwd=tmp_path)
+        code, out, _ = run_suites(*selected, *shard, cwd=tmp_path)
         assert code == 0, out
         numbers.append(len(read_journal(journal).results))
     merged = merge([tmp_path / "s1", tmp_path / "s2"], tmp_path / "all", command="assay")
     assert sum(numbers) == sum(merged.counts.values())
     assert merged.counts["conforms"] == 145
     assert merged.exit.value == 0
-    code, out, err = run(*selected, "--assay-shard", "1/2", "--assay-fields", "5", cwd=tmp_path)
+    code, out, err = run_suites(
+        *selected, "--assay-shard", "1/2", "--assay-fields", "5", cwd=tmp_path
+    )
     assert code == 4
     assert "--assay-fields: cannot be divided into shards" in out + err

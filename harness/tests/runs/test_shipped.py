@@ -25,7 +25,7 @@ NOT_APPLICABLE = {
 }
 REFERENCE = Path(__file__).parents[3] / "reports" / "reference"
 #: On how many days everything is run; each day has customers of its own.
-DAYS = int(os.environ.get("ASSAY_DAYS", "14"))
+DAYS = int(os.environ.get("ASSAY_DAYS", "6"))
 
 
 def run(target=None, seed=0):

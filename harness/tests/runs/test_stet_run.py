@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,8 @@ NAMES = frozenset(
     }
 )
 STET = "stet-1.4.0"
+#: Each so manyth fault is tried.
+EACH = int(os.environ.get("ASSAY_STET_FAULTS", "120"))
 
 
 def standings(prepared: Prepared, policies: Policies = SOUND) -> dict[str, Standing]:
@@ -72,7 +75,7 @@ def every(number: int) -> list[str]:
     return [one.id for one in (*MUTANTS, *PIS_MUTANTS)][::number]
 
 
-@pytest.mark.parametrize("fault", every(60))
+@pytest.mark.parametrize("fault", every(EACH))
 def test_the_same_faults(fault: str) -> None:
     """A faulty bank is convicted of the same in both dialects."""
     (mutant,) = (one for one in (*MUTANTS, *PIS_MUTANTS) if one.id == fault)

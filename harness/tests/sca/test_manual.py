@@ -6,13 +6,11 @@ import io
 import json
 import re
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from importlib.metadata import entry_points
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,8 +18,8 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from suite_runs import run_suites
 
-from assay._resources import suites_dir
 from assay.binding.encode import Access
 from assay.binding.target import (
     Fixtures,
@@ -652,18 +650,8 @@ def test_the_plan_says_who_is_needed() -> None:
 
 def pytest_run(target: str, *args: str, cwd: Path) -> tuple[int, str]:
     """Run the shipped suites under pytest."""
-    installed = any(point.name == "assay" for point in entry_points(group="pytest11"))
-    loaded = [] if installed else ["-p", "assay.pytest_plugin"]
-    wanted = [*loaded, str(suites_dir()), "--contract", "pis", "--target", target, *args]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *wanted],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
+    code, out, err = run_suites("--contract", "pis", "--target", target, *args, cwd=cwd)
+    return code, out + err
 
 
 def test_under_pytest_they_come_last_too(sandbox: str, tmp_path: Path) -> None:

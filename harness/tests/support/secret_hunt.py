@@ -8,14 +8,11 @@ many places, and what was found in anything that the command wrote. A line after
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from importlib.metadata import entry_points
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,8 +24,8 @@ from clients import BASE, Client, clean  # noqa: E402
 from support.command_line import assay  # noqa: E402 -- the folders of the tests come first
 from support.echo_bank import EchoBank, leaks, readings  # noqa: E402
 from support.proxied_secrets import PLACES_OF_SECRETS, SECRET, Place  # noqa: E402
+from support.suite_runs import run_suites  # noqa: E402
 
-from assay._resources import suites_dir  # noqa: E402
 from assay.report import FORMATS  # noqa: E402
 from assay.sandbox.app import make_app  # noqa: E402
 from assay.sandbox.guard import guarded  # noqa: E402
@@ -173,30 +170,22 @@ def hunt_doctor(folder: Path) -> Iterator[Hunt]:
 def hunt_pytest(folder: Path) -> Iterator[Hunt]:
     """The suites under pytest, with a journal and a JUnit file."""
     bank = echo_bank()
-    installed = any(point.name == "assay" for point in entry_points(group="pytest11"))
     with serving(bank) as url:
         file = target_file(folder, url, oauth=False)
         out = folder / "pytest"
         out.mkdir()
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-ra", "-q"),
-                *(() if installed else ("-p", "assay.pytest_plugin")),
-                *(str(suites_dir()), "-k", f"{FEW} or accounts.listing"),
-                *("--target", str(file), "--assay-journal", str(out / "journal.jsonl")),
-                f"--junitxml={out / 'junit.xml'}",
-            ],
+        _, said, errors = run_suites(
+            *("-ra", "-q", "-k", f"{FEW} or accounts.listing"),
+            *("--target", str(file), "--assay-journal", str(out / "journal.jsonl")),
+            f"--junitxml={out / 'junit.xml'}",
             cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, **environment()},
+            env=environment(),
             timeout=600,
         )
         hunt = Hunt(name="pytest", bank=bank)
-        hunt.wrote("stdout", done.stdout)
-        hunt.wrote("stderr", done.stderr)
-        assert (out / "journal.jsonl").exists(), done.stdout + done.stderr
+        hunt.wrote("stdout", said)
+        hunt.wrote("stderr", errors)
+        assert (out / "journal.jsonl").exists(), said + errors
         hunt.wrote_files(out)
         yield hunt
 

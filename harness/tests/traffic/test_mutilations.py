@@ -31,7 +31,7 @@ from assay.traffic.session import open_recording
 
 FAULTS = (*MUTANTS, *PIS_MUTANTS)
 #: Recordings, and mutilations of each.
-RECORDINGS, EACH = int(os.environ.get("ASSAY_MUTILATED_RECORDINGS", "12")), 5
+RECORDINGS, EACH = int(os.environ.get("ASSAY_MUTILATED_RECORDINGS", "8")), 5
 OPEN = {Standing.INDETERMINATE, Standing.UNVERIFIED}
 
 
