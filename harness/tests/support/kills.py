@@ -151,6 +151,8 @@ def started(folder: Path, fault: str = "", alarm_at: int = 0) -> Iterator[tuple]
             **os.environ,
             **{f"KILLS_{name.upper()}": customer["token"] for name, customer in made.items()},
             "ASSAY_CONTEXTS": "base",
+            # At SIGABRT, it says where it is.
+            "PYTHONFAULTHANDLER": "1",
         }
         options = ("-t", target, "-c", "aisp", "--no-doctor", "--quiet")
         files = ("--out", folder, "--ledger", folder.with_suffix(".sqlite"))
@@ -207,7 +209,13 @@ def killed(folder: Path, fault: str, number: signal.Signals, at: int, late: floa
             process.wait(late)
         except subprocess.TimeoutExpired:
             process.send_signal(number)
-        _, err = process.communicate(timeout=LONGEST)
+        try:
+            _, err = process.communicate(timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGABRT)
+            raise AssertionError(
+                f"it goes on after {number.name}: {process.communicate()}"
+            ) from None
         return Remains(folder=folder, bank=bank, code=process.returncode, err=err)
 
 
