@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import timedelta
 from typing import Any, Final, cast
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from assay.binding.target import FixtureKind, ScaKind, Target
 from assay.contract.model import Capability
@@ -144,6 +144,7 @@ def screens(context: DoctorContext) -> Iterator[Finding]:
     for event, page in context.signed:
         yield from _factors(context, event)
         yield from _codes(context, event)
+        yield from _additions(context, event)
         if event.step.variation == DENIED and event.ending is Ending.CONFIRMED:
             found = "a decision that signs the request"
             place, expected = ("sca", "decisions", "refuse"), "a decision that refuses the request"
@@ -151,6 +152,45 @@ def screens(context: DoctorContext) -> Iterator[Finding]:
         elif event.ending is not Ending.CONFIRMED and not event.step.variation:
             yield from _stopped(context, event, page)
     yield from _offered_to_segments(context)
+
+
+def _additions(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
+    """Doubt a parameter in `adds` that a return address lacks, where it has a similar one."""
+    sent = {
+        name
+        for answer in context.answers
+        for value in answer.exchange.call.arguments.values()
+        for name in _parameters(value)
+    }
+    added = _parameters(event.redirected) - sent - {*(event.adds or ())}
+    for operation in context.operations:
+        binding = context.target.operations.get(operation.id)
+        spelling = binding.arguments.get(operation.returns or "") if binding else None
+        if spelling is None or spelling.adds is None or spelling.adds != event.adds:
+            continue
+        for n, name in enumerate(spelling.adds):
+            meant = nearest(name, sorted(added))
+            if meant and name not in _parameters(event.redirected):
+                place = (
+                    "operations",
+                    operation.id,
+                    "arguments",
+                    operation.returns or "",
+                    "adds",
+                    n,
+                )
+                expected, found = "a parameter that the bank adds", "none of this name"
+                hint = f"did you mean {context.redactor.bounded(meant, 40)}?"
+                yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+
+
+def _parameters(url: object) -> set[str]:
+    """Return the names of the query parameters of a URL; of anything else, none."""
+    try:
+        query = urlsplit(url).query if isinstance(url, str) else ""
+    except ValueError:
+        return set()
+    return {name for name, _ in parse_qsl(query, keep_blank_values=True)}
 
 
 def _offered_to_segments(context: DoctorContext) -> Iterator[Finding]:

@@ -33,6 +33,7 @@ STATUS = "operations.payment-status.item.fields.transactionStatus"
 NO_CARDS = "operations.card-accounts.arguments.X-Request-ID"
 NO_CONSENTS = "absent wrongly: absent = {{'operations': {{'{}': 'not at this bank'}}}}"
 WITH_TOKEN = "given wrongly: operations.{} = {{'given': 'with-token'}}"
+RETURNED = "operations.create-payment.arguments.successfulReportUrl"
 SUBMISSION, MODIFY = "operations.create-payment.submission", "operations.modify-payment"
 #: Mistakes that were blamed on the bank once, or named at another line; by the bank.
 ONCE_MISSED = {
@@ -70,6 +71,7 @@ ONCE_MISSED = {
     "coast": {
         "item.volatile misspelt: operations.accounts.item.volatile.0 = '/shwn'",
         "item.volatile without all: operations.accounts.item.volatile = []",
+        f"argument adds misspelt: {RETURNED}.adds.0 = 'paymntId'",
     },
     "lab": {"factors swapped: sca.factors.pin = 'C'"},
     "quay": {
