@@ -19,6 +19,7 @@ from assay.execution.parallel_trials import lanes_for
 from assay.fixtures.protocol import FixtureProvider
 from assay.history import Authorised, Ending, Wire
 from assay.rules import clauses
+from assay.rules.lifecycle.request_queries import split_url
 from assay.sca.html_forms import Form, forms
 from assay.transport.protocol import CONTROL_PATH
 
@@ -186,11 +187,8 @@ def _additions(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
 
 def _parameters(url: object) -> set[str]:
     """Return the names of the query parameters of a URL; of anything else, none."""
-    try:
-        query = urlsplit(url).query if isinstance(url, str) else ""
-    except ValueError:
-        return set()
-    return {name for name, _ in parse_qsl(query, keep_blank_values=True)}
+    parts = split_url(url) if isinstance(url, str) else None
+    return {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)} if parts else set()
 
 
 def _offered_to_segments(context: DoctorContext) -> Iterator[Finding]:

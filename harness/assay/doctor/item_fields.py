@@ -28,6 +28,7 @@ from assay.doctor.pointer_probe import (
     differs_in_spelling,
     is_day,
     members,
+    paired,
     values,
 )
 from assay.history import Owned
@@ -98,13 +99,14 @@ def _of_one_resource(
     seen: AnsweredOperation, name: str, bound: FieldAt, fits: Fits | None
 ) -> Iterator[Finding]:
     """Doubt a field that all items of one resource have only where no pointer points."""
+    if fits is None:
+        return
     items: defaultdict[str, list[Json]] = defaultdict(list)
-    for answer in seen.answers if fits is not None else ():
-        if len(answer.raw_items) == len(answer.exchange.items):
-            for raw, item in zip(answer.raw_items, answer.exchange.items, strict=True):
-                items[item.resource or ""].append(raw)
+    for answer in seen.answers:
+        for raw, item in paired(answer):
+            items[item.resource or ""].append(raw)
     for resource, raw_items in items.items():
-        if fits is None or not resource or values(raw_items, bound.at):
+        if not resource or values(raw_items, bound.at):
             continue
         probe = PointerProbe(feature="field", name=name, at=bound.at, fits=fits, named=False)
         if hint := correction(raw_items, probe):

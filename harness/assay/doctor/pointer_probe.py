@@ -20,6 +20,7 @@ from assay.binding.spelling import OperationBinding
 from assay.contract.files.document import Pointer
 from assay.contract.model import Json, Operation
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.history import Item
 
 #: Whether a value is of the expected sort.
 Fits: TypeAlias = Callable[[Json], bool]
@@ -187,6 +188,12 @@ class AnsweredOperation:
         """Return the key of a feature in the target file."""
         _, _, *below = BINDING_FEATURES[feature].place(self.operation.id, name)
         return self.answers[0].place(*below)
+
+
+def paired(answer: SeenAnswer) -> Sequence[tuple[Mapping[str, Json], Item]]:
+    """Return each item as it was sent and as it was decoded; none if that is not clear."""
+    raw, items = answer.raw_items, answer.exchange.items
+    return tuple(zip(raw, items, strict=True)) if len(raw) == len(items) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,7 @@ def _by_party(context: DoctorContext) -> Iterator[Finding]:
         called = (operation for operation in context.operations if operation.by_tpp is by_tpp)
         answers = context.plain(*(operation.id for operation in called if operation.available))
         accepted = any(answer.accepted for answer in answers)
-        known = [each for each in answers if not missing_grants(context, each)]
+        known = [each for each in answers if not _missing_grants(context, each)]
         # Where nothing at all is accepted, a token may be wrong, too.
         refused = [
             each for each in (known if accepted else answers) if each.status == UNAUTHENTICATED
@@ -57,7 +57,7 @@ def without_grant(context: DoctorContext) -> Iterator[Finding]:
     """Doubt that there is no call for a consent, where the bank refuses calls without one."""
     for operation in context.operations:
         for answer in context.plain(operation.id)[:1]:
-            for name in missing_grants(context, answer):
+            for name in _missing_grants(context, answer):
                 given = name in context.contract_of(operation).given
                 place = ("operations", name, "given") if given else ("absent", "operations", name)
                 excerpt = context.excerpt(answer)
@@ -67,7 +67,7 @@ def without_grant(context: DoctorContext) -> Iterator[Finding]:
                 yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
 
 
-def missing_grants(context: DoctorContext, answer: SeenAnswer) -> tuple[str, ...]:
+def _missing_grants(context: DoctorContext, answer: SeenAnswer) -> tuple[str, ...]:
     """Return the operations that would make the consent for a call that was refused without one.
 
     None if the bank accepts such a call of another item, or refuses it for another reason.

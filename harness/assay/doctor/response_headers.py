@@ -7,16 +7,12 @@ whether the bank leaves the header out; a header with links that the TPP follows
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 
 from assay.binding.features import BINDING_FEATURES
 from assay.doctor.context import Finding, Weight
-from assay.doctor.pointer_probe import AnsweredOperation
+from assay.doctor.pointer_probe import AnsweredOperation, differs_in_spelling
 
 __all__ = ["examine"]
-
-#: The least similarity of two spellings of the name of a header.
-_ALIKE = 0.75
 
 
 def examine(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -40,13 +36,10 @@ def _header(
     names = [each for answer in seen.answers for each, _ in answer.exchange.wire.headers]
     if any(each.lower() == header.lower() for each in names):
         return
-    similar = next((each for each in names if _likeness(each, header) >= _ALIKE), "")
+    wanted = f"/{header.lower()}"
+    similar = next((each for each in names if differs_in_spelling(f"/{each.lower()}", wanted)), "")
     hint = f"did you mean {similar}?" if similar else ""
     weight = Weight.FAULT if similar else Weight.DOUBT
     expected = f"{BINDING_FEATURES[feature].title} in a header"
     found = f"no header {header}"
     yield seen.context.finding(seen.place(feature, name), expected, found, hint, weight=weight)
-
-
-def _likeness(name: str, other: str) -> float:
-    return SequenceMatcher(None, name.lower(), other.lower()).ratio()

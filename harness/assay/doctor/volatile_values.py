@@ -15,7 +15,7 @@ from assay.binding.spelling import ItemBinding
 from assay.contract.model import Json
 from assay.contract.scalars import same
 from assay.doctor.context import Finding, SeenAnswer, Weight, ordinary
-from assay.doctor.pointer_probe import AnsweredOperation, PointerProbe, compare, members
+from assay.doctor.pointer_probe import AnsweredOperation, PointerProbe, compare, members, paired
 from assay.doctor.probes import AGAIN
 
 __all__ = ["examine"]
@@ -94,13 +94,12 @@ def _by_key(answer: SeenAnswer) -> Mapping[str, Json]:
 
     Of several that cannot be told apart, none: they may come in any order.
     """
-    raw, items = answer.raw_items, answer.exchange.items
-    if len(raw) != len(items):
-        return {}
-    names = [item.key or repr((item.on, sorted(item.fields.items()))) for item in items]
-    number = Counter(names)
-    pairs = zip(names, raw, strict=True)
-    return {name: dict(shown) for name, shown in pairs if number[name] == 1}
+    named = [
+        (item.key or repr((item.on, sorted(item.fields.items()))), dict(shown))
+        for shown, item in paired(answer)
+    ]
+    number = Counter(name for name, _ in named)
+    return {name: shown for name, shown in named if number[name] == 1}
 
 
 def _bound(item: ItemBinding) -> Iterator[str]:
