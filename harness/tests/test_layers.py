@@ -178,9 +178,9 @@ def test_a_bank_in_this_process_needs_no_http_client():
 
 
 def test_modules_stay_small():
-    """No module is longer than a reader holds in mind: 350 lines at the most."""
+    """No module is longer than a reader holds in mind: 600 lines at the most."""
     sizes = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}
-    assert [] == [path for path, lines in sizes.items() if lines > 350]
+    assert [] == [path for path, lines in sizes.items() if lines > 600]
 
 
 def test_one_name_is_one_class():
