@@ -143,6 +143,89 @@ def test_walls_stand(library):
     assert knowing <= WALLS[library]
 
 
+#: The modules that make numbers of texts themselves, and where the texts come from.
+NUMBERS = {
+    "binding/amounts.py": "a fraction of what the one reader has read",
+    "binding/arguments.py": "a number of a probe",
+    "binding/checks.py": "the port of a target file",
+    "binding/json_parser.py": "the parser of JSON, which keeps numbers short",
+    "binding/pointer.py": "steps of a pointer of a target file",
+    "binding/paging.py": "at most nine digits, and a number that the parser kept short",
+    "binding/values.py": "days in a value of a target file",
+    "contract/editor_schema.py": "numbers of a contract",
+    "contract/files/load.py": "hours of an offset of a file",
+    "contract/files/strict_yaml.py": "the parser of YAML, which keeps numbers short",
+    "contract/references.py": "lines of a source",
+    "contract/scalars.py": "the one reader",
+    "doctor/preflight.py": "seconds of a duration",
+    "execution/fixture_events.py": "seconds of a duration",
+    "execution/ledger.py": "our own counts",
+    "execution/limits.py": "a limit of a target file",
+    "execution/resumption.py": "our own counts",
+    "fuzzing/fields/numbers.py": "values of a target file and of a contract",
+    "fuzzing/fields/texts.py": "check digits of our own",
+    "journal/account_numbers.py": "check digits of at most 34 characters",
+    "journal/chain.py": "our own counts",
+    "journal/lines.py": "numbers of a journal, which are bounded there",
+    "journal/typed_values.py": "numbers of a journal, which are short",
+    "judging/exit_policy.py": "an option of the command line",
+    "rules/conditions/fields.py": "a limit of a contract",
+    "rules/conditions/registered.py": "hours of a duration",
+    "rules/dry_run.py": "our own link",
+    "rules/formats.py": "check digits of at most 64 characters",
+    "rules/kinds/eligibility.py": "a parameter of a contract",
+    "rules/kinds/eligible_for.py": "check digits of our own",
+    "rules/kinds/request_field.py": "a parameter of a contract",
+    "rules/kinds/required.py": "at most 18 digits",
+    "rules/kinds/timeout.py": "a parameter of a contract",
+    "rules/lifecycle/attempts.py": "minutes of a day",
+    "rules/lifecycle/request_queries.py": "two digits of an escape",
+    "rules/lifecycle/signing.py": "minutes of a duration",
+    "traffic/har.py": "numbers of a file, with their errors",
+    "traffic/proxy/server.py": "a port of our own",
+    "traffic/recorded_entries.py": "an age in seconds, with its errors",
+}
+
+
+def makes_numbers(node: ast.AST) -> bool:
+    """Whether a node makes a number of something, or writes a number out without an exponent."""
+    if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+        return ast.unparse(node.format_spec) == "f'f'"
+    made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id
+    given = node.args if made else ()  # type: ignore[attr-defined]
+    return (
+        made in ("Decimal", "int", "float")
+        and bool(given)
+        and not isinstance(given[0], ast.Constant)
+    )
+
+
+def test_numbers_of_a_bank_are_read_and_written_in_one_place():
+    """Wherever evidence is read or judged, `number_of` reads, `text_of` writes, `canonical` compares."""
+    rooms = {
+        *[
+            "rules",
+            "binding",
+            "judging",
+            "doctor",
+            "traffic",
+            "execution",
+            "journal",
+            "history",
+            "contract",
+            "fuzzing",
+        ]
+    }
+    own = {
+        str(path.relative_to(PACKAGE))
+        for path in modules()
+        if part(path) in rooms
+        and (part(path) != "fuzzing" or path.parent.name == "fields")
+        and any(map(makes_numbers, ast.walk(ast.parse(path.read_text(encoding="utf-8")))))
+    }
+    assert sorted(NUMBERS) == sorted(own)
+
+
 def test_the_bank_and_the_oracle_share_nothing():
     """The sandbox imports nothing of the harness, so it cannot share its mistakes."""
     for path in modules():

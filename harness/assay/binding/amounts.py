@@ -6,21 +6,16 @@ number stays as it is, so that a value that is wrong on purpose is sent wrong.
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from fractions import Fraction
 
 from assay.contract.model import Json
-
-#: A number without an exponent, which a fuzzed amount may have.
-_PLAIN = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
-#: Decimals with this exponent or a greater one are not written out.
-_HUGE = 30
+from assay.contract.scalars import number_of, text_of
 
 
 def in_units(amount: Json, unit: Decimal) -> Json:
     """Return how many units an amount is: 4000 for 40.00 and the unit 0.01."""
-    number = _number(amount)
+    number = number_of(amount)
     if number is None:
         return amount
     count = Fraction(number) / Fraction(unit)
@@ -29,14 +24,5 @@ def in_units(amount: Json, unit: Decimal) -> Json:
 
 def from_units(count: Json, unit: Decimal) -> Json:
     """Return the amount of a number of units, as a text: "40.00" for 4000 and the unit 0.01."""
-    number = _number(count)
-    return count if number is None else f"{number * unit:f}"
-
-
-def _number(value: Json) -> Decimal | None:
-    """Return the number that a value is, or None; one beyond any amount counts as none."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
-        return None
-    is_short = isinstance(value, Decimal) and abs(value.adjusted()) < _HUGE
-    text = f"{value:f}" if is_short else str(value)
-    return Decimal(text) if _PLAIN.fullmatch(text) else None
+    number = number_of(count)
+    return count if number is None else text_of(number * unit)

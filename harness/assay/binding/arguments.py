@@ -82,7 +82,7 @@ def _number(value: Decimal, spelling: Spelling | None) -> Json:
     """
     own = spelling.value if spelling else None
     if spelling is None or spelling.place is not Place.BODY or not isinstance(own, int | Decimal):
-        return f"{value:f}"
+        return text_of(value)
     return int(value) if value == value.to_integral_value() else float(value)
 
 

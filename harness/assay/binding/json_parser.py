@@ -2,7 +2,7 @@
 
 Numbers stay exact. What no number or no text can hold is kept as the text that it is in the
 body: `NaN` and the infinities, which are no JSON but understood by most parsers, numbers
-whose exponent is beyond all limits, and lone surrogates. The rule that says a body is JSON
+whose exponent has three digits, and lone surrogates. The rule that says a body is JSON
 judges its bytes, so nothing is excused here.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import cast
 
 from assay.contract.model import Json
@@ -20,6 +20,8 @@ from assay.contract.model import Json
 MOST_DIGITS = 640
 #: The deepest nesting that is read: a check and the journal go down every level.
 MOST_DEPTH = 128
+#: An exponent of three digits: such a number is no amount, and written out, it would be endless.
+_FAR = re.compile(r"[eE][+-]?0*[1-9][0-9]{2}")
 #: Half of a character of UTF-16 without the other, and what may spell one.
 _LONE = re.compile("[\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\u[dD][89a-fA-F]")
@@ -37,8 +39,10 @@ def parse_json(body: bytes) -> Json:
     """
     text = body.decode(json.detect_encoding(body), "surrogatepass")
     try:
+        if _FAR.search(text):
+            raise ValueError  # noqa: TRY301 -- perhaps a number that is kept as its text
         value = json.loads(text, parse_float=Decimal, parse_constant=str)
-    except (ValueError, InvalidOperation):  # no JSON, or a number beyond all limits
+    except ValueError:  # no JSON, or a number beyond all limits
         value = json.loads(text, parse_float=_decimal, parse_int=_whole, parse_constant=str)
     if text.count("[") + text.count("{") > MOST_DEPTH:
         _check_depth(value)
@@ -78,10 +82,7 @@ def _members(value: Json) -> Iterable[Json]:
 
 
 def _decimal(text: str) -> Decimal | str:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        return text
+    return text if _FAR.search(text) else Decimal(text)
 
 
 def _whole(text: str) -> int | Decimal:

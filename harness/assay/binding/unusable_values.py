@@ -7,7 +7,6 @@ sent or never recognised. `binding.contract_names` checks the names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ from assay.binding.spelling import SLOT
 from assay.binding.submission import SUBMISSION, SUBMITTED
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import number_of
 from assay.errors import did_you_mean
 
 _Raw: TypeAlias = Mapping[str, Any]
@@ -70,18 +70,11 @@ def _argument(name: str, spelling: _Raw, operation: Operation, at: Pointer) -> I
         yield (*at, "adds"), "the argument is not the address to which the customer returns", hint
     given = [(key, spelling[key]) for key in _VALUES if isinstance(spelling.get(key), str)]
     for key, value in given:
-        if name == operation.amount and not _is_number(value):
+        if name == operation.amount and number_of(value) is None:
             yield (*at, key), f"expected an amount, found {found(value)}", 'for example "12.30"'
         if name == operation.returns and "text" not in spelling and not urlsplit(value).scheme:
             hint = "for example https://tpp.example/back"
             yield (*at, key), f"expected an absolute URL, found {found(value)}", hint
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return Decimal(text).is_finite()
-    except InvalidOperation:
-        return False
 
 
 def _shapes(spelling: _Raw, at: Pointer) -> Iterator[Finding]:

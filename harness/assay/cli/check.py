@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 import click
@@ -22,13 +21,13 @@ from assay.contract.files.document import Pointer, spell
 from assay.contract.files.load import load
 from assay.contract.model import Contract, Operation
 from assay.contract.parse import find_contract, parse_contract, parse_document
-from assay.contract.scalars import is_word
+from assay.contract.scalars import is_word, number_of
 from assay.errors import InputError, Problem
 from assay.planning.obligation import obligations
 from assay.planning.prepare import SANDBOX
 from assay.report.wording import counted
 from assay.rules.clauses import clauses_of
-from assay.rules.lifecycle.execution_record import USUAL
+from assay.rules.lifecycle.execution_record import USUAL, is_usual
 
 EPILOG = """\b
 Examples:
@@ -192,11 +191,7 @@ def _unusual_amount(
     argument = binding.arguments.get(operation.amount or "")
     if argument is None or not operation.makes:
         return
-    try:
-        usual = USUAL[0] <= Decimal(str(argument.value)) <= USUAL[1]
-    except InvalidOperation:
-        return  # no amount: `assay doctor` examines it
-    if not usual:
+    if number_of(argument.value) is not None and not is_usual(argument.value):
         key = ("operations", operation.id, "arguments", operation.amount or "", "value")
         what = f"a customer may not have more than the usual {USUAL[0]} to {USUAL[1]}"
         what = f"{what}, so the execution of such a request cannot be judged"

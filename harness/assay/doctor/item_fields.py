@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from itertools import product
 from typing import Final
 
@@ -17,7 +17,7 @@ from assay.binding.spelling import FieldAt
 from assay.binding.values import RequestValues, sent
 from assay.contract.files.document import Pointer
 from assay.contract.model import Json
-from assay.contract.scalars import same
+from assay.contract.scalars import number_of, same, same_value, text_of
 from assay.doctor import conditional_fields
 from assay.doctor.context import Finding, Weight
 from assay.doctor.pointer_probe import (
@@ -127,7 +127,7 @@ def _other_unit(seen: AnsweredOperation, name: str, bound: FieldAt) -> str:
     """Return the unit in which a field would be an amount that was sent; "" if there is none."""
     pairs = product(_decoded(seen, name), _sent_values(seen, name))
     units = (unit for shown, sent in pairs if (unit := unit_of(shown, sent)) is not None)
-    return next((f"{unit * (bound.unit or 1):f}" for unit in units), "")
+    return next((text_of(unit * (bound.unit or 1)) for unit in units), "")
 
 
 def _transformed(seen: AnsweredOperation, name: str) -> Pointer | None:
@@ -202,20 +202,13 @@ def _allowed(seen: AnsweredOperation, name: str) -> Fits | None:
 
 def alike(value: Json, sent: Json) -> bool:
     """Whether a value in an answer may be one that was sent."""
-    if same(value, sent) or str(value) == str(sent):
-        return True
-    try:
-        return Decimal(str(value)) == Decimal(str(sent))
-    except InvalidOperation:
-        return str(value)[:10] == str(sent)[:10] and is_day(sent)
+    return same_value(value, sent) or (str(value)[:10] == str(sent)[:10] and is_day(sent))
 
 
 def unit_of(shown: Json, sent: Json) -> Decimal | None:
     """Return the unit in which an amount that is shown is the one that was sent; None for no unit."""
-    try:
-        unit = Decimal(str(sent)) / Decimal(str(shown))
-    except ArithmeticError:
-        return None
+    amount, count = number_of(sent), number_of(shown)
+    unit = amount / count if amount is not None and count else None
     return unit if unit in _UNITS else None
 
 

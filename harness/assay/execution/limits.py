@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final, cast
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,6 +17,7 @@ from assay.binding.pointer import MISSING, find, steps
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.binding.values import RequestValues, sent
 from assay.contract.model import Capability, Json, Operation
+from assay.contract.scalars import number_of
 from assay.errors import CannotArrange
 from assay.history import Call
 from assay.planning.plan import read_only
@@ -102,14 +103,11 @@ def _check_value(name: str, value: Json, spelling: Spelling, target: Target, *, 
 
 def _number(value: Json, spelling: Spelling) -> Decimal | None:
     """Return the amount that a value on the wire is, in the main unit of its currency."""
-    if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
-        return None
-    before, _, after = spelling.text.partition("{}")
-    try:
-        number = Decimal(str(value).removeprefix(before).removesuffix(after))
-    except InvalidOperation:
-        return None
-    return number * (spelling.unit or 1) if number.is_finite() else None
+    if isinstance(value, str):
+        before, _, after = spelling.text.partition("{}")
+        value = value.removeprefix(before).removesuffix(after)
+    number = number_of(value)
+    return None if number is None else number * (spelling.unit or 1)
 
 
 def _values(spelling: Spelling, request: HttpRequest) -> Iterator[Json]:

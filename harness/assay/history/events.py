@@ -331,6 +331,10 @@ class Masked(str):
         masked.forms = frozenset(forms)
         return masked
 
+    def means(self, other: str) -> bool:
+        """Whether the private texts mean the same, whatever their spelling."""
+        return self.partition("~~")[0] == other.partition("~~")[0]
+
     def may_spell(self, other: str) -> bool:
         """Whether the private texts may be two spellings of one value: they share a pseudonym."""
         return self.partition("~")[0] == other.partition("~")[0]

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
+from assay.contract.scalars import canonical
 from assay.history.events import Masked
 from assay.journal.redact import Redactor
 from assay.rules.formats import FORMS
@@ -64,11 +65,16 @@ class ValueMasker:
         masked = self.redactor.text(text)
         if masked == text:
             return text
+        masked = self._marked(masked, str(canonical(text)), "~")
+        return self._marked(masked, text, "~~")
+
+    def _marked(self, masked: str, text: str, sign: str) -> str:
+        """Return a masked text, with a mark if another text was masked like that before."""
         mark = self.digest(text.encode("utf-8", "replace"))
         if len(self._first) >= MOST:
             self._first.clear()
-        first = self._first.setdefault(masked, mark)
-        return masked if first == mark else f"{masked}~{mark}"
+        first = self._first.setdefault(f"{masked}{sign}", mark)
+        return masked if first == mark else f"{masked}{sign}{mark}"
 
     def value(self, name: str, value: Json) -> object:
         """Return the value of a named field, masked; numbers stay exact."""

@@ -54,6 +54,7 @@ from assay.journal.decoder import decode
 from assay.journal.masking import ValueMasker
 from assay.journal.redact import Careless, Redactor
 from assay.journal.typed_values import InvalidValueError
+from assay.rules.lifecycle.request_queries import same_value
 
 NOW = datetime(2026, 9, 16, 10, 30, tzinfo=UTC)
 DAY = date(2026, 9, 16)
@@ -262,6 +263,28 @@ def test_a_masked_text() -> None:
     masked = item.fields["iban"]
     assert isinstance(masked, Masked)
     assert ("<number-1>", "<number-1>", True) == (item.key, masked, "iban" in masked.forms)
+
+
+def test_two_spellings_of_a_masked_text() -> None:
+    """They mean the same after the journal as before; another IBAN with that beginning does not."""
+    texts = (
+        "FR7630006000011234567890189",
+        "FR76 3000 6000 0112 3456 7890 189",
+        "FR7630006000011234567890188",
+    )
+    answer = again(
+        exchange(
+            outcome=Accepted(items=tuple(Item(key="", fields={"iban": text}) for text in texts))
+        ),
+        Redactor(),
+    )
+    assert isinstance(answer, Exchange)
+    first, grouped, other = (item.fields["iban"] for item in answer.items)
+    assert isinstance(first, Masked)
+    assert first != grouped
+    assert same_value(first, grouped)
+    assert not same_value(first, other)
+    assert not same_value(grouped, other)
 
 
 @pytest.mark.parametrize(

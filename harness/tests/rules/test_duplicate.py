@@ -92,6 +92,15 @@ def test_what_is_no_refusal(came):
     assert [] == says(FIRST, make(came, at=AT, amount="1.00"), beside(amount="1.00"))
 
 
+@pytest.mark.parametrize("amount", ["12.3", "012.30"])
+def test_another_spelling_of_a_value_is_no_other_request(amount):
+    """A bank that compares amounts as numbers rejects it as a repeat, and may."""
+    assert [] == says(FIRST, make(NO, at=AT, amount=amount), beside(amount=amount))
+    assert [f"{AMOUNT} disagrees 1,2,3,4,5,6,7"] == says(
+        FIRST, make(NO, at=AT, amount="1.00"), beside(amount="1.00")
+    )
+
+
 def test_an_unsigned_repeat_shows_nothing():
     """Two identical ones may lie there unsigned."""
     assert [] == says(FIRST, make(at=AT), read(at=AT))

@@ -124,3 +124,26 @@ def test_a_truth_value_may_be_kept_as_a_text():
     made = make(categoryPurpose=True)
     assert ["categoryPurpose agrees 1,2"] == says(made, read(shown(categoryPurpose="true")))
     assert ["categoryPurpose disagrees 1,2"] == says(made, read(shown(categoryPurpose="false")))
+
+
+@pytest.mark.parametrize(
+    ("sent", "seen", "agreement"),
+    [
+        ("2027-01-27T00:00:00Z", "2027-01-27T01:00:00.000+01:00", "agrees"),
+        ("2027-01-27T00:00:00Z", "2027-01-27T00:00:01Z", "disagrees"),
+        ("2027-01-27T00:00:00Z", "2027-01-27T00:00:00", "unclear"),
+        ("2027-01-27T00:00:00Z", "2027-01-29T00:00:00", "disagrees"),
+        ("AT611904300234573201", "AT61 1904 3002 3457 3201", "agrees"),
+    ],
+)
+def test_a_value_in_another_spelling_is_the_same(sent, seen, agreement):
+    """An instant is one instant in any zone; without an offset, nobody knows which it is."""
+    assert [f"creditorAccount {agreement} 1,2"] == says(
+        make(creditorAccount=sent), read(shown(creditorAccount=seen))
+    )
+
+
+@pytest.mark.parametrize("amount", ["1_2.30", " 12.30 "])
+def test_an_amount_that_is_no_number_does_not_agree(amount):
+    """Python reads more texts as numbers than a TPP does."""
+    assert ["amount unclear 1,2"] == says(make(), read(shown(amount=amount)))

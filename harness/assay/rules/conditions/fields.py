@@ -15,10 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from assay.contract.model import Json
-from assay.contract.scalars import text_of
+from assay.contract.scalars import number_of, text_of
 from assay.history import Call
 from assay.rules.conditions.expression import FAR, Atom, DecidedRequest, Point, Value
 from assay.rules.lifecycle.tracker import Instance, Lifecycle
@@ -84,8 +84,8 @@ def is_above(value: Json, limit: Json) -> bool | None:
     """Return whether a value is above a limit; None where it is no plain number."""
     if value is None:
         return False
-    plain = _PLAIN.fullmatch(str(value)) if not isinstance(value, bool) else None
-    return Decimal(plain[0]) > Decimal(str(limit)) if plain else None
+    number, most = number_of(value), number_of(limit)
+    return number > most if number is not None and most is not None else None
 
 
 def with_value(argument: str, value: Json) -> Callable[[Call], Call]:
@@ -101,15 +101,6 @@ def with_other_value(argument: str) -> Callable[[Call], Call]:
 def require(lifecycle: Lifecycle, feature: str, argument: str) -> tuple[BindingRequirement, ...]:
     """Require the target file to bind an argument, or another value of it."""
     return (BindingRequirement(operation=lifecycle.create.id, feature=feature, name=argument),)
-
-
-def number(text: str | None) -> Decimal | None:
-    """Parse a number; None if the text is not a number."""
-    try:
-        value = Decimal(text) if text is not None else None
-    except InvalidOperation:
-        return None
-    return value if value is not None and value.is_finite() else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,10 +207,10 @@ class FieldAbove(FieldAtom):
         return tuple(self._point(word, value) for word, value in tried if value > 0)
 
     def _point(self, word: str, value: Decimal) -> Point:
-        text = f"{value:f}"
+        text = text_of(value)
 
         def near(seen: Value) -> float:
-            sent = number(seen.text) if isinstance(seen, Given) else None
+            sent = number_of(seen.text) if isinstance(seen, Given) else None
             return FAR if sent is None else float(abs(sent - value))
 
         return Point(
@@ -233,7 +224,7 @@ class FieldAbove(FieldAtom):
 
     def holds(self, value: Value) -> bool | None:
         """Whether a value is greater; unknown for anything but a number."""
-        sent = number(value.text) if isinstance(value, Given) else None
+        sent = number_of(value.text) if isinstance(value, Given) else None
         return None if sent is None else sent > Decimal(self.limit)
 
 

@@ -39,7 +39,7 @@ from assay.rules.consequences import SAFEGUARD
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import check_about_request, the_request
-from assay.rules.lifecycle.request_queries import same_format, similar_key, was_refused
+from assay.rules.lifecycle.request_queries import same_format, same_value, similar_key, was_refused
 from assay.rules.lifecycle.tracker import Tracker
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
@@ -318,7 +318,9 @@ def _discloses(item: Item, sent: Mapping[str, Json]) -> bool:
     """Whether an item discloses anything that the call itself did not contain."""
     named = item.key is not None and item.key not in map(str, sent.values())
     shown = {name: value for name, value in item.fields.items() if value not in (None, "")}
-    discloses = any(name not in sent or sent[name] != value for name, value in shown.items())
+    discloses = any(
+        name not in sent or not same_value(sent[name], value) for name, value in shown.items()
+    )
     return named or discloses or item.state is not None
 
 

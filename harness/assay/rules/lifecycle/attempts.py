@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import TypeAlias
 
 from assay.contract.model import Json
+from assay.contract.scalars import number_of
 from assay.history import (
     Authorised,
     Call,
@@ -144,14 +145,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
 
 def _amount(lifecycle: Lifecycle, made: Exchange) -> Decimal | None:
     """Return the amount of a request, if it has one that is a number."""
-    value = made.call.arguments.get(lifecycle.create.amount or "")
-    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
-        return None
-    try:
-        amount = Decimal(str(value))
-    except InvalidOperation:
-        return None
-    return amount if amount.is_finite() else None
+    return number_of(made.call.arguments.get(lifecycle.create.amount or ""))
 
 
 def _minutes(made: Exchange) -> Decimal:

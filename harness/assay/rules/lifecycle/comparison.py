@@ -229,6 +229,14 @@ class ComparisonTracker:
         for parameter in self.parameters:
             yield changed_facet(parameter), sent(request, but=(parameter,))
 
+    def _respelled(self, what: str, request: Instance, former: Instance) -> bool:
+        """Whether two requests differ in the spelling of one value only: they may be the same."""
+        return any(
+            what == changed_facet(name)
+            and request_queries.same_value(request.arguments.get(name), former.arguments.get(name))
+            for name in self.parameters
+        )
+
     def _compare(self, request: Instance) -> None:
         """Find the relations of a request: a repeat of a former one, or different in one thing."""
         n = (request_queries.signature(request) or request.made).n
@@ -239,6 +247,7 @@ class ComparisonTracker:
                 for what, key in self._keys(request)
                 if (former := self.last_executed.get((what, key))) is not None
                 and former is not request
+                and not self._respelled(what, request, former)
             }
         same = near.get(REPEAT)
         if same is not None:

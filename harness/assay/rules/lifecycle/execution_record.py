@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import TypeAlias
 
 from assay.contract.model import Json
+from assay.contract.scalars import number_of
 from assay.history import Authorised, Code, Decision, Effect, Ending, Exchange, State
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.signing import CLEAR
@@ -111,12 +112,7 @@ class Record:
     @property
     def usual(self) -> bool:
         """Whether its amount, if it has one, is one that an account usually covers."""
-        if self.amount is None:
-            return True
-        try:
-            return USUAL[0] <= Decimal(str(self.amount)) <= USUAL[1]
-        except InvalidOperation:
-            return False
+        return self.amount is None or is_usual(self.amount)
 
 
 def _idle(signing: Authorised) -> timedelta:
@@ -134,12 +130,10 @@ def kind_of_request(record: Record) -> RequestKind:
     return call.subject, call.by, call.mode
 
 
-def normal(value: Json) -> str:
-    """Return a value as a text: equal for equal values, as numbers if they are numbers."""
-    try:
-        return str(Decimal(str(value)).normalize())
-    except ArithmeticError:  # no number, or one that is too large
-        return repr(value)
+def is_usual(amount: Json) -> bool:
+    """Whether an amount is one that an account usually covers."""
+    number = number_of(amount)
+    return number is not None and USUAL[0] <= number <= USUAL[1]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -159,8 +153,8 @@ class Index:
     )
     told: set[RequestKind] = field(default_factory=set[RequestKind])
     days: list[tuple[date, int]] = field(default_factory=list[tuple[date, int]])
-    strangers: dict[tuple[str, ...], set[tuple[str, ...]]] = field(
-        default_factory=dict[tuple[str, ...], set[tuple[str, ...]]]
+    strangers: dict[tuple[str, ...], set[tuple[Hashable, ...]]] = field(
+        default_factory=dict[tuple[str, ...], set[tuple[Hashable, ...]]]
     )
     _count: int = 0
 

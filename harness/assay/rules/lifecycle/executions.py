@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
 from assay.contract.model import Json
+from assay.contract.scalars import canonical
 from assay.history import (
     Authorised,
     Effect,
@@ -29,7 +30,7 @@ from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.changes import Change, change_of
 from assay.rules.lifecycle.defects import digest_of
-from assay.rules.lifecycle.execution_record import Index, Record, kind_of_request, normal
+from assay.rules.lifecycle.execution_record import Index, Record, kind_of_request
 from assay.rules.lifecycle.refusals import Refusals
 from assay.rules.lifecycle.tracker import Lifecycle, Tracker
 from assay.rules.lifecycle.validity import PastRequests, is_valid
@@ -78,7 +79,7 @@ class Books:
         books._index.days.sort()
         for effect in books.strangers.values():
             names = tuple(sorted(effect.fields))
-            values = tuple(normal(effect.fields[name]) for name in names)
+            values = tuple(canonical(effect.fields[name]) for name in names)
             books._index.strangers.setdefault(names, set()).add(values)
         return books
 
@@ -337,7 +338,7 @@ class Books:
             return True
         sent = made.call.arguments
         return any(
-            tuple(normal(sent[name]) for name in names) in values
+            tuple(canonical(sent[name]) for name in names) in values
             for names, values in self._index.strangers.items()
             if names and all(name in sent for name in names)
         )

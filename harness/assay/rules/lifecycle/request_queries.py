@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from datetime import date, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
+from assay.contract import scalars
 from assay.contract.model import Json, Operation
-from assay.contract.scalars import is_word, same
+from assay.contract.scalars import moment_of, number_of
 from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
 from assay.history.events import Masked
 from assay.rules.evidence import UNAUTHENTICATED
@@ -35,6 +36,8 @@ GROWTH = 3
 #: After this time, an unsigned request may be rejected for that reason: no timer of a bank is
 #: shorter.
 LAPSES_AFTER = timedelta(minutes=1)
+#: The farthest that a local time is from that in UTC.
+FARTHEST_OFFSET = timedelta(hours=14)
 #: Ends of a flow through the screens after which it is unknown whether a signature was
 #: accepted.
 _OPEN_ENDS = frozenset({Ending.STOPPED, Ending.DISCONNECTED})
@@ -187,20 +190,19 @@ def shown_for_another_day(lifecycle: Lifecycle, request: Instance) -> bool:
 
 
 def same_value(first: Json, second: Json) -> bool:
-    """Whether two values are the same, as numbers if they are numbers."""
-    if same(first, second) or is_word(first, second):
-        return True
-    try:
-        return Decimal(str(first)) == Decimal(str(second))
-    except InvalidOperation:
-        return False
+    """Whether two values mean the same; of masked ones, their pseudonyms tell."""
+    if isinstance(first, Masked) and isinstance(second, str):
+        return first.means(second)
+    if isinstance(second, Masked) and isinstance(first, str):
+        return second.means(first)
+    return scalars.same_value(first, second)
 
 
 def shows_value(sent: Json, shown: Json) -> bool | None:
     """Whether an answer shows a value that was sent; None if that is uncertain.
 
-    It is where they differ in case, spaces and signs, where the bank hides a part of it, and
-    where it shows a moment close to a day.
+    It is where they differ in case, spaces and signs, where the bank hides a part of it, where
+    it shows a moment close to a day, and where one moment lacks its offset.
     """
     if same_value(sent, shown):
         return True
@@ -210,14 +212,25 @@ def shows_value(sent: Json, shown: Json) -> bool | None:
         return False
     if same_url(sent, shown):
         return True
-    alike = _letters(sent) == _letters(shown) != "" and not (is_number(sent) and is_number(shown))
+    numbers = number_of(sent), number_of(shown)
+    alike = _letters(sent) == _letters(shown) != "" and None in numbers
     if isinstance(shown, Masked):
         alike = alike or shown.may_spell(sent)
-    return None if alike or MASK.search(shown) else _is_on(shown, sent)
+    if alike or MASK.search(shown) or _may_be_one_moment(sent, shown):
+        return None
+    return _is_on(shown, sent)
 
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
+
+
+def _may_be_one_moment(sent: str, shown: str) -> bool:
+    """Whether one of two moments lacks its offset, and some offset makes them the same."""
+    first, second = moment_of(sent), moment_of(shown)
+    if first is None or second is None or (first.tzinfo is None) is (second.tzinfo is None):
+        return False
+    return abs(first.replace(tzinfo=UTC) - second.replace(tzinfo=UTC)) <= FARTHEST_OFFSET
 
 
 def _is_on(shown: str, sent: str) -> bool | None:
@@ -230,15 +243,6 @@ def _is_on(shown: str, sent: str) -> bool | None:
     if "T" not in shown or apart > 1:
         return False
     return True if apart == 0 else None
-
-
-def is_number(text: str) -> bool:
-    """Whether a text can be read as a number."""
-    try:
-        Decimal(text)
-    except InvalidOperation:
-        return False
-    return True
 
 
 def similar_key(key: str) -> str:

@@ -11,14 +11,16 @@ import hashlib
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from operator import itemgetter
 from typing import cast
 
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import number_of
 from assay.history import Call, Event, Exchange, State, Subject
 from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
+from assay.rules.lifecycle.execution_record import is_usual
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
 #: Types of values that are expected to be valid before any value was accepted.
@@ -107,11 +109,9 @@ def beyond_usual_amounts(exchange: Exchange, past: PastRequests) -> bool:
     if name is None or name not in exchange.call.arguments:
         return False
     amount = exchange.call.arguments[name]
-    try:
-        usual = USUAL[0] <= Decimal(str(amount)) <= USUAL[1]
-    except InvalidOperation:
+    if number_of(amount) is None:
         return False
-    return not usual and repr(amount) not in past.accepted_values.get(name, ())
+    return not is_usual(amount) and repr(amount) not in past.accepted_values.get(name, ())
 
 
 def _readable(past: PastRequests, request: Instance) -> bool:
