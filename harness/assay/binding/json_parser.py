@@ -2,7 +2,7 @@
 
 Numbers stay exact. What no number or no text can hold is kept as the text that it is in the
 body: `NaN` and the infinities, which are no JSON but understood by most parsers, numbers
-whose exponent has three digits, and lone surrogates. The rule that says a body is JSON
+whose exponent has four digits, and lone surrogates. The rule that says a body is JSON
 judges its bytes, so nothing is excused here.
 """
 
@@ -20,8 +20,8 @@ from assay.contract.model import Json
 MOST_DIGITS = 640
 #: The deepest nesting that is read: a check and the journal go down every level.
 MOST_DEPTH = 128
-#: An exponent of three digits: such a number is no amount, and written out, it would be endless.
-_FAR = re.compile(r"[eE][+-]?0*[1-9][0-9]{2}")
+#: An exponent of four digits: such a number is no amount, and written out, it would be endless.
+_FAR = re.compile(r"[eE][+-]?0*[1-9][0-9]{3}")
 #: Half of a character of UTF-16 without the other, and what may spell one.
 _LONE = re.compile("[\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\u[dD][89a-fA-F]")
