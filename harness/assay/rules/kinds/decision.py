@@ -309,7 +309,7 @@ def _undecided(request: Instance, control: Instance | None) -> _Judgement:
 def _rejected(request: Instance, result: bool, executed: ExecutedRequests) -> _Judgement:
     if request.made.refused and not request_queries.was_refused(request.made):
         return None
-    if request_queries.perhaps_lapsed(request) or request_queries.declined(request):
+    if request_queries.rejected_otherwise(request):
         return None
     if result:
         good = executed.control(request) is not None and not executed.strange(request)

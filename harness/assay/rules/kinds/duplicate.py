@@ -283,9 +283,9 @@ _Judgement: TypeAlias = tuple[Agreement, str, tuple[Instance, ...]]
 
 def _rejected(request: Instance) -> bool:
     """Whether it was rejected for its content, and not for who made it or who did not sign it."""
-    if request.outcome is InstanceOutcome.REJECTED:
-        return not request_queries.perhaps_lapsed(request)
-    return request.made.refused and request_queries.was_refused(request.made)
+    refused = request.made.refused and request_queries.was_refused(request.made)
+    late = request.outcome is InstanceOutcome.REJECTED
+    return (refused or late) and not request_queries.rejected_otherwise(request)
 
 
 def _repeat(request: Instance) -> _Judgement | None:
