@@ -118,7 +118,7 @@ class Signing:
 
 _ENDED: Mapping[Ending, str] = {
     Ending.CONFIRMED: "the screens accepted the confirmation",
-    Ending.REFUSED: "the screens accepted the refusal",
+    Ending.REFUSED: "the customer refused",
     Ending.DISCONNECTED: "the customer was disconnected",
     Ending.STOPPED: "the screens did not let the customer go on",
 }
