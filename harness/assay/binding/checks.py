@@ -187,6 +187,7 @@ def _sca(raw: _Raw) -> Iterator[Finding]:
     if kind in SCREEN_SIGNERS and not sca.get("screens"):
         hint = "for example screens: [{user: login, secret: password}, {answer: decision}]"
         yield at, f"`kind: {kind}` needs screens", hint
+    yield from _decision(raw, sca)
     if kind == ScaKind.MANUAL.value and "callback" not in sca:
         hint = "for example callback: http://127.0.0.1:8765"
         yield at, "callback is missing: the URL to which the browser returns", hint
@@ -198,6 +199,26 @@ def _sca(raw: _Raw) -> Iterator[Finding]:
     if shown and raw["transport"] == TransportKind.EMBEDDED.value:
         hint = "write `transport: http` with the base_url that `assay serve` prints"
         yield at, "a browser cannot reach an embedded bank", hint
+
+
+def _decision(raw: _Raw, sca: _Raw) -> Iterator[Finding]:
+    """Check that the file says with which form a customer decides, where a program signs."""
+    asked = {meaning for screen in sca.get("screens", ()) for meaning in screen.values()}
+    by = sca.get("confirmed_by")
+    signs = any("approval" in binding for binding in raw.get("operations", {}).values())
+    if by and "decision" in asked:
+        hint = "remove it, or the field with the decision"
+        yield ("sca", "confirmed_by"), "a screen asks for the decision", hint
+    elif by and sca["kind"] not in SCREEN_SIGNERS:
+        hint = "remove it, or write `kind: forms` or `kind: browser`"
+        yield ("sca", "confirmed_by"), f"`kind: {sca['kind']}` fills in no forms", hint
+    elif by and by not in asked:
+        yield ("sca", "confirmed_by"), f"no screen asks for the {by}", "add the field to a screen"
+    elif not by and asked and "decision" not in asked and signs and sca["kind"] in SCREEN_SIGNERS:
+        hint = "add the field with the decision, such as {answer: decision}; if there is none, write"
+        hint += " `confirmed_by: code` for the form that confirms (a customer then refuses by leaving,"
+        hint += " or by the link that `refuse_link` names)"
+        yield ("sca", "screens"), "no screen asks for the decision about a request", hint
 
 
 def _screen_hosts(raw: _Raw, hosts: Sequence[str]) -> Iterator[Finding]:

@@ -141,7 +141,9 @@ class Sca:
 
     A screen is known by the names of its form's fields: each of `screens` maps names to
     what is filled in: login, password, factor, code or decision. `factors` and
-    `decisions` map the contract's words to the target's. `hosts` have only screens: they are
+    `decisions` map the contract's words to the target's. Where no screen asks for a decision,
+    the form that asks for `confirmed_by` confirms, and the customer refuses by the link with the
+    text `refuse_link` beside it, or, without one, by leaving. `hosts` have only screens: they are
     followed like those of the target, and never called. `disconnected` recognises the page for a
     customer whom the target disconnected. `callback` is the loopback address to which
     a person's browser comes back, `wait` the timeout for that in seconds.
@@ -151,10 +153,17 @@ class Sca:
     screens: tuple[Mapping[str, str], ...] = ()
     factors: Mapping[str, str] = field(default_factory=dict[str, str])
     decisions: Mapping[str, str] = field(default_factory=dict[str, str])
+    confirmed_by: str = ""
+    refuse_link: str = ""
     hosts: tuple[str, ...] = ()
     disconnected: tuple[PageMatcher, ...] = ()
     callback: str = ""
     wait: float = 300.0
+
+    @property
+    def deciding(self) -> str:
+        """What the form asks for with which the customer decides."""
+        return self.confirmed_by or "decision"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

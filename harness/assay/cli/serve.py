@@ -135,7 +135,8 @@ def _policies(mutant: str | None) -> Policies:
     from assay.sandbox import mutants  # noqa: PLC0415 -- seldom asked for
 
     faulty = {fault.id: fault.change for fault in (*mutants.MUTANTS, *mutants.PIS_MUTANTS)}
-    change = faulty | {variant.id: variant.change for variant in mutants.NEUTRAL}
+    neutral = (*mutants.NEUTRAL, *mutants.PIS_NEUTRAL)
+    change = faulty | {variant.id: variant.change for variant in neutral}
     if mutant not in change:
         hint = did_you_mean(mutant, change) or "`assay prove` lists all of them"
         raise InputError.one("--mutant", f"there is no mutant {mutant!r}", hint=hint)

@@ -216,7 +216,7 @@ def screens(at: Situation) -> Values:
     after_login = 0
     for number, screen in enumerate(at.target.sca.screens):
         asked = [meaning for meaning in SCREENS if meaning in screen.values()]
-        if not asked or "decision" in screen.values():
+        if not asked or at.target.sca.deciding in screen.values():
             continue
         if "password" in asked:
             after_login = number + 1

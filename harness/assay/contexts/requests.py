@@ -27,6 +27,8 @@ from assay.rules.rule import Script
 
 #: How far ahead a deferred request is: whole weeks, so that a trial stays on its weekday.
 AHEAD = timedelta(weeks=1)
+#: When the day of a deferred request is waited for: after a bank has executed it, be it in the evening.
+LATE = time(23)
 #: An amount that target files hardly give, neither small nor large.
 OTHER_AMOUNT = "83.57"
 NO_REQUEST = "the trial makes no request"
@@ -83,7 +85,7 @@ class InMode(StepMapper):
             return None
         zone = self.contract.zone
         local = self.now.astimezone(zone) if zone else self.now
-        return datetime.combine(local.date() + AHEAD, time(18), local.tzinfo)
+        return datetime.combine(local.date() + AHEAD, LATE, local.tzinfo)
 
     def after(self, step: Step, reply: Reply) -> Script:
         """Let the days pass until a deferred request that was signed is due."""

@@ -131,8 +131,7 @@ def authorised_flow(executor: Executor, step: Authorise, access: Access) -> Scre
 
 def _is_due(executor: Executor, step: Authorise, made: Exchange) -> bool:
     """Whether a sound bank cannot but issue a code."""
-    right = step.code is step.typed is Code.RIGHT and step.decision is Decision.CONFIRM
-    plain = right and not (step.by or step.spoof or step.forced or step.linger or step.pace)
+    plain = step.right and step.decision is Decision.CONFIRM and not (step.by or step.pauses)
     first = not any(
         isinstance(event, Authorised) and event.step.request == step.request
         for event in executor.events

@@ -211,8 +211,11 @@ class Session:
             done = False
         except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
             self._fault(trial, error)
+        own = {obligation.id for obligation in trial.settles}
         for finding in result.findings:
-            self._verdicts.take(finding.verdict, FindingSource(trial=finding.trial))
+            verdict = finding.verdict
+            settles = "" if verdict.obligation in own else trial.settles[0].id
+            self._verdicts.take(verdict, FindingSource(trial=finding.trial, settles=settles))
         done = done and not self.environment.guard.stopped
         self.end_trial(TrialEnd(trial=trial.id, done=done, hides=result.hides))
         self._verdicts.write_preliminary([each.verdict.obligation for each in result.findings])

@@ -82,8 +82,8 @@ def last_day(call: Call, grant: Operation) -> date | None:
 def confirmed(event: Authorised) -> bool:
     """Whether the customer certainly signed, with everything typed in correctly."""
     step = event.step
-    right = step.code is step.typed is Code.RIGHT and not (step.by or step.spoof or step.forced)
-    return right and step.decision is Decision.CONFIRM and event.ending is Ending.CONFIRMED
+    own = step.right and not step.by and step.decision is Decision.CONFIRM
+    return own and event.ending is Ending.CONFIRMED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,6 +140,18 @@ class Window:
         """Return the forms of the page."""
         return [shown.form for shown in self._shown]
 
+    def follow(self, text: str) -> Wire | None:
+        """Press a link of the page."""
+        shown = self.page.locator("a[href]").filter(has_text=text)
+        if not shown.count():
+            return None
+
+        def press() -> None:
+            with self.page.expect_navigation(wait_until="domcontentloaded"):
+                shown.first.click()
+
+        return self._go(self.page.url, press)
+
     def send(self, form: Form, filled: Mapping[str, str]) -> Wire:
         """Fill in a form of the page and submit it."""
         shown = next(shown for shown in self._shown if shown.form is form)

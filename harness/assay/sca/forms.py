@@ -14,7 +14,7 @@ from assay.binding.encode import Access, HttpRequest
 from assay.binding.origin import Origin, origin
 from assay.binding.target import Sca
 from assay.history import Authorise, Wire
-from assay.sca.html_forms import Form, forms
+from assay.sca.html_forms import Form, forms, link
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Wait
 from assay.sca.screen_flow import ScreenFlow, first_link, joined
 from assay.transport.protocol import Transport
@@ -62,6 +62,17 @@ class _Pages:
     def forms(self) -> Sequence[Form]:
         """Return the forms of the last page."""
         return forms(self.page.body)
+
+    def follow(self, text: str) -> Wire | None:
+        """Follow a link, unless it leaves the screens."""
+        href = link(self.page.body, text)
+        target = None if href is None else joined(self.page.url, href)
+        if target is None:
+            return None
+        if self._stays(self.page.url, target):
+            return self._open("GET", target)
+        self.redirected = target
+        return self.page
 
     def send(self, form: Form, filled: Mapping[str, str]) -> Wire:
         """Send a form as a browser would."""

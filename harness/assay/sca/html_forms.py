@@ -51,6 +51,15 @@ class Form:
         return frozenset(self.carried) | frozenset(self.choices)
 
 
+@dataclass(slots=True, kw_only=True)
+class Link:
+    """A link, and the text that it shows: from the text with the number `first` on."""
+
+    href: str
+    first: int
+    text: str = ""
+
+
 class _TooMuchError(Exception):
     """The page has more parts than are read."""
 
@@ -63,6 +72,7 @@ class _Reader(HTMLParser):
         self.forms: list[Form] = []
         self.leads_on = False
         self.texts: list[str] = []
+        self.links: list[Link] = []
         self._hidden = ""
         self._parts = 0
         self._long_values: list[str] = []
@@ -119,6 +129,8 @@ class _Reader(HTMLParser):
         refreshes = tag == "meta" and given.get("http-equiv", "").lower() == "refresh"
         acts = any(name.startswith("on") for name in given)
         self.leads_on = self.leads_on or tag in LEADING_ON or refreshes or acts
+        if tag == "a" and "href" in given and len(self.links) < MOST:
+            self.links.append(Link(href=given["href"], first=len(self.texts)))
         if tag == "form" and len(self.forms) < MOST:
             self._form = Form(
                 action=given.get("action", ""), method=given.get("method", "get").lower()
@@ -152,12 +164,19 @@ class _Reader(HTMLParser):
     def page(self, *, complete: bool) -> HtmlPage:
         """Return what was read; texts that follow each other are one, as a browser shows them."""
         return HtmlPage(
-            forms=self.forms, leads_on=self.leads_on, complete=complete, text=" ".join(self.texts)
+            forms=self.forms,
+            links=self.links,
+            leads_on=self.leads_on,
+            complete=complete,
+            text=" ".join(self.texts),
         )
 
     def handle_endtag(self, tag: str) -> None:
         self._textual, self._hidden = None, ""
-        if tag == "form":
+        if tag == "a" and self.links:
+            link = self.links[-1]
+            link.text = link.text or " ".join(self.texts[link.first :])
+        elif tag == "form":
             self._form = None
         elif tag == "select":
             self._select = ""
@@ -177,6 +196,7 @@ class HtmlPage:
     """What a page shows; `complete` says that all of it was read."""
 
     forms: list[Form]
+    links: list[Link]
     leads_on: bool
     complete: bool
     text: str = ""
@@ -196,6 +216,17 @@ def read_page(body: bytes) -> HtmlPage:
 def forms(body: bytes) -> list[Form]:
     """Return the forms of a page."""
     return read_page(body).forms
+
+
+def same_words(text: str) -> str:
+    """Return a text without regard to case and spaces."""
+    return " ".join(text.casefold().split())
+
+
+def link(body: bytes, text: str) -> str | None:
+    """Return the address of the first link of a page that shows a text."""
+    shown = ((same_words(each.text), each.href) for each in read_page(body).links)
+    return next((href for words, href in shown if same_words(text) in words), None)
 
 
 def stuck(page: Wire) -> bool:

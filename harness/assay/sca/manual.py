@@ -26,7 +26,7 @@ from assay.sca.protocol import NOW, Prompt, ScreenFlowResult, Wait, legible, req
 #: Instruction for each decision.
 INSTRUCTIONS: Mapping[Decision, str] = {
     Decision.CONFIRM: "confirm the request",
-    Decision.REFUSE: "refuse the request",
+    Decision.REFUSE: "refuse the request, or leave before you confirm if no screen lets you refuse",
 }
 #: The server accepts connections from this machine only.
 LOOPBACK = "127.0.0.1"

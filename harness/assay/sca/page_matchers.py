@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from assay.binding.target import PageMatcher
 from assay.history import Wire
-from assay.sca.html_forms import read_page
+from assay.sca.html_forms import read_page, same_words
 
 __all__ = ["matches"]
 
@@ -29,9 +29,4 @@ def _matches(matcher: PageMatcher, page: Wire, redirected: str | None) -> bool:
         return False
     if matcher.url and not any(matcher.url in url for url in (page.url, redirected or "")):
         return False
-    return _plain(matcher.text) in _plain(read_page(page.body).text if matcher.text else "")
-
-
-def _plain(text: str) -> str:
-    """Return a text without regard to case and spaces."""
-    return " ".join(text.casefold().split())
+    return same_words(matcher.text) in same_words(read_page(page.body).text if matcher.text else "")

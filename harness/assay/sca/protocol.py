@@ -84,8 +84,7 @@ def require_plain(step: Authorise) -> None:
         CannotArrange: the step is not a plain signature.
 
     """
-    plain = step.code is step.typed is Code.RIGHT and not step.forced
-    if not plain or step.spoof or step.linger or step.pace:
+    if not step.right or step.pauses:
         raise CannotArrange(
             "an SCA signer that fills in the bank's screens"
             " (set `sca.kind` to `forms` or `browser` in the target file)"

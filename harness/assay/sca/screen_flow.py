@@ -8,7 +8,7 @@ shows the pages over plain HTTP, `browser` in a real browser.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Protocol, TypeAlias
 from urllib.parse import urljoin, urlsplit
@@ -50,6 +50,10 @@ class ScreenDriver(Protocol):
 
     def forms(self) -> Sequence[Form]:
         """Return the forms of the page that is shown."""
+        ...
+
+    def follow(self, text: str) -> Wire | None:
+        """Follow the link of the page that shows a text; None if it has no such link."""
         ...
 
     def send(self, form: Form, filled: Mapping[str, str]) -> Wire:
@@ -119,8 +123,7 @@ class ScreenFlow:
             screen = self._screen()
             if screen and screen[0] == self.last:
                 return self._stop("the same screen was shown again")
-            asks_decision = screen is not None and "decision" in screen[0].values()
-            if screen is not None and self.step.linger_on in screen[0].values():
+            if screen is not None and self._lingers_on in screen[0].values():
                 screen = self._linger(screen)
             if screen is None:
                 return self._end()
@@ -129,10 +132,25 @@ class ScreenFlow:
             if filled is None:
                 return self._stop(self.result.why)
             self._note(self.step.pace)
-            self.result.screens.extend(dict.fromkeys(fills.values()))
-            self.last, self.decided = fills, self.decided or asks_decision
-            self.result.wire = self.driver.send(form, filled)
+            decides = self.sca.deciding in fills.values()
+            self.last, self.decided = fills, self.decided or decides
+            if decides and self.sca.confirmed_by and self.step.decision is Decision.REFUSE:
+                if not self.sca.refuse_link:
+                    return self._leave(Ending.REFUSED)
+                wire = self.driver.follow(self.sca.refuse_link)
+                if wire is None:
+                    return self._stop(f"the screen has no link {self.sca.refuse_link!r}")
+            else:
+                self.result.screens.extend(dict.fromkeys(fills.values()))
+                wire = self.driver.send(form, filled)
+            self.result.wire = wire
         return self._stop("the flow did not end within the allowed number of screens")
+
+    @property
+    def _lingers_on(self) -> str:
+        """What the screen asks for on which the customer waits: by default, that of the decision."""
+        screen = self.step.linger_on
+        return self.sca.deciding if screen == "decision" else screen
 
     def _linger(self, screen: Screen | None) -> Screen | None:
         """Wait before the screen is filled in, and reload it between two waits.
@@ -237,8 +255,12 @@ class ScreenFlow:
             return self._stop("the screen did not load again")
         if self._disconnected():
             return self._leave(Ending.DISCONNECTED)
+        if driver.redirected and not self.decided:
+            self.result.why = f"the browser was redirected before a screen asked for the {self.sca.deciding}"
         if status in REFUSALS or (driver.redirected and not self.decided):
             return self._leave(Ending.DISCONNECTED)
+        if self.sca.confirmed_by and not replace(self.step, spoof="").right:
+            return self._stop("after a wrong entry, no screen asked again")
         if self.decided and status:
             confirmed = self.step.decision is Decision.CONFIRM
             return self._leave(Ending.CONFIRMED if confirmed else Ending.REFUSED)

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from assay.contexts.covering import Depth
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.execution.ambient import with_inquiry
@@ -12,6 +13,7 @@ from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
 from assay.kill_matrix import reference, variants
+from assay.planning.contextual import with_contexts
 from assay.planning.plan import restrict
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
@@ -61,12 +63,12 @@ def test_no_inquiry_is_made_for_nothing():
     assert [ASK] == steps(ASK, contract=AISP)
 
 
-def run(policies, *obligations):
+def run(policies, *obligations, depth=Depth.BASE):
     """Run the trials of some obligations, and return the verdicts that the journal would have."""
     plan, target = reference(("pis",))
     environment = set_up(target, bank=lambda base_url: make_app(policies, base_url=base_url))
     session = Session(
-        plan=restrict(plan, obligations),
+        plan=with_contexts(restrict(plan, obligations), target, depth).plan,
         environment=environment,
         journal=Journal(out=None, redactor=Careless()),
     )
@@ -96,6 +98,17 @@ def test_a_violation_in_another_trial_stays_beside_an_own_one_that_conforms():
     command = session._verdicts.sources.reproduce(as_asked)
     assert "pis/modify.deferred-only" in session._verdicts.sources.get(as_asked)
     assert f" or {as_asked}" in command
+
+
+def test_a_violation_in_another_trial_in_a_context_is_reproduced_by_running_both():
+    """What the trial of another clause showed in a context, its command selects, and it shows it again."""
+    wrong = variants()["pis.types.immediate-beside-deferred"].change(SOUND)
+    shown, trial = "pis/payments.create/answers", "pis/payment-types/immediate"
+    _, session = run(wrong, shown, depth=Depth.EACH)
+    assert frozenset() == session.violated()
+    _, session = run(wrong, shown, trial, depth=Depth.EACH)
+    assert f" -k '{trial} or {shown}'" in session._verdicts.sources.reproduce(shown)
+    assert shown in session.violated()
 
 
 def test_only_what_is_tested_can_be_violated():

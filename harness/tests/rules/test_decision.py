@@ -24,7 +24,7 @@ from orders import (
 )
 
 from assay.cli.plan import plan_lines
-from assay.history import Authorise, Call, Code, Ending, Owned
+from assay.history import Authorise, Call, Code, Decision, Ending, Owned
 from assay.planning.prepare import prepare
 
 CASH, USUAL = "categoryPurpose-CASH", "categoryPurpose-not-CASH"
@@ -506,6 +506,37 @@ def test_a_cancelled_request_that_is_shown_as_rejected():
         read(shown("P1", REJECTED), key="P1", at=AT),
     ]
     assert [CONTROLLED] == says(payer(), CONTROL, cancelled)
+
+
+WRONGS = {
+    "a wrong code": {"code": Code.WRONG},
+    "half a password": {"typed": Code.HALF},
+    "another customer": {"by": "b"},
+    "a factor that is not offered": {"forced": True},
+    "a refusal": {"decision": Decision.REFUSE},
+    "a pause": {"linger": (timedelta(minutes=5),)},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONGS.values(), ids=WRONGS)
+@pytest.mark.parametrize("ending", [Ending.STOPPED, Ending.DISCONNECTED, Ending.CONFIRMED])
+def test_who_signs_otherwise_may_be_why_a_request_is_rejected(wrong, ending):
+    """A bank may end a request after one wrong entry, and whatever comes after it on the screens."""
+    made, signed, seen = paid(REJECTED, "CASH", "soft-token")
+    otherwise = sign(ending, at=AT, step={"factor": "soft-token", **wrong})
+    assert [CONTROLLED] == says(payer(), CONTROL, [made, otherwise, seen])
+    assert [CONTROLLED] == says(payer(), CONTROL, [made, otherwise, signed, seen])
+
+
+def test_a_wrong_entry_may_be_why_other_requests_of_the_customer_are_rejected():
+    """The bank may lock the customer out, until one of the customer's requests is executed."""
+    lost = [make(shown("P5"), key="P5", at=AT), sign(Ending.STOPPED, key="P5", step={"by": "b"})]
+    rejected = paid(REJECTED, "CASH", "soft-token")
+    assert [CONTROLLED] == says(payer(), CONTROL, lost, rejected)
+    assert [CONTROLLED] == says(payer(), CONTROL, rejected[0], lost, rejected[1:])
+    assert [CONTROLLED] == says(payer(), CONTROL, lost, make(NO, key="P6", at=AT))
+    unlocked = says(payer(), CONTROL, lost, paid(DONE, key="P6", amount="3.00"), rejected)
+    assert "factor-soft-token disagrees 1,2,3,9,10,11" in unlocked
 
 
 @pytest.mark.parametrize("days", [1, 2, 5])

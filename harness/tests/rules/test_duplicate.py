@@ -25,7 +25,7 @@ from orders import (
 )
 
 from assay.contract.model import Capability
-from assay.history import Advance, Advanced, Arrange, Authorise, Call, Decision, Ending
+from assay.history import Advance, Advanced, Arrange, Authorise, Call, Code, Decision, Ending
 
 DAY = timedelta(days=1)
 REPEAT, NEXT_DAY = "repeat-refused", "next-day-accepted"
@@ -423,6 +423,16 @@ def test_anybody_elses_signature_decides_nothing():
 
     assert [f"{REPEAT} disagrees 1,2,3,4,5,6"] == says(FIRST, made, other, seen)
     assert [] == says(FIRST, made, other, replace(seen, outcome=shown("P1", OPEN)[0]))
+
+
+def test_what_is_rejected_after_a_wrong_entry_is_no_rejected_repeat():
+    """Neither does it show that repeats are rejected, nor that anything else is."""
+    made, signed, seen = paid(REJECTED)
+    wrong = replace(signed, step=replace(signed.step, typed=Code.WRONG), ending=Ending.STOPPED)
+    assert [] == says(FIRST, made, wrong, seen)
+    made, signed, seen = paid(REJECTED, amount="1.00")
+    assert f"{AMOUNT} disagrees" in " ".join(says(FIRST, made, signed, seen, beside(amount="1.00")))
+    assert [] == says(FIRST, made, wrong, signed, seen)
 
 
 # -- what is asked -----------------------------------------------------------------

@@ -72,14 +72,14 @@ def test_one_that_is_made_as_rejected_was_refused():
     )
 
 
-def test_what_became_of_one_that_was_signed_is_not_asked():
-    """It was accepted; other rules may reject it then, or time may."""
+def test_one_that_ended_rejected_is_not_served():
+    """Another rule may have rejected it, or time may: nothing is shown then, and never that it is served."""
     rejected = read(shown("P2", REJECTED), key="P2")
-    assert ["deferred agrees 1", "immediate agrees 2,3,4"] == types(
+    assert ["deferred agrees 1", "immediate unclear 2,3,4"] == types(
         DEFERRED, make(shown("P2")), sign(key="P2"), rejected
     )
     late = replace(rejected, at=AT + timedelta(hours=1))
-    assert ["deferred agrees 1", "immediate agrees 2,3"] == types(DEFERRED, make(shown("P2")), late)
+    assert ["deferred agrees 1"] == types(DEFERRED, make(shown("P2")), late)
 
 
 @pytest.mark.parametrize("came", [FAILED, LOST, ODD, UNKNOWN])

@@ -125,7 +125,7 @@ class Cancellation(Kind):
             )
         )
         yield from request_steps.sign(self.lifecycle, control)
-        yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
+        yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 2)
         yield from request_steps.inquire()
         yield from request_steps.read(self.lifecycle, control)
         yield from request_steps.read(self.lifecycle, made)

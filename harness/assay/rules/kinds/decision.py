@@ -269,6 +269,8 @@ def _judge(
     executed: ExecutedRequests,
     remark: str,
 ) -> Iterator[Evidence]:
+    if request.outcome in tracker.REJECTED and request_queries.rejected_otherwise(request):
+        return
     control = executed.control(request)
     if about.result is None:
         judgement = _undecided(request, control)
@@ -308,8 +310,6 @@ def _undecided(request: Instance, control: Instance | None) -> _Judgement:
 
 def _rejected(request: Instance, result: bool, executed: ExecutedRequests) -> _Judgement:
     if request.made.refused and not request_queries.was_refused(request.made):
-        return None
-    if request_queries.perhaps_lapsed(request) or request_queries.declined(request):
         return None
     if result:
         good = executed.control(request) is not None and not executed.strange(request)

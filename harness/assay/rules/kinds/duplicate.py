@@ -255,6 +255,8 @@ def _compare_with_another_customer(clause: Duplicate, scenario: str) -> Part[Req
 
 def _judge(clause: Duplicate, request: Instance, explanations: Explanations) -> Iterator[Evidence]:
     """Judge a repeat as such, and any other request by its difference from earlier ones."""
+    if _rejected(request) and request_queries.rejected_otherwise(request):
+        return
     relations = explanations.compared.relations[id(request)]
     for relation in relations:
         if relation.facet == REPEAT and same_day(clause.lifecycle, relation.former, request):
@@ -282,10 +284,9 @@ _Judgement: TypeAlias = tuple[Agreement, str, tuple[Instance, ...]]
 
 
 def _rejected(request: Instance) -> bool:
-    """Whether it was rejected for its content, and not for who made it or who did not sign it."""
-    if request.outcome is InstanceOutcome.REJECTED:
-        return not request_queries.perhaps_lapsed(request)
-    return request.made.refused and request_queries.was_refused(request.made)
+    """Whether it was rejected, and not for who made it."""
+    late = request.outcome is InstanceOutcome.REJECTED
+    return late or request_queries.was_refused(request.made)
 
 
 def _repeat(request: Instance) -> _Judgement | None:

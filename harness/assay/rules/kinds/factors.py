@@ -256,7 +256,7 @@ def _offered(clause: Factors, signing: Signing) -> Iterator[Evidence]:
 def _around(signing: Signing, coded: set[str | None]) -> Iterator[Evidence]:
     """Judge an accepted signature by the inputs that it needed."""
     screens = signing.event.screens
-    if not signing.confirmed or not signing.done or "decision" not in screens:
+    if not signing.confirmed or not signing.done or not screens:
         return
     shown = f"executed after these inputs: {', '.join(dict.fromkeys(screens))}"
     has_code = "code" in screens

@@ -153,7 +153,7 @@ class Modification(RefusingKind):
             yield from request_steps.sign(self.lifecycle, made)
             made = yield from _made(self, psu, first, sign=True)
             yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 2)
-            yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 2)
+            yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 3)
             yield from request_steps.inquire()
         elif scenario.refused:
             control = yield from _made(self, psu, first)
@@ -248,7 +248,7 @@ def _probe_done(clause: Modification, psu: Subject) -> Script:
     done = [made]
     if clause.once:
         done.append((yield from _made(clause, psu, clause.once, sign=True)))
-    yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD)
+    yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
     yield from _change(clause, psu, control, (clause.plain,))
     for exchange in done:
         yield from request_steps.read(clause.lifecycle, exchange)

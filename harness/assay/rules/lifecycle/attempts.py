@@ -66,7 +66,7 @@ class Attempt:
     `thing` is the customer's thing that it is about, `rest` everything else that was
     sent, with the mode and the day. `bank` are the modes that the bank lacked,
     `repeats` says whether the same was signed before, and `timely` whether its day, if
-    it needs one, is in the future. `unrepeated` says that it was made again, after a refusal,
+    it needs one, is in the future. A clause may reject what is `decided`. `unrepeated` says that it was made again, after a refusal,
     with an amount that no request from before the history has.
     """
 
@@ -77,6 +77,7 @@ class Attempt:
     bank: tuple[str, ...]
     repeats: bool
     timely: bool
+    decided: bool
     unrepeated: bool = False
 
     @property
@@ -102,9 +103,21 @@ class Attempt:
         return asked or any(event.done for event in request.withdrawn)
 
     @property
+    def rejected_late(self) -> bool:
+        """Whether it was rejected after it was signed, and for no other reason than its content."""
+        request = self.request
+        late = request.outcome is InstanceOutcome.REJECTED and not (self.touched or self.decided)
+        return late and not request_queries.rejected_otherwise(request)
+
+    @property
     def accepted(self) -> bool:
-        """Whether it was accepted, whatever its outcome after the signature."""
-        return self.made.accepted and not self.rejected
+        """Whether it was accepted, and not rejected later."""
+        return self.made.accepted and self.request.outcome is not InstanceOutcome.REJECTED
+
+    @property
+    def plain(self) -> bool:
+        """Whether neither its day nor a repetition can be why it is rejected."""
+        return self.timely and not self.repeats
 
 
 def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
@@ -128,10 +141,9 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
             signed.add(_content(lifecycle, request.made.call))
         elif request_queries.makes(event, request) and ordinary(request.made.call):
             known = registered.get(request.subject.name, ())
-            sent = request.made.call.arguments
-            if known and clauses.may_reject(lifecycle.contract, lifecycle.request.id, sent):
-                continue  # how old a registration is may decide
             attempt = _attempt(lifecycle, request, request.subject, bank, signed)
+            if known and attempt.decided:
+                continue  # how old a registration is may decide
             # A registration may bring something: only those with the same ones are compared.
             who, amount = (request.subject.name, request.mode), _amount(lifecycle, request.made)
             unrepeated = (who, amount) in retried
@@ -194,6 +206,7 @@ def _attempt(
         bank=bank,
         repeats=_content(lifecycle, call) in signed,
         timely=timely,
+        decided=clauses.may_reject(lifecycle.contract, lifecycle.request.id, call.arguments),
     )
 
 
@@ -248,9 +261,12 @@ def must_be_accepted(facet: str, attempt: Attempt, beside: Beside, why: str) -> 
     """Judge an attempt that must be accepted."""
     if attempt.accepted:
         yield _evidence(facet, AGREES, f"an acceptance: {why}", attempt)
+    elif attempt.made.accepted and not attempt.rejected:
+        if attempt.rejected_late and attempt.plain:  # it may be a matter of another rule
+            yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", attempt)
     elif not attempt.rejected or attempt.made.wire.status == UNAUTHENTICATED:
         yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", attempt)
-    elif beside and attempt.timely and not attempt.repeats:
+    elif beside and attempt.plain and not attempt.request.distrusted:
         expected = f"an acceptance, as for call {beside[0].made.n}: {why}"
         evidence = _evidence(facet, DISAGREES, expected, attempt, beside)
         sure = attempt.subject.fresh or attempt.unrepeated
@@ -260,16 +276,14 @@ def must_be_accepted(facet: str, attempt: Attempt, beside: Beside, why: str) -> 
 def must_be_rejected(facet: str, attempt: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
     """Judge an attempt that must be rejected, at once or after its signature."""
     expected, request = f"a rejection: {why}", attempt.request
-    plain = attempt.timely and not attempt.repeats
-    late = request.outcome is InstanceOutcome.REJECTED and not attempt.touched
     if request.stands:
         yield _evidence(facet, DISAGREES, expected, attempt)
     elif attempt.rejected and attempt.made.wire.status != UNAUTHENTICATED:
-        if beside and plain:
+        if beside and attempt.plain:
             yield _evidence(facet, AGREES, expected, attempt, beside)
-    elif beside and plain and failed_instead(attempt.made):
+    elif beside and attempt.plain and failed_instead(attempt.made):
         yield _evidence(facet, DISAGREES, expected, attempt, beside)
-    elif late and plain and any(map(_went_on, beside)):
+    elif attempt.rejected_late and attempt.plain and any(map(_went_on, beside)):
         yield _evidence(facet, AGREES, expected, attempt, beside)
     else:
         yield _evidence(facet, UNCLEAR, expected, attempt)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from assay.contract.model import Json
 from assay.contract.scalars import number_of
-from assay.history import Authorised, Code, Decision, Effect, Ending, Exchange, State
+from assay.history import Authorised, Decision, Effect, Ending, Exchange, State
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.signing import CLEAR
 from assay.rules.lifecycle.tracker import Instance
@@ -85,8 +85,8 @@ class Record:
         if len(signings) != 1 or not request_queries.by_owner(self.request, signings[0]):
             return None
         signing = signings[0]
-        plain = signing.step.code is Code.RIGHT and not signing.step.spoof
-        return signing if plain and signing.ending is Ending.CONFIRMED else None
+        confirmed = signing.step.right and signing.ending is Ending.CONFIRMED
+        return signing if confirmed else None
 
     @property
     def denied(self) -> bool:

@@ -63,6 +63,8 @@ class Instance:
     last happened to the request. `made` and `changed` have no arguments that only identify a call.
     `unsigned` says that the call that makes it is all that it takes: if that is accepted, it is its
     signature, too. `settled` says that the bank no longer rejects what it was last read as.
+    `distrusted` says that something wrong was entered on the screens of its customer since it was
+    made and before it was last read, or before it was made, with none executed in between.
     """
 
     made: Exchange
@@ -83,6 +85,7 @@ class Instance:
     submissions: Sequence[Submitted] = ()
     unsigned: bool = False
     settled: bool = False
+    distrusted: bool = False
 
     @property
     def screen_flows(self) -> Sequence[Authorised]:

@@ -91,14 +91,26 @@ def perhaps_signed(request: Instance) -> bool:
     )
 
 
-def perhaps_lapsed(request: Instance) -> bool:
-    """Whether it was accepted, and may be rejected because it was not signed in time, or cancelled.
+def plain(request: Instance, signing: Authorised) -> bool:
+    """Whether the customer of the request entered everything right, and confirmed."""
+    step = signing.step
+    return step.right and step.decision is Decision.CONFIRM and by_owner(request, signing)
 
-    A bank may show a cancelled request as rejected.
+
+def rejected_otherwise(request: Instance) -> bool:
+    """Whether its rejection may have another cause than its content.
+
+    It may not have been signed in time, and a bank may show a refused or cancelled request as
+    rejected. A bank may end a request, or lock its customer out, after one wrong entry, whoever
+    made it.
     """
+    if request.distrusted:
+        return True
     if request.made.refused or request.seen_at is None:
         return False
     if request.withdrawn or not all(end.refused for end in request.ends):
+        return True
+    if any(not plain(request, each) or each.step.pauses for each in request.screen_flows):
         return True
     if signed(request):
         return False

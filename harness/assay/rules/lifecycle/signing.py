@@ -17,8 +17,6 @@ from assay.contract.model import Capability, Json
 from assay.history import (
     Authorise,
     Authorised,
-    Code,
-    Decision,
     Ending,
     Exchange,
     History,
@@ -62,13 +60,7 @@ class Signing:
     @property
     def plain(self) -> bool:
         """Whether the customer entered everything correctly, and confirmed."""
-        step = self.event.step
-        right = step.code is step.typed is Code.RIGHT and not (step.spoof or step.forced)
-        return (
-            right
-            and step.decision is Decision.CONFIRM
-            and request_queries.by_owner(self.request, self.event)
-        )
+        return request_queries.plain(self.request, self.event)
 
     @property
     def alone(self) -> bool:
@@ -126,7 +118,7 @@ class Signing:
 
 _ENDED: Mapping[Ending, str] = {
     Ending.CONFIRMED: "the screens accepted the confirmation",
-    Ending.REFUSED: "the screens accepted the refusal",
+    Ending.REFUSED: "the customer refused",
     Ending.DISCONNECTED: "the customer was disconnected",
     Ending.STOPPED: "the screens did not let the customer go on",
 }

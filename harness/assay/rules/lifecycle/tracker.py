@@ -59,6 +59,8 @@ class Tracker:
     requests: list[Instance] = field(default_factory=list[Instance])
     subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
     inquiries: Inquiries = field(default_factory=Inquiries)
+    #: The last wrong entry of each customer whose requests the bank may reject since.
+    wrong_entries: dict[str, int] = field(default_factory=dict[str, int])
     _known: dict[str, Instance] = field(default_factory=dict[str, Instance])
     _about: dict[str, str] = field(init=False)
     _ids: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
@@ -77,6 +79,8 @@ class Tracker:
                 self.subjects[event.name] = event
             case Authorised():
                 self._passed()
+                if event.step.by or not event.step.right:
+                    self.wrong_entries |= dict.fromkeys((event.step.subject, event.step.by), event.n)
                 request = self._known.get(event.step.request)
                 if request:
                     request.signings = _with(request.signings, event)
@@ -112,6 +116,7 @@ class Tracker:
             request = self._known.get(effect.request)
             if request is not None:
                 request.effect = effect
+                self._trust(request)
 
     def _exchange(self, exchange: Exchange) -> Instance | None:
         call, lifecycle = exchange.call, self.lifecycle
@@ -173,6 +178,7 @@ class Tracker:
             inquiries=self.inquiries,
             inquiries_before=self.inquiries.count,
             unsigned=not self.lifecycle.signed,
+            distrusted=exchange.call.subject in self.wrong_entries,
         )
         if request.unsigned and request.key is not None and exchange.accepted:
             request.signings = [_signature_of(exchange, request.key)]
@@ -182,12 +188,20 @@ class Tracker:
         self._look(request, exchange)
         return request
 
-    @staticmethod
-    def _look(request: Instance, exchange: AnsweredCall) -> None:
+    def _look(self, request: Instance, exchange: AnsweredCall) -> None:
         item = exchange.item
         if item is not None and item.state is not None:
             request.state, request.seen_at, request.seen_in = item.state, exchange.at, exchange.n
             request.settled = item.accepted
+            self._trust(request)
+
+    def _trust(self, request: Instance) -> None:
+        """Process that a request was executed, or not, for whether its customer may be locked out."""
+        subject, made = request.made.call.subject, request.made.n
+        if self.wrong_entries.get(subject, made) > made:
+            request.distrusted = True
+        elif request.done:
+            self.wrong_entries.pop(subject, None)
 
 
 def _signature_of(made: Exchange, key: str) -> Authorised:

@@ -84,6 +84,8 @@ def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bo
     if operation.makes:
         if tracker.reuses_id(exchange):
             return False  # the bank may take it for the earlier call
+        if exchange.call.subject in tracker.wrong_entries:
+            return False  # the bank may have locked the customer out
         made = _made(lifecycle, exchange, tracker.subjects.get(exchange.call.subject))
         return (
             made
@@ -125,7 +127,8 @@ def _readable(past: PastRequests, request: Instance) -> bool:
     lifecycle, call = past.lifecycle, request.made.call
     alike = past.perhaps_executed.get(_content(call), set()) - {id(request)}
     decided = clauses.may_reject(lifecycle.contract, lifecycle.request.id, call.arguments)
-    return request_queries.signed(request) and not alike and not decided
+    plain = all(request_queries.plain(request, each) for each in request.screen_flows)
+    return request_queries.signed(request) and plain and not alike and not decided
 
 
 def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from assay.contract.model import Contract, Operation
-from assay.history import Code, Exchange, History, Item
+from assay.history import Exchange, History, Item
 from assay.history.events import Masked
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Lifecycle, instances
@@ -95,9 +95,7 @@ def plain_signatures(history: History, lifecycle: Lifecycle) -> Mapping[str, int
         signing = request_queries.signature(request)
         if signing is None or len(request.signings) > 1 or request.key is None:
             continue
-        step = signing.step
-        right = step.code is Code.RIGHT and step.typed is Code.RIGHT and not step.forced
-        if right and not (step.linger or step.pace):
+        if signing.step.right and not signing.step.pauses:
             signed[request.key] = signing.n
     return signed
 

@@ -23,9 +23,9 @@ from assay.sandbox.threshold import Threshold
 _EXECUTION = time(6, 30)
 
 
-def execution_moment(day: date) -> datetime:
+def execution_moment(day: date, at: time = _EXECUTION) -> datetime:
     """Return the moment at which deferred payments of a local day are executed."""
-    return datetime.combine(day, _EXECUTION, PARIS).astimezone(UTC)
+    return datetime.combine(day, at, PARIS).astimezone(UTC)
 
 
 def due(payment: Payment, terms: Terms) -> datetime:

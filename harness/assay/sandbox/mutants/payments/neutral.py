@@ -7,7 +7,7 @@ depend on them.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, time, timedelta
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +18,7 @@ from assay.sandbox.mutants.payments.neutral_answers import ANSWERS_NEUTRAL
 from assay.sandbox.mutants.payments.neutral_lifecycle import LIFECYCLE_NEUTRAL
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
 from assay.sandbox.payments.records import Payment, Return
-from assay.sandbox.payments.rules import Timer
+from assay.sandbox.payments.rules import Timer, execution_moment
 from assay.sandbox.payments.terms import (
     FIELDS,
     Factor,
@@ -104,6 +104,20 @@ def _with_own_parameters(leaving: Return) -> str | None:
         return None
     place, _, query = target.partition("?")
     return f"{place}?{'&'.join(filter(None, (f'state={leaving.decision}', query, 'id=4711')))}"
+
+
+def _lost_is_rejected(payment: Payment) -> Status:
+    """Show a payment as rejected once a wrong entry has ended its signing."""
+    locked = payment.signing is not None and payment.signing.step == "locked"
+    return "rejected" if locked else payment.status
+
+
+def _in_the_evening(payment: Payment, terms: Terms) -> datetime:
+    """Execute a deferred payment at 22:00 of its day."""
+    moment = SOUND_PAYMENTS.due(payment, terms)
+    if terms.day is None:
+        return moment
+    return max(moment, execution_moment(terms.day, time(22)))
 
 
 def _just_after(timer: Timer) -> Timer:
@@ -265,6 +279,17 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         leaves="redirect.overall/alive-before redirect.overall/dead-after"
         " redirect.overall/no-redirection redirect.overall/nothing-done",
         reloads=False,
+    ),
+    neutral_pis(
+        "one-wrong-entry",
+        "A payment is rejected after one wrong password or code, whoever entered it.",
+        locked=replace(SOUND_PAYMENTS.locked, limit=1),
+        shown=_lost_is_rejected,
+    ),
+    neutral_pis(
+        "executes-in-the-evening",
+        "A deferred payment is executed at 22:00 of its day.",
+        due=_in_the_evening,
     ),
     neutral_pis(
         "timers-just-after",
