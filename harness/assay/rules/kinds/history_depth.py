@@ -206,7 +206,11 @@ class HistoryDepth(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk of a resource that has or shows entries older than the limit."""
         subjects = history.subjects
-        walks = [walk for walk in page_walks(history, self.operation.id) if walk.call.mode is None]
+        walks = [
+            walk
+            for walk in page_walks(history, self.operation.id, self.contract)
+            if walk.call.mode is None
+        ]
         shown = {
             _about(self, walk) for walk in walks if bare(walk.call, self.operation) and walk.items
         }
