@@ -182,6 +182,16 @@ def _only(call: Call, operation: Operation, *names: str | None) -> bool:
     return plain(call) and only and not set(call.without) & {*operation.arguments}
 
 
+def is_part(exchange: Exchange) -> bool:
+    """Whether an answer is one of several pages: what it lacks may be on another, even if it is empty."""
+    return exchange.call.follow is not None or names_another(exchange)
+
+
+def names_another(exchange: Exchange) -> bool:
+    """Whether an answer names a further page."""
+    return isinstance(exchange.outcome, Accepted) and bool(exchange.outcome.next)
+
+
 def has_value(value: Json) -> bool:
     """Whether a value says anything: not null, not empty, and no structure of such values."""
     match value:

@@ -297,7 +297,8 @@ def _judge(clause: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:
     proper = walk.ended and bool(walk.items) and not undated
     beyond = _beyond(clause, walk)
     refused = (facet == "asked-older" or beyond) and first.refused and not first.items
-    none = beyond and isinstance(first.outcome, Accepted) and first.outcome.items == ()
+    empty = isinstance(first.outcome, Accepted) and first.outcome.items == ()
+    none = beyond and empty and walk.ended and not walk.items
     return Evidence(
         facet=facet,
         agreement=DISAGREES if older else AGREES if proper or refused or none else UNCLEAR,
