@@ -40,6 +40,11 @@ def clauses_of(contract: Contract) -> tuple[Kind, ...]:
     return _answering(contract, "facets")
 
 
+def with_duties(contract: Contract) -> tuple[Kind, ...]:
+    """Return the clauses that have a duty of the TPP."""
+    return _answering(contract, "check_tpp")
+
+
 @per_contract
 def has_ambient(contract: Contract) -> bool:
     """Whether a clause judges every trial."""
