@@ -260,6 +260,39 @@ def test_a_bank_in_this_process_needs_no_http_client():
     assert "False\n" == out.stdout
 
 
+#: What makes or changes a datetime, and the argument that says its zone.
+ZONED = {"astimezone": 0, "combine": 2, "now": 0, "fromtimestamp": 1}
+
+
+def test_one_module_makes_datetimes_of_a_zone():
+    """Python compares and subtracts two of one zone by what its clocks show, which jumps twice a year.
+
+    The sandbox has a calendar of its own.
+    """
+    homes = {"rules/state/calendar.py", "history/steps.py"}
+    found = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in modules()
+        if part(path) != "sandbox" and path.relative_to(PACKAGE).as_posix() not in homes
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and _zone_of(node) not in {None, "UTC", "None"}
+    ]
+    # The waiting time is shown by the clock of this machine.
+    assert ["fixtures/waiting.py"] == [place.partition(":")[0] for place in found]
+
+
+def _zone_of(call: ast.Call) -> str | None:
+    """Return the zone that a call gives a datetime; None if it gives it none."""
+    for keyword in call.keywords:
+        if keyword.arg in {"tzinfo", "tz"}:
+            return ast.unparse(keyword.value)
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if name == "astimezone" and not call.args:
+        return "the machine's"
+    place = ZONED.get(name, len(call.args))
+    return ast.unparse(call.args[place]) if place < len(call.args) else None
+
+
 def test_modules_stay_small():
     """No module is longer than a reader holds in mind: 600 lines at the most."""
     sizes = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}

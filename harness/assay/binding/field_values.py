@@ -10,6 +10,7 @@ from assay.binding.outputs import in_body
 from assay.binding.spelling import FieldAt
 from assay.contract.model import Json
 from assay.contract.scalars import same, word_of
+from assay.rules.state.calendar import local_day
 
 #: The number of characters of an ISO date.
 _DATE: Final = 10
@@ -44,7 +45,7 @@ def day_of(value: object, zone: tzinfo | None) -> date | None:
     if zone is None or not moment.tzinfo or _is_written_for_a_day(moment):
         return moment.date()
     try:
-        return moment.astimezone(zone).date()
+        return local_day(moment, zone)
     except OverflowError:  # at the begin or the end of the calendar
         return moment.date()
 

@@ -17,6 +17,7 @@ from assay.binding.outputs import OutputValues
 from assay.binding.spelling import Spelling
 from assay.contract.model import Json
 from assay.contract.scalars import text_of
+from assay.rules.state.calendar import as_written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +140,7 @@ def _with_offset(text: str, zone: tzinfo | None) -> str:
     if not place:
         return text
     try:
-        moment = datetime.fromisoformat(before).replace(tzinfo=zone or UTC)
+        moment = as_written(datetime.fromisoformat(before), zone or UTC)
     except ValueError:
         return f"{before}Z{after}"  # what is no time is sent as it is
     hours = moment.strftime("%z")

@@ -272,7 +272,7 @@ def _perform(
 
             return run_session(session, progress.on_trial, search)
     except TargetError as error:
-        hint = f"no obligation is reported as violated; the journal is in {folder}"
+        hint = f"{session.blame}; the journal is in {folder}"
         what = session.journal.redactor.link(str(error))
         raise InputError.one(given.target or prepared.target.name, what, hint=hint) from None
     finally:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 from assay.contexts.context import StepMapper
 from assay.contexts.customers import OWN, calls
 from assay.contract.model import Contract
 from assay.history import Advance, Advanced, Call, Exchange, Lack, Renew, Reply, Step, Subject
 from assay.rules.rule import Script
+from assay.rules.state.calendar import at, local_day
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,10 +42,10 @@ class OnWeekday(StepMapper):
         self.started = True
         reply = yield Advance()
         if isinstance(reply, Advanced):
-            local = reply.now.astimezone(self.contract.zone or reply.now.tzinfo)
-            days = (self.weekday - local.weekday()) % 7 or 7
-            day = local.date() + timedelta(days=days)
-            yield Advance(to=datetime.combine(day, time(12), local.tzinfo))
+            zone = self.contract.zone or reply.now.tzinfo or UTC
+            today = local_day(reply.now, zone)
+            days = (self.weekday - today.weekday()) % 7 or 7
+            yield Advance(to=at(today + timedelta(days=days), time(12), zone))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -131,7 +132,7 @@ class WithWholeRange(StepMapper):
         names = operation.since, operation.until
         if operation.id not in self.days or step.malformed or {*names} & {*step.arguments}:
             return step
-        today = self.now.astimezone(self.contract.zone or self.now.tzinfo).date()
+        today = local_day(self.now, self.contract.zone)
         # Whether the last day of the range still counts is open in documents.
         first = today - timedelta(days=self.days[operation.id] - 1)
         given = {operation.since or "": first.isoformat(), operation.until or "": today.isoformat()}

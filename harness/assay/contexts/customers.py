@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, time, timedelta
+from datetime import UTC, time, timedelta
 
 from assay.contexts.context import StepMapper
 from assay.contract.model import Contract
@@ -13,6 +13,7 @@ from assay.history import Advance, Advanced, Arrange, Call, Holding, Reply, Step
 from assay.rules import clauses
 from assay.rules.contract_cache import per_contract
 from assay.rules.rule import Script
+from assay.rules.state.calendar import at, local_day
 from assay.rules.steps import roots
 
 OWN = "the trial itself varies this value"
@@ -187,9 +188,10 @@ class Unattended(StepMapper):
             self.made = Counter({who: 1})
             reply = yield Advance()
             if isinstance(reply, Advanced):
-                local = reply.now.astimezone(self.contract.zone or reply.now.tzinfo)
-                noon = datetime.combine(local.date() + timedelta(weeks=1), time(12), local.tzinfo)
-                yield Advance(to=noon)
+                zone = self.contract.zone or reply.now.tzinfo or UTC
+                yield Advance(
+                    to=at(local_day(reply.now, zone) + timedelta(weeks=1), time(12), zone)
+                )
 
 
 def calls_of_a_day(steps: Sequence[Step]) -> Mapping[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 from assay.contexts.context import StepMapper
 from assay.contexts.customers import OWN, calls
@@ -24,6 +24,7 @@ from assay.history import (
 )
 from assay.rules import clauses
 from assay.rules.rule import Script
+from assay.rules.state.calendar import at, local_day
 
 #: How far ahead a deferred request is: whole weeks, so that a trial stays on its weekday.
 AHEAD = timedelta(weeks=1)
@@ -83,9 +84,8 @@ class InMode(StepMapper):
     def _day(self) -> datetime | None:
         if self.now is None:
             return None
-        zone = self.contract.zone
-        local = self.now.astimezone(zone) if zone else self.now
-        return datetime.combine(local.date() + AHEAD, LATE, local.tzinfo)
+        zone = self.contract.zone or self.now.tzinfo or UTC
+        return at(local_day(self.now, zone) + AHEAD, LATE, zone)
 
     def after(self, step: Step, reply: Reply) -> Script:
         """Let the days pass until a deferred request that was signed is due."""

@@ -129,7 +129,7 @@ def _codes(
     for facet in kind.facets():
         events = context.events.get(f"{contract.id} {RULE} {clause} {facet.id}", ())
         history = History(events=tuple(events))
-        for evidence in check_refusals(kind, history) if events else ():
+        for evidence in check_refusals(kind, history, kind.check(history)) if events else ():
             wrong = evidence.agreement is Agreement.DISAGREES and evidence.facet.endswith(OF_CODE)
             shown = {
                 code

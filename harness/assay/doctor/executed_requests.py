@@ -18,6 +18,7 @@ from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.item_fields import alike, unit_of
 from assay.errors import did_you_mean
 from assay.history import Effect, State
+from assay.rules.state.calendar import local_day
 
 
 def effects(context: DoctorContext) -> Iterator[Finding]:
@@ -138,7 +139,7 @@ def _days(
     zones = [contract.zone for contract in context.contracts_bound if contract.zone]
     for effect in done:
         answers = made.get(effect.request, ())
-        days = [answer.exchange.at.astimezone(zone).date() for answer in answers for zone in zones]
+        days = [local_day(answer.exchange.at, zone) for answer in answers for zone in zones]
         if days and effect.on < min(days):
             expected = "the day on which a request was executed"
             seen = "a day before the request was made"

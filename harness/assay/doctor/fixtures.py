@@ -20,6 +20,7 @@ from assay.fixtures.protocol import FixtureProvider
 from assay.history import Authorised, Ending, Wire
 from assay.rules import clauses
 from assay.rules.lifecycle.request_queries import split_url
+from assay.rules.state.calendar import local
 from assay.sca.html_forms import Form, forms
 from assay.transport.protocol import CONTROL_PATH
 
@@ -130,7 +131,7 @@ def zone(context: DoctorContext) -> Iterator[Finding]:
     if fixtures.kind is not FixtureKind.CONTROL and Capability.CLOCK not in fixtures.offers:
         return  # the clock may be that of the machine
     for subject in list(context.subjects.values())[:1]:
-        theirs, ours = subject.now.utcoffset(), subject.now.astimezone(zone).utcoffset()
+        theirs, ours = subject.now.utcoffset(), local(subject.now, zone).utcoffset()
         if theirs and theirs != ours:
             found = f"a clock at {subject.now.strftime('%z')}"
             expected = f"a clock of the zone {zone.key}"

@@ -12,6 +12,7 @@ from assay.binding.target import Target
 from assay.binding.values import RequestValues, has_day
 from assay.execution.repeated_values import repeated_body, repeated_values
 from assay.history import Call, Exchange
+from assay.rules.state.calendar import local_day
 
 if TYPE_CHECKING:
     from assay.execution.executor import Executor
@@ -68,7 +69,7 @@ def values_for(executor: Executor, call: Call, target: Target) -> RequestValues:
 
 def _today(executor: Executor, call: Call) -> date:
     """Return the calendar day at the bank, by its clock and its time zone."""
-    return executor.look().astimezone(_zone(executor, call) or UTC).date()
+    return local_day(executor.look(), _zone(executor, call) or UTC)
 
 
 def _zone(executor: Executor, call: Call) -> tzinfo | None:

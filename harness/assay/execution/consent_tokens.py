@@ -35,6 +35,7 @@ from assay.history import (
 )
 from assay.judging.corrections import UNAUTHORIZED, rejected_token
 from assay.rules.consents import consented_keys, last_day
+from assay.rules.state.calendar import local_day
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.authorization_code import Parameters, redirect_parameters
 from assay.transport.auth.diagnostics import AuthenticationError
@@ -167,7 +168,7 @@ def _is_over(executor: Executor, key: str, made: Exchange) -> bool:
                 return True
     until, environment = last_day(made.call, maker), executor.environment
     zone = environment.guard.zones.get(maker.id) or environment.target.zone or _LATEST
-    return until is not None and executor.look().astimezone(zone).date() > until
+    return until is not None and local_day(executor.look(), zone) > until
 
 
 # -- the token of a call ---------------------------------------------------------------

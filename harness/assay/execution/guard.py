@@ -31,6 +31,7 @@ from assay.journal.trial_end import Accesses, record_of
 from assay.judging.verdict import Standing, Verdict
 from assay.planning.obligation import BoundClause
 from assay.planning.plan import Plan
+from assay.rules.state.calendar import local_day
 
 if TYPE_CHECKING:
     from assay.execution.ledger import QuotaUse
@@ -256,7 +257,7 @@ class Guard:
             target=f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/").lower(),
             customer=who.key,
             method=operation,
-            day=at.astimezone(zone).date(),
+            day=local_day(at, zone),
         )
 
     def _spend(self, operation: str, who: Customer, at: datetime) -> None:

@@ -266,6 +266,14 @@ class Session:
         """Return the obligations that were found to be violated so far."""
         return self._assembly.violated()
 
+    @property
+    def blame(self) -> str:
+        """What a run that cannot go on has found: never that nothing is violated if something is."""
+        count = len(self.violated())
+        if not count:
+            return "no obligation is reported as violated"
+        return f"{count:,} obligation{'s are' if count > 1 else ' is'} reported as violated"
+
     def settle(self, obligation: Obligation) -> Verdict:
         """Return the verdict on one obligation, running its trial if need be.
 

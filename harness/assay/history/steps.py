@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from enum import Enum
 from typing import Final, TypeAlias
 
@@ -42,11 +42,21 @@ class Arrange:
     unregistered: tuple[str, ...] = ()
 
 
+def fixed(moment: datetime) -> datetime:
+    """Return the same instant with its offset as a fixed one: see `rules.state.calendar`."""
+    return moment.astimezone(timezone(moment.utcoffset() or timedelta(0)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advance:
     """Step: move the target's clock to an instant (aware); None only reads it."""
 
     to: datetime | None = None
+
+    def __post_init__(self) -> None:
+        """Fix the offset: a kind may name a time of a zone."""
+        if self.to is not None and self.to.tzinfo is not None:
+            object.__setattr__(self, "to", fixed(self.to))
 
 
 class Malformed(Enum):

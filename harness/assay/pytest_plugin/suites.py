@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from assay.pytest_plugin.cards import Failure
 
 NAME = "assay-suites"
-NO_BLAME = "no obligation is reported as violated"
 #: The key under which a worker returns why it ended early.
 ENDED = "assay_ended"
 #: What an item keeps of its failure, for its report.
@@ -191,7 +190,7 @@ class Suites:
         except AssayError as error:
             self.session.abort(str(error))
             what = self.session.journal.redactor.link(str(error))
-            self._end(f"{what}; {NO_BLAME}")
+            self._end(f"{what}; {self.session.blame}")
 
     def _end(self, reason: str) -> NoReturn:
         """End pytest; in a worker, skip all further items, and let the controller end."""

@@ -19,6 +19,7 @@ from assay.rules.consents import Consents, consented_keys, names_each_once
 from assay.rules.contract_cache import per_contract
 from assay.rules.queries import fresh_subjects
 from assay.rules.rule import Kind
+from assay.rules.state.calendar import local_day
 
 
 @per_contract
@@ -37,6 +38,11 @@ def _answering(contract: Contract, question: str) -> tuple[Kind, ...]:
 def clauses_of(contract: Contract) -> tuple[Kind, ...]:
     """Return every clause of a contract as an instance of its kind, in order."""
     return _answering(contract, "facets")
+
+
+def with_duties(contract: Contract) -> tuple[Kind, ...]:
+    """Return the clauses that have a duty of the TPP."""
+    return _answering(contract, "check_tpp")
 
 
 @per_contract
@@ -277,7 +283,7 @@ def perhaps_over_quota(contract: Contract, history: History) -> frozenset[int]:
     for exchange in history.exchanges:
         call = exchange.call
         if call.operation in limits and not call.present:
-            day = exchange.at.astimezone(contract.zone).date() if contract.zone else None
+            day = local_day(exchange.at, contract.zone) if contract.zone else None
             for each in counted_together(contract, call.operation):
                 asked[call.subject, each, day] += 1
             number = asked[call.subject, call.operation, day]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from assay.errors import KindError, did_you_mean
 from assay.history import Accepted, Cause, Exchange, History, Indeterminate
 from assay.judging.verdict import Agreement, Evidence
+from assay.rules import clauses
 from assay.rules.consented_lists import without_unconsented
 from assay.rules.refusing_kind import check_refusals, facets_of
 
@@ -146,14 +147,46 @@ def tpp_evidence(
 
 
 # -- every kind ----------------------------------------------------------------------
-def checked(kind: Kind, history: History, *, own: bool = True) -> Iterator[Evidence]:
+def checked(
+    kind: Kind, history: History, *, own: bool = True, whole: History | None = None
+) -> Iterator[Evidence]:
     """Yield the evidence of a kind's check; a missing consent is for kinds about consents to judge.
 
-    In the trial of another rule, or in another context (not `own`), a call may be refused for
+    The refusal of a call that breaches a duty of the TPP is no violation, whichever clause has the
+    duty. The history may be a part of the `whole` one. In the trial of another rule, or in another context (not `own`), a call may be refused for
     several reasons: which code and status the refusal has is not judged there.
     """
     shown = history if kind.own_consents else without_unconsented(kind.contract, history)
-    yield from check_refusals(kind, shown) if own else kind.check(shown)
+    found = _without_breaches(kind, whole or history, kind.check(shown))
+    yield from check_refusals(kind, shown, found) if own else found
+
+
+def _without_breaches(
+    kind: Kind, history: History, evidences: Iterator[Evidence]
+) -> Iterator[Evidence]:
+    """Yield evidence, in doubt where the TPP's own breach explains the refusal that it blames."""
+    breaches: dict[int, str] | None = None
+    for evidence in evidences:
+        if evidence.agreement is not DISAGREES or kind.judges_form:
+            yield evidence
+            continue
+        if breaches is None:
+            breaches = _refused_breaches(kind, history)
+        owed = next((breaches[n] for n in evidence.exchanges if n in breaches), None)
+        yield doubt(evidence, f"the TPP breached its own duty: {owed}") if owed else evidence
+
+
+def _refused_breaches(kind: Kind, history: History) -> dict[int, str]:
+    """Return the calls that were refused and breach a duty of another clause, and which duty."""
+    refused = {each.n for each in history.exchanges if each.refused and not each.items}
+    return {
+        n: evidence.expected
+        for clause in (clauses.with_duties(kind.contract) if refused else ())
+        if clause != kind
+        for evidence in countable(clause.check_tpp(history))
+        for n in [evidence.in_reading_order[0]]
+        if evidence.agreement is DISAGREES and n in refused
+    }
 
 
 def evidence_of(
@@ -172,7 +205,7 @@ def evidence_of(
     facets = facets_of(kind) if not tpp else [own] if own else []
     known = {facet.id for facet in facets}
     try:
-        for evidence in kind.check_tpp(history) if tpp else checked(kind, history):
+        for evidence in kind.check_tpp(history) if tpp else checked(kind, history, whole=whole):
             if evidence.facet not in known:
                 hint = did_you_mean(evidence.facet, known) or "it has no facet at all"
                 what = f"the check of kind {kind.name!r} yields evidence for"

@@ -5,7 +5,8 @@ Pure functions, each of which makes one pass over the history. Consents are in `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import cast
@@ -15,23 +16,32 @@ from assay.contract.model import Contract, Json, Operation
 from assay.history import (
     ERROR_CODE,
     Accepted,
+    Authorised,
     Call,
     Cause,
+    Event,
     Exchange,
     History,
     Indeterminate,
     Item,
+    Registered,
     ShownError,
     Subject,
+    Submitted,
+    Withdrawn,
 )
 from assay.rules.state.calendar import dates, within_a_day
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageWalk:
-    """The pages of one question, in order."""
+    """The pages of one list, in order: nothing that may change the list came between them.
+
+    `changes` are how often the lists of its customer may have changed before it.
+    """
 
     pages: tuple[Exchange, ...]
+    changes: int = 0
 
     @property
     def call(self) -> Call:
@@ -45,10 +55,6 @@ class PageWalk:
         return all(page.accepted for page in self.pages) and (
             isinstance(last, Accepted) and not last.next
         )
-
-    def on_one_day(self, zone: ZoneInfo | None) -> bool:
-        """Whether all pages were certainly read on one local day: on two they are no one list."""
-        return len({within_a_day(page.at, zone) for page in self.pages}) == 1
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -71,26 +77,51 @@ class PageWalk:
         return any(item.key is None for item in self.items)
 
 
-def page_walks(history: History, operation: str) -> Iterator[PageWalk]:
-    """Group the exchanges of an operation into page walks, each with the call that began it."""
-    open_walks: list[list[Exchange]] = []
-    named: dict[tuple[str, str], list[list[Exchange]]] = {}
-    for exchange in history.exchanges:
-        call = exchange.call
+def page_walks(history: History, operation: str, contract: Contract) -> Iterator[PageWalk]:
+    """Group the exchanges of an operation into page walks, each with the call that began it.
+
+    Pages are of one list if one party read them on one local day, and nothing that may change the
+    list came in between. A walk ends before a page of another list, which belongs to none.
+    """
+    walks: list[tuple[int, list[Exchange]]] = []
+    named: dict[Hashable, list[list[Exchange]]] = {}
+    changes = Counter[str]()
+    for event in history.events:
+        changes.update(_changed_lists(event, contract))
+        if not isinstance(event, Exchange):
+            continue
+        call = event.call
         if call.operation != operation or call.malformed or not call.own_token:
             continue
+        state = changes[call.subject], within_a_day(event.at, contract.zone)
+        reader = call.subject, call.by, call.consent, state
         if call.follow is None:
-            pages = [exchange]
-            open_walks.append(pages)
-        elif waiting := named.get((call.subject, call.follow)):
+            pages = [event]
+            walks.append((changes[call.subject], pages))
+        elif waiting := named.get((*reader, call.follow)):
             pages = waiting.pop()
-            pages.append(exchange)
+            pages.append(event)
         else:
             continue
-        if isinstance(exchange.outcome, Accepted) and exchange.outcome.next:
-            named.setdefault((call.subject, exchange.outcome.next), []).append(pages)
-    for pages in open_walks:
-        yield PageWalk(pages=tuple(pages))
+        if isinstance(event.outcome, Accepted) and event.outcome.next:
+            named.setdefault((*reader, event.outcome.next), []).append(pages)
+    for before, pages in walks:
+        yield PageWalk(pages=tuple(pages), changes=before)
+
+
+def _changed_lists(event: Event, contract: Contract) -> tuple[str, ...]:
+    """Return whose lists an event may change: a consent or a request, or who the customer is."""
+    match event:
+        case Exchange(call=call) | Submitted(call=call):
+            operation = contract.operations.get(call.operation)
+            changing = operation is not None and (operation.grants or operation.writes)
+            return (call.subject,) if changing and not event.refused else ()
+        case Authorised(step=step):
+            return step.subject, *((step.by,) if step.by else ())
+        case Subject(name=name) | Withdrawn(subject=name) | Registered(subject=name):
+            return (name,)
+        case _:
+            return ()
 
 
 def resources_by_key(history: History, contract: Contract) -> Mapping[str, str]:
@@ -149,6 +180,16 @@ def _only(call: Call, operation: Operation, *names: str | None) -> bool:
     more = operation.arguments if operation.grants else ()
     only = call.arguments.keys() <= {*names, *more}
     return plain(call) and only and not set(call.without) & {*operation.arguments}
+
+
+def is_part(exchange: Exchange) -> bool:
+    """Whether an answer is one of several pages: what it lacks may be on another, even if it is empty."""
+    return exchange.call.follow is not None or names_another(exchange)
+
+
+def names_another(exchange: Exchange) -> bool:
+    """Whether an answer names a further page."""
+    return isinstance(exchange.outcome, Accepted) and bool(exchange.outcome.next)
 
 
 def has_value(value: Json) -> bool:

@@ -144,14 +144,16 @@ def _derived(kind: RefusingKind, facet: Facet) -> Iterator[Facet]:
         )
 
 
-def check_refusals(kind: Kind, history: History) -> Iterator[Evidence]:
+def check_refusals(
+    kind: Kind, history: History, evidences: Iterator[Evidence]
+) -> Iterator[Evidence]:
     """Yield the evidence of a kind's check, and of what each refusal says that it agrees with."""
     if not isinstance(kind, RefusingKind) or not (kind.codes or kind.refusal_statuses):
-        yield from kind.check(history)
+        yield from evidences
         return
     refusals = {exchange.n: exchange for exchange in history.exchanges if exchange.refused}
     refusing, subjects = kind.refusing(), history.subjects
-    for evidence in kind.check(history):
+    for evidence in evidences:
         yield evidence
         if evidence.facet not in refusing:
             continue

@@ -14,7 +14,7 @@ class Calls(Enum):
     """The calls that a check looks at.
 
     `NAMED` are those of the operations that the clause names, of all operations on the same
-    requests, and of those that transmit consents. `CONTRACT` are those of the contract's operations.
+    requests, and of those that transmit consents or change a request: a list may change with them. `CONTRACT` are those of the contract's operations.
     """
 
     ALL = "all"

@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 from assay.errors import InputError
 from assay.history import Wire
 from assay.report.journal_exchanges import RUN_CONNECTION
-from assay.rules.state.calendar import leaves_room
+from assay.rules.state.calendar import as_written, leaves_room
 from assay.traffic.json_stream import JsonStream, StreamError
 from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry
 
@@ -243,8 +243,7 @@ def _moment(text: str, zone: ZoneInfo | None) -> tuple[datetime, bool]:
     try:
         moment = datetime.fromisoformat(text)
         zoned = moment.tzinfo is not None
-        moment = moment if zoned else moment.replace(tzinfo=zone or UTC)
-        moment = moment.astimezone(UTC)
+        moment = (moment if zoned else as_written(moment, zone or UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError("its 'startedDateTime' is not a time of ISO 8601") from None
     if not leaves_room(moment):

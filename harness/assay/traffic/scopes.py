@@ -35,7 +35,10 @@ def operations_in_scope(kind: Kind) -> frozenset[str] | None:
             return frozenset(
                 operation.id
                 for operation in every
-                if operation.id in named or _requests(operation) & requests or operation.grants
+                if operation.id in named
+                or _requests(operation) & requests
+                or operation.grants
+                or operation.writes
             )
 
 

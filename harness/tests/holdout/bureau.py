@@ -52,12 +52,16 @@ def answer(bank: "Bank", request: Request, path: str) -> Any:
     return order(bank, world, body)
 
 
+def first_moment(seed: int) -> datetime:
+    return EPOCH + timedelta(days=seed % 28)
+
+
 def opened(bank: "Bank", seed: int) -> Any:
     bank.serial += 1
     world = World(
         id=f"m{bank.serial}",
         seed=seed,
-        moment=EPOCH + timedelta(days=seed % 28),
+        moment=first_moment(seed),
         chance=random.Random(f"holdout {seed} {bank.serial}"),
     )
     bank.worlds[world.id] = world

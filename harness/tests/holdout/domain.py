@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -165,7 +165,9 @@ class World:
 
     @property
     def now(self) -> datetime:
-        return self.moment.astimezone(PARIS)
+        """The time in Paris, with its offset as a fixed one: ages are counted in hours that passed."""
+        local = self.moment.astimezone(PARIS)
+        return local.replace(tzinfo=timezone(local.utcoffset()))
 
     @property
     def today(self) -> date:

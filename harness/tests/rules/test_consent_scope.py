@@ -56,6 +56,15 @@ def test_what_was_consented_to_is_served(came, agreement):
     assert [f"balance-granted {agreement} 2"] == says(consent("A1"), balances(came))
 
 
+def test_an_empty_page_says_nothing_where_another_follows():
+    """The data may be on the next page, which the document does not forbid."""
+    psu = owner("psu", account("A1", 1))
+    first = ask("transactions", listed(next="2"), "A1")
+    assert ["transaction-granted unclear 2"] == check("consent.scope", psu, consent("A1"), first)
+    whole = ask("transactions", NONE, "A1")
+    assert ["transaction-granted disagrees 2"] == check("consent.scope", psu, consent("A1"), whole)
+
+
 @pytest.mark.parametrize("ages", [(), (30, 60), (-3,)], ids=["none", "old only", "to come"])
 def test_an_empty_answer_is_open_where_nothing_need_be_shown(ages):
     """A history may be short, and an account empty."""

@@ -32,6 +32,13 @@ def test_an_empty_value_is_not_given(given):
     )
 
 
+def test_a_value_may_be_on_another_page():
+    """A page that names another one lacks nothing, and withholds nothing."""
+    begun = read(listed("A1", next="2"))
+    told = ["disclosed-after unclear 3", "disclosed-after agrees 4"]
+    assert told == says(PSU, begun, consent("A1"), begun, read(TOLD))
+
+
 def test_a_value_told_too_early_is_a_violation():
     """It needs no control: what is seen is seen."""
     assert ["withheld-before disagrees 1"] == says(PSU, read(TOLD))

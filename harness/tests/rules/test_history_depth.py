@@ -228,5 +228,7 @@ def test_what_lies_wholly_beyond_the_limit_is_refused_or_empty(since, came, agre
 
     told = says(PSU, control, ask("transactions", came, "A1", arguments=asked))
     assert ["default agrees 1", f"{facet} {agreement} 2"] == told
+    begun = ask("transactions", listed(next="2"), "A1", arguments=asked)
+    assert f"{facet} unclear 2" in says(PSU, control, begun)
     older = ask("transactions", listed(*days(100)), "A1", arguments=asked)
     assert [f"{facet} disagrees 1"] == says(PSU, older)

@@ -1,14 +1,18 @@
 """The queries of a history: page walks, the resource of each key, consents."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from building import (
     AISP,
+    AT,
     DONE,
     FAILED,
     LOST,
     NO,
+    NONE,
+    PARIS,
     account,
     ask,
     card,
@@ -19,14 +23,41 @@ from building import (
     owner,
 )
 
-from assay.history import Call, Malformed
+from assay.history import (
+    Advanced,
+    Authorise,
+    Authorised,
+    Call,
+    Ending,
+    Exchange,
+    Malformed,
+    Registered,
+    Wire,
+    Withdrawn,
+)
 from assay.rules import queries
 from assay.rules.consents import Consents
 from assay.rules.queries import bare
+from assay.rules.state.lasting_items import with_lasting
+
+OURS = replace(AISP, zone=PARIS)
+DAY = timedelta(days=1)
+
+
+def signature(name, by=""):
+    """Write down that a request was signed."""
+    step = Authorise(subject=name, request="R", approval=None, factor="sms", by=by)
+    wire = Wire(method="GET", url="https://bank.example/x", status=200)
+    return Authorised(n=0, step=step, ending=Ending.CONFIRMED, moments=(AT,), wire=wire)
+
+
+def registered(name):
+    """Write down that a creditor was registered."""
+    return Registered(subject=name, argument="creditorAccount", value="DE1", since=AT)
 
 
 def walked(*events):
-    return [one.numbers for one in queries.page_walks(history(*events), "accounts")]
+    return [one.numbers for one in queries.page_walks(history(*events), "accounts", OURS)]
 
 
 def test_pages_that_nobody_named_belong_to_no_walk():
@@ -36,6 +67,61 @@ def test_pages_that_nobody_named_belong_to_no_walk():
         ask("accounts", listed(), follow="9"),
         ask("accounts", listed(), follow="2", by="other"),
     )
+
+
+@pytest.mark.parametrize(
+    ("between", "same"),
+    [
+        ([consent("A1")], False),
+        ([consent("A1", came=LOST)], False),
+        ([consent("A1", came=NO)], True),
+        ([consent("A1", by="other")], True),
+        ([ask("balances", DONE, "A1")], True),
+        ([owner("psu", account("A1"))], False),
+        ([owner("other", account("A1"))], True),
+        ([signature("psu")], False),
+        ([signature("other")], True),
+        ([signature("other", by="psu")], False),
+        ([Withdrawn(subject="psu", request="R", done=True, now=AT)], False),
+        ([registered("psu")], False),
+        ([registered("other")], True),
+        ([Advanced(now=AT)], True),
+    ],
+)
+def test_what_may_change_a_list_ends_the_walk(between, same):
+    """Page 2 of a link from before a consent is of no list: nobody knows of which."""
+    events = ask("accounts", listed(next="2")), *between, ask("accounts", listed(), follow="2")
+    last = sum(isinstance(event, Exchange) for event in events)
+    assert [(1, last) if same else (1,)] == walked(*events)
+    (walk, *_) = queries.page_walks(history(*events), "accounts", OURS)
+    assert same is walk.ended
+
+
+@pytest.mark.parametrize("change", [{"tpp": "two"}, {"consent": "C"}, {"at": AT + DAY}])
+def test_a_page_of_another_party_or_day_is_of_another_list(change):
+    """A TPP that follows the link of another one, or the next day, reads no second page."""
+    page = ask("accounts", listed(), follow="2", **{k: v for k, v in change.items() if k != "tpp"})
+    if "tpp" in change:
+        page = replace(page, call=replace(page.call, by="two"))
+    assert [(1,)] == walked(ask("accounts", listed(next="2")), page)
+
+
+def test_a_walk_knows_how_often_its_list_may_have_changed():
+    """Lists between which a consent was given are not to be compared."""
+    events = ask("accounts", NONE), ask("accounts", NONE), consent("A1"), ask("accounts", NONE)
+    walks = queries.page_walks(history(*events), "accounts", OURS)
+    assert [0, 0, 1] == [walk.changes for walk in walks]
+
+
+def test_what_lasts_around_a_list_is_not_what_another_consent_shows():
+    """A list between two consents is compared with no list of another one."""
+    shown = [ask("accounts", listed("A1", "A2")) for _ in range(2)]
+    events = [shown[0], ask("accounts", listed("A1")), shown[1]]
+    for narrowed, lasting in ((False, {"A1", "A2"}), (True, set())):
+        middle = [consent("A1"), events[1], consent("A1", "A2")] if narrowed else [events[1]]
+        walks = [*queries.page_walks(history(events[0], *middle, events[2]), "accounts", OURS)]
+        found = {walk.numbers: {*items.items} for walk, items in with_lasting(walks, set())}
+        assert lasting == found[walks[1].numbers]
 
 
 def test_a_page_that_is_asked_twice_goes_on_from_one_walk_once():
@@ -60,14 +146,14 @@ def test_a_walk_ended_only_where_every_page_was_served():
     """A failed page, and one that names another, end nothing."""
     for last, ended in ((listed(), True), (listed(next="3"), False), (NO, False), (FAILED, False)):
         events = history(ask("accounts", listed(next="2")), ask("accounts", last, follow="2"))
-        (walk,) = queries.page_walks(events, "accounts")
+        (walk,) = queries.page_walks(events, "accounts", OURS)
 
         assert ended is walk.ended
 
 
 def test_a_walk_knows_its_keys_and_whether_one_is_missing():
     """Items without a key count as items all the same."""
-    (walk,) = queries.page_walks(history(ask("accounts", listed("A1", item()))), "accounts")
+    (walk,) = queries.page_walks(history(ask("accounts", listed("A1", item()))), "accounts", OURS)
 
     assert ({"A1"}, True, 2) == (walk.keys, walk.has_unnamed_items, len(walk.items))
 

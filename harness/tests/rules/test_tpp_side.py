@@ -1,6 +1,6 @@
 """What is sure of a TPP, and what is not: literal histories with nothing else in them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,10 +15,12 @@ from building import (
     NONE,
     PARIS,
     TODAY,
+    account,
     ask,
     consent,
     history,
     item,
+    leaked,
     listed,
     owner,
     ruled,
@@ -26,9 +28,10 @@ from building import (
 
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
-from assay.history import Accepted, Item, Lacking, State
+from assay.history import Accepted, History, Item, Lacking, State
 from assay.history.steps import UNBOUND_MODE, UNSEEN_MODE
 from assay.planning.obligation import bound_clauses
+from assay.rules.evidence import DISAGREES, UNCLEAR, checked, must_be_served, tpp_evidence
 from assay.rules.kinds import KINDS
 from assay.rules.rule import Kind
 
@@ -325,3 +328,69 @@ def test_a_quota_of_all_calls_needs_no_mark_for_calls_without_the_customer():
     for counts, needed in (("all", set()), ("absent", {Capability.BATCH})):
         clause = ruled("batch-quota", counts=counts)
         assert needed == set(clause.tpp_facet().needs)
+
+
+# -- whose fault a refusal is ----------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serves(Kind):
+    """A rule by which every call must be served."""
+
+    name = "serves"
+
+    def check(self, history):
+        """Judge every call."""
+        for exchange in history.exchanges:
+            yield must_be_served("served", exchange, "it is valid")
+
+
+class Shapes(Serves):
+    """A rule about the form of answers, which blames every refusal all the same."""
+
+    judges_form = True
+
+
+EVERY = {
+    **{("aisp", name): one for name, one in bound_clauses(AISP).items()},
+    **{("pis", name): one for name, one in OF_PIS.items()},
+    **{("desk", name): one for name, one in OF_DESK.items()},
+}
+
+
+@pytest.mark.parametrize(
+    "clause", [key for key, one in EVERY.items() if one.kind.tpp_facet() is not None], ids="/".join
+)
+def test_what_breaches_a_duty_is_no_violation_of_the_bank(clause, monkeypatch):
+    """The refusal of a call that breaches any clause's duty is never the bank's violation of another."""
+    kind = EVERY[clause].kind
+
+    def breach(_self, events):
+        for exchange in events.exchanges[1:]:
+            yield tpp_evidence(kind.tpp_facet().id, DISAGREES, exchange, "the duty", "breached")
+
+    monkeypatch.setattr(type(kind), "check_tpp", breach)
+    calls = [ask("accounts", came) for came in (NO, NO, leaked("x"), DONE, FAILED)]
+    serves = Serves(contract=kind.contract)
+    found = [evidence.agreement.value for evidence in checked(serves, history(*calls))]
+    assert ["disagrees", "unclear", "disagrees", "agrees", "unclear"] == found
+    # A part of a history is judged by the breaches in the whole one.
+    whole = history(*calls)
+    part = History(events=whole.events[1:2])
+    assert [UNCLEAR] == [each.agreement for each in checked(serves, part, whole=whole)]
+    shapes = checked(Shapes(contract=kind.contract), part, whole=whole)
+    assert [DISAGREES] == [each.agreement for each in shapes]
+
+
+def test_a_read_at_another_host_is_the_tpps_breach():
+    """The 404 is no violation of the clause by which requests can be read."""
+    read = OF_PIS["payments.read"].kind
+    made = pay(shown("P1"))
+    elsewhere = about("read-payment", "P1", GONE)
+    elsewhere = replace(elsewhere, wire=replace(elsewhere.wire, url="https://other.example/x"))
+    events = owner("payer", account()), made, elsewhere
+    assert "unclear 2" in [
+        f"{each.agreement.value} {max(each.exchanges)}" for each in checked(read, history(*events))
+    ]
+    here = owner("payer", account()), made, about("read-payment", "P1", GONE)
+    assert "disagrees 2" in [
+        f"{each.agreement.value} {max(each.exchanges)}" for each in checked(read, history(*here))
+    ]

@@ -1,10 +1,11 @@
 """False alarms of the searches: all three at banks that keep their document, seed by seed.
 
-    python harness/tests/support/alarms.py --seeds 50 [--bank sandbox]
+    python harness/tests/support/alarms.py --seeds 50 [--bank sandbox] [--journeys 100 --fields 50]
 
 The banks are the sandbox, its neutral variants (several in each bank), the laboratory and the
-holdout bank, both sound. Each seed has other customers, another day and other sequences. What is
-printed as found is a false alarm of a rule.
+holdout bank, both sound. Each seed has other customers, another day and other sequences; every
+second one begins in a night in which clocks change. What is printed as found is a false alarm of a
+rule.
 """
 
 import argparse
@@ -22,6 +23,7 @@ sys.path += [str(TESTS), str(TESTS / "support"), str(TESTS / "elsewhere")]
 
 from holdout.bank import Bank, Served  # noqa: E402
 from laboratory import Laboratory  # noqa: E402
+from nights import NIGHTS, beginning  # noqa: E402
 from service import Service  # noqa: E402
 from shipped import bank_of, prepared  # noqa: E402
 
@@ -42,6 +44,8 @@ from assay.sandbox.mutants.bundles import bundles, together  # noqa: E402 -- the
 #: The sequences of a search at one seed, in full banks and in each bundle of variants.
 SIZES = {"journeys": 4, "fields": 6, "schema": 1}
 FEW = {"journeys": 1, "fields": 2, "schema": 1}
+#: The sequences of a long search, at each seed: those of `assay run --journeys 100 --fields 50`.
+MANY = {"journeys": 100, "fields": 50, "schema": 1}
 #: The seeds at which variants are searched by schemas: their cases are nearly the same.
 SCHEMA_SEEDS = 2
 
@@ -137,18 +141,23 @@ def search(bank: Searched, contract: str, how: str, seed: int, sequences: int) -
         environment.close()
 
 
-def alarms(sound: Sound, seeds: range, ways: tuple[str, ...] = ()) -> Iterator[SearchResult]:
+def alarms(
+    sound: Sound, seeds: range, ways: tuple[str, ...] = (), sizes: dict[str, int] | None = None
+) -> Iterator[SearchResult]:
     """Yield the result of every search of a bank; any finding in it is a false alarm."""
+    sizes = sizes or sound.sizes
     installed = find_spec("schemathesis") is not None
     with sound.open() as bank:
         for seed in seeds:
             for contract in bank.contracts:
-                for how in ways or sound.sizes:
+                for how in ways or sizes:
                     repeated = sound.sizes is FEW and seed >= SCHEMA_SEEDS
                     if how == "schema" and (repeated or not installed):
                         continue
-                    result = search(bank, contract, how, seed, sound.sizes[how])
-                    note = f"{sound.name} {contract} {how} seed {seed}"
+                    night = NIGHTS[seed // 2 % len(NIGHTS)] if seed % 2 else None
+                    with beginning(night) if night else nullcontext():
+                        result = search(bank, contract, how, seed, sizes[how])
+                    note = f"{sound.name} {contract} {how} seed {seed} {night or ''}"
                     yield replace(result, notes=(note, *result.notes))
 
 
@@ -164,13 +173,18 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=50)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--bank", default="")
+    parser.add_argument("--journeys", type=int)
+    parser.add_argument("--fields", type=int)
     options = parser.parse_args()
     total = 0
     for sound in banks():
         if not sound.name.startswith(options.bank):
             continue
         began, sequences, exchanges, found = monotonic(), 0, 0, 0
-        for result in alarms(sound, range(options.first, options.first + options.seeds)):
+        given = {"journeys": options.journeys, "fields": options.fields}
+        sizes = sound.sizes | {how: size for how, size in given.items() if size is not None}
+        seeds = range(options.first, options.first + options.seeds)
+        for result in alarms(sound, seeds, sizes=sizes):
             sequences, exchanges = sequences + result.sequences, exchanges + result.exchanges
             if result.findings or result.documented:
                 found += 1

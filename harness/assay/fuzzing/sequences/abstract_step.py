@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.model import Json
 from assay.history import Arrange, Authorise, Call, Register, Renew, Resend, Step, Submit, Withdraw
+from assay.rules.state.calendar import at, local_day
 
 WEEK = 7
 
@@ -171,11 +172,9 @@ def moment_of(moment: Moment, now: datetime, zone: ZoneInfo) -> datetime:
     """Return when a moment is, for a clock that shows `now`; days are the zone's."""
     if isinstance(moment, After):
         return now + moment.span
-    local = now.astimezone(zone)
+    today = local_day(now, zone)
     if isinstance(moment, At):
-        day = local.date() + timedelta(days=moment.days)
-    else:
-        day = local.date() + timedelta(days=(moment.weekday - local.weekday()) % WEEK)
-        if datetime.combine(day, moment.time, zone) <= local:
-            day += timedelta(days=WEEK)
-    return datetime.combine(day, moment.time, zone).astimezone(now.tzinfo)
+        return at(today + timedelta(days=moment.days), moment.time, zone)
+    day = today + timedelta(days=(moment.weekday - today.weekday()) % WEEK)
+    to = at(day, moment.time, zone)
+    return to if to > now else at(day + timedelta(days=WEEK), moment.time, zone)

@@ -46,6 +46,7 @@ from assay.history import (
 )
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.dry_run import DryTarget, dry_run
+from assay.rules.state.calendar import local
 
 #: A control character, as JSON escapes it.
 CONTROL = re.compile(r"\\u00[01]|\\u007f")
@@ -104,7 +105,7 @@ def gather_actions(plan: Plan, contract: Contract) -> Actions:
     for trial in plan.trials:
         if trial.contract != contract.id:
             continue
-        plays = [_probe_steps(plan, trial, now.astimezone(zone)) for now in NOWS]
+        plays = [_probe_steps(plan, trial, local(now, zone)) for now in NOWS]
         for probe_step in plays[0]:
             if not isinstance(probe_step.step, Advance) and _is_writable(probe_step.step):
                 action = _without_context(probe_step)
@@ -233,7 +234,7 @@ def _moments(plays: Sequence[Sequence[_ProbeStep]], zone: ZoneInfo) -> Iterator[
     """Infer from several plays of one probe how its moments are computed."""
     for same_step in zip(*plays, strict=False):
         pairs = [
-            (played.now.astimezone(zone), played.step.to.astimezone(zone))
+            (local(played.now, zone), local(played.step.to, zone))
             for played in same_step
             if isinstance(played.step, Advance) and played.step.to
         ]

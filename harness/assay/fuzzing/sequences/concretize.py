@@ -40,6 +40,7 @@ from assay.history import (
     Withdraw,
 )
 from assay.rules.rule import Script
+from assay.rules.state.calendar import local_day
 
 #: The time zone where neither contract nor target file name one.
 ANYWHERE = ZoneInfo("UTC")
@@ -158,14 +159,14 @@ class Concretizer:
             case RequestRef(step=place):
                 return self._key(place)
             case RelativeDay(days=days):
-                return (self.now.date() + timedelta(days=days)).isoformat()
+                return (local_day(self.now, self.zone) + timedelta(days=days)).isoformat()
             case _:
                 return value
 
     def _holdings(
         self, step: Arrange, entry_days: Sequence[tuple[int, ...] | None]
     ) -> tuple[Holding, ...]:
-        today = self.now.date()
+        today = local_day(self.now, self.zone)
         return tuple(
             replace(
                 holding,

@@ -8,7 +8,7 @@ that never shows may be in another place than the target file says.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,13 +19,13 @@ from assay.judging.verdict import Agreement, Evidence
 from assay.rules import comparisons, parameters, steps
 from assay.rules.consents import EARLIER, consented_keys
 from assay.rules.consequences import LIMIT
-from assay.rules.evidence import AGREES, DISAGREES, doubt
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import mode_of_consent, signed_in_mode, the_consent
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse, shown_uses
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, known
-from assay.rules.queries import has_value, plain
+from assay.rules.queries import has_value, is_part, names_another, plain, question
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
@@ -136,8 +136,13 @@ class ConsentField(Kind):
                 covered = self._covered(use, subjects[use.exchange.call.subject])
                 if covered:
                     asked.append((use, self._is_shown(covered)))
+        # Not every item need have it, so that of several pages one is enough.
+        enough = {_answer(use) for use, shown in asked if shown and is_part(use.exchange)}
+        ended = {_answer(use) for use, _ in asked if not names_another(use.exchange)}
         for use, shown in asked:
-            yield self._evidence(SHOWN, use, AGREES if shown else DISAGREES, shown=shown)
+            whole = not is_part(use.exchange) or _answer(use) in ended - enough
+            agreement = AGREES if shown else DISAGREES if whole else UNCLEAR
+            yield self._evidence(SHOWN, use, agreement, shown=shown)
         seen = any(shown for _, shown in asked)
         for use in others:
             shown = self._is_shown(use.exchange.items)
@@ -181,3 +186,8 @@ class ConsentField(Kind):
             variation=use.exchange.call.variation,
             decisive=use.exchange.n,
         )
+
+
+def _answer(use: ConsentUse) -> Hashable:
+    """Return the same value for the pages of one answer, and for answers to the same question."""
+    return use.consent.numbers, question(use.exchange.call)

@@ -110,7 +110,9 @@ class ConsentHistory(ConsentKind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk under a consent by the time since that was signed."""
-        walks = {walk.pages[0].n: walk for walk in page_walks(history, self.operation.id)}
+        walks = {
+            walk.pages[0].n: walk for walk in page_walks(history, self.operation.id, self.contract)
+        }
         for use in own_uses(self, history, ranged=True):
             consent, walk = use.consent, walks.get(use.exchange.n)
             sure = consent.phase is ConsentPhase.AUTHORISED and not consent.ended

@@ -33,7 +33,15 @@ from assay.rules.evidence import (
 )
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.parameters import about_one_thing
-from assay.rules.queries import bare, bare_or_ranged, fresh_subjects, has_value, plain, question
+from assay.rules.queries import (
+    bare,
+    bare_or_ranged,
+    fresh_subjects,
+    has_value,
+    is_part,
+    plain,
+    question,
+)
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.scope import Calls, Scope
@@ -342,8 +350,8 @@ def _served(clause: ConsentScope, history: History) -> frozenset[tuple[str, str]
 def _none_yet(clause: ConsentScope, exchange: Exchange) -> bool:
     """Whether an answer lacks a value that is disclosed only with a consent."""
     outcome, call = exchange.outcome, exchange.call
-    if not isinstance(outcome, Accepted) or call.follow is not None:
+    if not isinstance(outcome, Accepted):
         return False
     hidden = clauses.disclosures(clause.contract, call.operation)
     missing = any(not has_value(outcome.values.get(value)) for value in hidden)
-    return missing and call.present and bool(outcome.items)
+    return missing and call.present and bool(outcome.items) and not is_part(exchange)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability
@@ -31,6 +31,7 @@ from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.queries import question
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script
+from assay.rules.state.calendar import at, local_day
 
 LAST, NEXT, EXPIRED_SHOWN = "last-day-served", "next-day-refused", "expired-shown"
 _ASKS = {
@@ -67,12 +68,12 @@ class ConsentValidity(ConsentKind):
     def follow(self, scenario: Scenario, psu: Subject) -> Script:
         """Make a consent until tomorrow, and use it around its last midnight."""
         until = self.lifecycle.create.until or ""
-        today = (psu.now.astimezone(self.zone) if self.zone else psu.now).date()
+        today = local_day(psu.now, self.zone)
         last = today + timedelta(days=1)
         made = yield from self.make(psu, **{until: last.isoformat()})
         yield from steps.sign(made)
         yield from self.ask(psu)
-        midnight = datetime.combine(last + timedelta(days=1), time(), self.zone or psu.now.tzinfo)
+        midnight = at(last + timedelta(days=1), time(), self.zone or psu.now.tzinfo or UTC)
         yield from steps.clock(midnight - _CLOSE)
         late = yield from self.ask(psu)
         if late.refused:
@@ -91,7 +92,7 @@ class ConsentValidity(ConsentKind):
 
     def _day(self, instant: datetime) -> date | None:
         """Return the local day of an instant; None where the zone is unknown."""
-        return instant.astimezone(self.zone).date() if self.zone is not None else None
+        return local_day(instant, self.zone) if self.zone is not None else None
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each access, and each reading of a consent, by the last day of the consent."""

@@ -20,7 +20,7 @@ from assay.rules.consents import EARLIER, GIVEN, Consents
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.parameters import Raw, known
-from assay.rules.queries import fresh_subjects, has_value, plain
+from assay.rules.queries import fresh_subjects, has_value, is_part, plain
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 
@@ -117,14 +117,14 @@ class DisclosedWhen(Kind):
                     yield from values.judge(exchange, self.value)
                 yield Evidence(
                     facet=AFTER,
-                    agreement=AGREES if given else DISAGREES,
+                    agreement=AGREES if given else UNCLEAR if is_part(exchange) else DISAGREES,
                     expected=f"{self.value} in the answer",
                     seen="it is returned" if given else "it is missing",
                     exchanges=(exchange.n,),
                 )
         for exchange in before:
             given = _given(self, exchange)
-            if given or exchange.call.subject in shown:
+            if given or (exchange.call.subject in shown and not is_part(exchange)):
                 evidence = Evidence(
                     facet=BEFORE,
                     agreement=DISAGREES if given else AGREES,

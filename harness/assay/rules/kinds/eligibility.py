@@ -225,11 +225,9 @@ class Eligibility(RefusingKind):
         """Judge each complete page walk of a customer whose resources are known."""
         subjects = history.subjects
         narrowed = NarrowedLists.read(self.contract, history, self.granting)
-        for walk in page_walks(history, self.operation.id):
+        for walk in page_walks(history, self.operation.id, self.contract):
             subject = subjects.get(walk.call.subject)
             if subject is None or not walk.ended or not bare(walk.call, self.operation):
-                continue
-            if not walk.on_one_day(self.zone):
                 continue
             at, consented = walk.pages[0].at, narrowed.of(walk)
             owned = [thing for thing in subject.owns if thing.resource == self.resource]

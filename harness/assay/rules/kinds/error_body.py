@@ -71,6 +71,7 @@ class ErrorBodyRule(Kind):
     name = "error-body"
     scope = Scope(calls=Calls.CONTRACT)
     purpose = PROMISE
+    judges_form = True
     at_least_one_of = (MEDIA_TYPE, "fields", "values")
     ambient = True
     #: No consent is made: without one, a call is one more refusal.

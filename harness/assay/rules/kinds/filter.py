@@ -233,7 +233,7 @@ class Filter(Kind):
         """Judge every list by what is shown, and by what is shown before and after it."""
         walks = [
             walk
-            for walk in page_walks(history, self.operation.id)
+            for walk in page_walks(history, self.operation.id, self.contract)
             if ordinary(walk.call) and walk.pages[0].accepted
         ]
         if self.values:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, time, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
@@ -36,7 +36,7 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.calendar import dates, never_ahead
+from assay.rules.state.calendar import at, dates, local_day, never_ahead
 
 #: The TPP's obligation.
 TPP_FACET = "nothing-older-asked"
@@ -145,8 +145,8 @@ class HistoryDepth(Kind):
         if scenario.id == "local-day" and self.zone:
             # Half past midnight: the local day is new, in UTC it is still yesterday
             # for banks east of Greenwich, and already today's for those west of it.
-            tomorrow = now.astimezone(self.zone).date() + timedelta(days=1)
-            now = yield from steps.clock(datetime.combine(tomorrow, time(0, 30), self.zone))
+            tomorrow = local_day(now, self.zone) + timedelta(days=1)
+            now = yield from steps.clock(at(tomorrow, time(0, 30), self.zone))
         today = dates(now, self.zone)[0]
         older = tuple(self.days + n for n in (1, 2, 10, 30, 100))
         edge = (self.days - 6, self.days - 3, self.days - 1, self.days)
@@ -206,7 +206,11 @@ class HistoryDepth(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk of a resource that has or shows entries older than the limit."""
         subjects = history.subjects
-        walks = [walk for walk in page_walks(history, self.operation.id) if walk.call.mode is None]
+        walks = [
+            walk
+            for walk in page_walks(history, self.operation.id, self.contract)
+            if walk.call.mode is None
+        ]
         shown = {
             _about(self, walk) for walk in walks if bare(walk.call, self.operation) and walk.items
         }
@@ -281,7 +285,7 @@ def _facet(clause: HistoryDepth, walk: PageWalk, subject: Subject | None) -> str
         return "until-alone" if _day(until) else None
     if not bare(first.call, clause.operation):
         return None
-    if clause.zone and first.at.astimezone(clause.zone).date() != first.at.astimezone(UTC).date():
+    if clause.zone and local_day(first.at, clause.zone) != local_day(first.at, UTC):
         return "local-day"
     return "later" if subject is not None and first.at - subject.now >= WEEK else "default"
 
@@ -293,7 +297,8 @@ def _judge(clause: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:
     proper = walk.ended and bool(walk.items) and not undated
     beyond = _beyond(clause, walk)
     refused = (facet == "asked-older" or beyond) and first.refused and not first.items
-    none = beyond and isinstance(first.outcome, Accepted) and first.outcome.items == ()
+    empty = isinstance(first.outcome, Accepted) and first.outcome.items == ()
+    none = beyond and empty and walk.ended and not walk.items
     return Evidence(
         facet=facet,
         agreement=DISAGREES if older else AGREES if proper or refused or none else UNCLEAR,

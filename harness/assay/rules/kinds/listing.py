@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
@@ -46,7 +45,6 @@ class Listing(Kind):
     only_consented: bool = parameters.flag(
         key="only-consented", compare=comparisons.switch(on=REFUSE_MORE, off=REFUSE_LESS)
     )
-    zone: ZoneInfo | None = parameters.the_zone()
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet before any consent, one after, where there is such a thing, one for others."""
@@ -97,20 +95,16 @@ class Listing(Kind):
         """Compare each complete walk with the resources of its customer."""
         subjects = history.subjects
         everybodys = frozenset(thing.key for subject in subjects.values() for thing in subject.owns)
-        begun = {walk.pages[0].n: walk for walk in page_walks(history, self.operation.id)}
+        begun = {
+            walk.pages[0].n: walk for walk in page_walks(history, self.operation.id, self.contract)
+        }
         narrowed = NarrowedLists.read(self.contract, history, self.grant)
         consents = Consents.of(self.contract, self.grant, history)
         for exchange in history.exchanges:
             consents.note(exchange)
             walk = begun.get(exchange.n)
             subject = subjects.get(exchange.call.subject)
-            if (
-                walk
-                and subject
-                and walk.ended
-                and walk.on_one_day(self.zone)
-                and bare(walk.call, self.operation)
-            ):
+            if walk and subject and walk.ended and bare(walk.call, self.operation):
                 before = not consents.perhaps_given(subject.name)
                 yield from _owned(self, walk, subject, narrowed.of(walk), before=before)
                 yield from _foreign(walk, subject, everybodys)

@@ -24,7 +24,16 @@ from assay.rules.parameters import Raw
 from assay.rules.queries import plain, target_failed
 from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.calendar import DAY, ORDINARY, WEEKDAYS, at, length, never_shorter, next_day
+from assay.rules.state.calendar import (
+    DAY,
+    ORDINARY,
+    WEEKDAYS,
+    at,
+    length,
+    never_shorter,
+    next_day,
+    wall_time,
+)
 
 #: How far outside the window the nearest calls are made.
 BREATH = timedelta(seconds=30)
@@ -90,7 +99,7 @@ class MaintenanceWindow(Kind):
         """Whether an instant lies in the announced hours; False if the zone is unknown."""
         if self.zone is None:
             return False
-        wall = instant.astimezone(self.zone).replace(tzinfo=None)
+        wall = wall_time(instant, self.zone)
         return timedelta(0) <= wall - self.latest(wall) < self.spans
 
     def closed_at(self, instant: datetime) -> bool:
@@ -101,7 +110,7 @@ class MaintenanceWindow(Kind):
         """Return -1, 0 or 1 for an instant before, in or after the latest window."""
         if self.zone is None:
             return None
-        wall = instant.astimezone(self.zone).replace(tzinfo=None)
+        wall = wall_time(instant, self.zone)
         into = wall - self.latest(wall)
         return -1 if into < timedelta(0) else 0 if into < self.spans else 1
 
@@ -148,12 +157,12 @@ class MaintenanceWindow(Kind):
         day = next_day(now + DAY, self.zone, weekday=self.weekday, shorter=scenario.id == "night")
         if day is None:
             return
-        opens = at(day, self.begin, self.zone)
-        closes = opens + self.spans
+        if scenario.id == "week" and length(day, self.zone) != ORDINARY:
+            day += 7 * DAY
+        end = datetime.combine(day, self.begin) + self.spans
+        opens, closes = at(day, self.begin, self.zone), at(end.date(), end.time(), self.zone)
         instants = [closes + BREATH]
         if scenario.id == "week":
-            if length(day, self.zone) != ORDINARY:
-                opens, closes = opens + 7 * DAY, closes + 7 * DAY
             middle = opens + HOUR
             instants = [middle - DAY, opens - BREATH, closes + BREATH, middle + DAY]
         call = yield from _ready(self)
@@ -190,7 +199,7 @@ def _ready(clause: MaintenanceWindow) -> steps.Part[Call | None]:
 def _facet(clause: MaintenanceWindow, instant: datetime) -> str | None:
     if clause.zone is None or clause.covers(instant):
         return None
-    wall = instant.astimezone(clause.zone).replace(tzinfo=None)
+    wall = wall_time(instant, clause.zone)
     opens = clause.latest(wall)
     closes = opens + clause.spans
     upcoming = opens if wall < opens else opens + 7 * DAY

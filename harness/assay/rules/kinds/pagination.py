@@ -1,7 +1,7 @@
 """`pagination`: pages have the default size, and together list each item once.
 
 One walk serves all facets. The walk itself refuses to go round in circles, so a
-list without an end is a finding and not a hang. Pages of two days are no one list.
+list without an end is a finding and not a hang.
 """
 
 from __future__ import annotations
@@ -134,12 +134,12 @@ class Pagination(Kind):
         subjects = history.subjects
         narrowed = NarrowedLists.read(self.contract, history, self.granting)
         exhausted = clauses.perhaps_exhausted(self.contract, self.operation.id, history)
-        for walk in page_walks(history, self.operation.id):
+        for walk in page_walks(history, self.operation.id, self.contract):
             if exhausted.intersection(walk.numbers):
                 continue
             # A list without anything may be a refusal: what was consented to is
             # another clause's business.
-            bare_walk = bare(walk.call, self.operation) and walk.on_one_day(self.zone)
+            bare_walk = bare(walk.call, self.operation)
             if bare_walk and walk.pages[0].accepted and walk.items:
                 consented = narrowed.of(walk)
                 roster = expected(self, walk, subjects.get(walk.call.subject), consented)

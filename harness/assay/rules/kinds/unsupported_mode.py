@@ -103,7 +103,7 @@ class UnsupportedMode(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every walk in the mode about a resource that was shown without it."""
         subjects = history.subjects
-        walks = tuple(page_walks(history, self.operation.id))
+        walks = tuple(page_walks(history, self.operation.id, self.contract))
         controlled = {
             _about(self, walk)
             for walk in walks

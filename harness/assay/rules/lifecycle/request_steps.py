@@ -31,6 +31,7 @@ from assay.history import (
 )
 from assay.rules import steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
+from assay.rules.state.calendar import local_day
 from assay.rules.steps import Part, send
 
 #: A request is signed as a consent is.
@@ -65,7 +66,7 @@ def customer(
 def today(lifecycle: Lifecycle, subject: Subject) -> date:
     """Return the local day on which the subject was created."""
     zone = lifecycle.contract.zone
-    return (subject.now.astimezone(zone) if zone else subject.now).date()
+    return local_day(subject.now, zone)
 
 
 def request(

@@ -22,6 +22,7 @@ from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.execution_record import is_usual
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
+from assay.rules.state.calendar import local_day
 
 #: Types of values that are expected to be valid before any value was accepted.
 PLAIN = frozenset({str})
@@ -188,7 +189,7 @@ def _days_ahead(lifecycle: Lifecycle, exchange: Exchange) -> int | None:
     except ValueError:
         return None
     zone = lifecycle.contract.zone
-    today = (exchange.at.astimezone(zone) if zone else exchange.at).date()
+    today = local_day(exchange.at, zone)
     return (day - today).days
 
 

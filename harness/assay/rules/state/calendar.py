@@ -1,13 +1,18 @@
 """Calendar arithmetic: local days and their edges, days of 23 or 25 hours, hours of the week.
 
-Pure functions of a time zone; no clock is read here.
+Pure functions of a time zone; no clock is read here. Only this module makes datetimes with a zone
+whose offset changes: Python compares and subtracts two of one zone by what the clocks show, so that
+an hour is lost or found where clocks change. Instants have a fixed offset (`fixed`), and what
+clocks show has none (`wall_time`).
 """
 
 from __future__ import annotations
 
 from calendar import monthrange
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from zoneinfo import ZoneInfo
+
+from assay.history.steps import fixed
 
 DAY = timedelta(days=1)
 ORDINARY = timedelta(hours=24)
@@ -26,36 +31,58 @@ def leaves_room(day: date) -> bool:
     return day.year in YEARS
 
 
-def at(day: date, hour: time, zone: ZoneInfo) -> datetime:
-    """Return the instant at which local clocks show this time on this day."""
-    return datetime.combine(day, hour, zone)
+def local(moment: datetime, zone: tzinfo) -> datetime:
+    """Return the same instant with the offset that a zone has then."""
+    return fixed(moment.astimezone(zone))
 
 
-def dates(instant: datetime, zone: ZoneInfo | None) -> tuple[date, ...]:
+def as_written(wall: datetime, zone: tzinfo) -> datetime:
+    """Return what local clocks show with the offset that people write beside it."""
+    return fixed(wall.replace(tzinfo=zone))
+
+
+def at(day: date, hour: time, zone: tzinfo) -> datetime:
+    """Return the instant at which local clocks first show this time on this day.
+
+    Of a time that they skip, it is the instant at which they would show it if they did not.
+    """
+    return local(as_written(datetime.combine(day, hour), zone), zone)
+
+
+def wall_time(moment: datetime, zone: tzinfo | None) -> datetime:
+    """Return what local clocks show at an instant; in an unknown zone, what its offset says."""
+    return (moment.astimezone(zone) if zone else moment).replace(tzinfo=None)
+
+
+def local_day(moment: datetime, zone: tzinfo | None) -> date:
+    """Return the local day of an instant; in an unknown zone, the one that its offset says."""
+    return wall_time(moment, zone).date()
+
+
+def dates(moment: datetime, zone: ZoneInfo | None) -> tuple[date, ...]:
     """Return the local dates that an instant may have: one, or several in an unknown zone."""
     if zone is not None:
-        return (instant.astimezone(zone).date(),)
-    utc = instant.astimezone(UTC)
+        return (local_day(moment, zone),)
+    utc = moment.astimezone(UTC)
     first, last = (utc - WESTMOST).date(), (utc + EASTMOST).date()
     return tuple(first + n * DAY for n in range((last - first).days + 1))
 
 
-def within_a_day(instant: datetime, zone: ZoneInfo | None) -> date | datetime:
+def within_a_day(moment: datetime, zone: ZoneInfo | None) -> date | datetime:
     """Return a key that two instants share only if they are certainly on one local day.
 
     It is the date, or the quarter of an hour where the zone is unknown: midnights of
     all zones lie between quarters.
     """
     if zone is not None:
-        return instant.astimezone(zone).date()
-    utc = instant.astimezone(UTC)
+        return local_day(moment, zone)
+    utc = moment.astimezone(UTC)
     return utc.replace(minute=utc.minute - utc.minute % 15, second=0, microsecond=0)
 
 
 def length(day: date, zone: ZoneInfo) -> timedelta:
-    """Return how long a local day lasts: 23, 24 or 25 hours."""
-    begin, end = at(day, time(0), zone), at(day + DAY, time(0), zone)
-    return end.astimezone(UTC) - begin.astimezone(UTC)
+    """Return how long a local day lasts: mostly 23, 24 or 25 hours, none where it is skipped."""
+    return at(day + DAY, time(0), zone) - at(day, time(0), zone)
 
 
 def next_day(
@@ -67,13 +94,13 @@ def next_day(
     shorter: bool = False,
 ) -> date | None:
     """Return the first later local day that meets the condition, within 400 days."""
-    today = after.astimezone(zone).date()
+    today = local_day(after, zone)
     for n in range(1, 400):
         day = today + n * DAY
         if weekday is not None and day.weekday() != weekday:
             continue
         span = length(day, zone) if longer or shorter else ORDINARY
-        if (not longer or span > ORDINARY) and (not shorter or span < ORDINARY):
+        if (not longer or span > ORDINARY) and (not shorter or timedelta(0) < span < ORDINARY):
             return day
     return None
 

@@ -13,7 +13,7 @@ from assay.judging.verdict import Evidence
 from assay.rules.consents import Consents
 from assay.rules.evidence import DISAGREES, UNCLEAR, describe_answer, must_be_served
 from assay.rules.lifecycle.request_queries import was_refused
-from assay.rules.queries import plain, question
+from assay.rules.queries import is_part, plain, question
 from assay.rules.state.calendar import dates
 
 #: Entries at most this old are in every history, however short.
@@ -88,6 +88,9 @@ def served_with_consent(facet: str, exchange: Exchange, owned: Owned) -> Evidenc
         return evidence
     if isinstance(exchange.outcome, Accepted) and exchange.outcome.items is None:
         seen = f"{describe_answer(exchange)}; the target file binds no list in the answer"
+        return replace(evidence, agreement=UNCLEAR, seen=seen)
+    if is_part(exchange):
+        seen = f"{describe_answer(exchange)}, and further pages follow"
         return replace(evidence, agreement=UNCLEAR, seen=seen)
     today = dates(exchange.at, None)
     filled = any(today[-1] - entry.on <= LATELY and entry.on <= today[0] for entry in owned.entries)

@@ -1,6 +1,7 @@
 """Items shown by lists both before and after another list, which must therefore show them too.
 
-The lists answer the same question but for some arguments, which select from it.
+The lists answer the same question but for some arguments, which select from it, and nothing that may
+change them came in between.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def with_lasting(
     """Yield each list with what lasts around it; `selecting` are the arguments that select."""
     groups: dict[Hashable, list[PageWalk]] = {}
     for walk in walks:
-        groups.setdefault(_frame(walk.call, {*selecting}), []).append(walk)
+        groups.setdefault((walk.changes, *_frame(walk.call, {*selecting})), []).append(walk)
     for group in groups.values():
         shown = [{item.key: item for item in walk.items if item.key} for walk in group]
         for n, walk in enumerate(group):
@@ -58,7 +59,7 @@ def _same(item: Item, other: Item) -> bool:
     return item.on == other.on and item.fields == other.fields
 
 
-def _frame(call: Call, selecting: set[str]) -> Hashable:
+def _frame(call: Call, selecting: set[str]) -> tuple[Hashable, ...]:
     """Return all that a call asks for but what it selects."""
     rest = sorted((name, repr(v)) for name, v in call.arguments.items() if name not in selecting)
     way = call.subject, call.by, call.present, call.host, call.alias, call.mode

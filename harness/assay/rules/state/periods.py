@@ -15,7 +15,16 @@ from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from assay.rules import steps
-from assay.rules.state.calendar import DAY, ORDINARY, at, dates, length, next_day
+from assay.rules.state.calendar import (
+    DAY,
+    ORDINARY,
+    at,
+    dates,
+    local,
+    local_day,
+    next_day,
+    wall_time,
+)
 from assay.rules.steps import Part
 
 #: One moment, in UTC, for each reading that is open.
@@ -28,8 +37,8 @@ HOUR, QUARTER, MINUTE = timedelta(hours=1), timedelta(minutes=15), timedelta(min
 INSTANT = timedelta(microseconds=1)
 #: The distance of "just before" and "just after" from the end of a period.
 MARGIN = timedelta(seconds=30)
-#: On a day of 25 hours, 24 hours have passed at this time, and an hour is left.
-LATE, NOON = time(23, 30), time(12, 0)
+#: So long before the end of a day of 25 hours, more than 24 have passed. The middle of a day.
+LATE, NOON = timedelta(minutes=30), time(12)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -124,7 +133,7 @@ class Period:
 
     def label(self, moment: datetime) -> str:
         """Return the name of a moment's period."""
-        return moment.astimezone(self.zone or UTC).strftime(self.words.label_format)
+        return wall_time(moment, self.zone or UTC).strftime(self.words.label_format)
 
 
 def period(word: str, zone: ZoneInfo | None) -> Period:
@@ -136,7 +145,7 @@ def period(word: str, zone: ZoneInfo | None) -> Period:
 def _day_begins(moment: datetime, zone: ZoneInfo | None) -> Edges:
     """Return local midnight; in an unknown zone the latest possible one, and the earliest."""
     if zone is not None:
-        return (at(moment.astimezone(zone).date(), time(0), zone).astimezone(UTC),)
+        return (at(local_day(moment, zone), time(0), zone).astimezone(UTC),)
     before = datetime.combine(dates(moment, None)[0] - 2 * DAY, time(12), UTC)
     return before, moment - (moment - EPOCH) % QUARTER
 
@@ -144,7 +153,7 @@ def _day_begins(moment: datetime, zone: ZoneInfo | None) -> Edges:
 def _day_ends(moment: datetime, zone: ZoneInfo | None) -> Edges:
     if zone is None:
         return (moment + 2 * DAY,)
-    return (at(moment.astimezone(zone).date() + DAY, time(0), zone).astimezone(UTC),)
+    return (at(local_day(moment, zone) + DAY, time(0), zone).astimezone(UTC),)
 
 
 def _clock_hour_begins(moment: datetime, zone: ZoneInfo | None) -> Edges:
@@ -156,7 +165,7 @@ def _clock_hour_begins(moment: datetime, zone: ZoneInfo | None) -> Edges:
     if zone is None:
         offsets = {n * QUARTER for n in range(4)}
     else:
-        offsets = {timedelta(0), moment.astimezone(zone).utcoffset() or timedelta(0)}
+        offsets = {timedelta(0), local(moment, zone).utcoffset() or timedelta(0)}
     return tuple(moment - (moment - EPOCH + offset) % HOUR for offset in offsets)
 
 
@@ -235,9 +244,9 @@ def late_on_the_long_day(zone: ZoneInfo | None) -> Part[None]:
     """Move the clock to the last hour of the long day that it shows."""
     now = yield from steps.clock()
     if zone:
-        yield from steps.clock(at(now.astimezone(zone).date(), LATE, zone))
+        yield from steps.clock(at(local_day(now, zone) + DAY, time(0), zone) - LATE)
 
 
-def surely_longer(local: datetime, zone: ZoneInfo) -> bool:
-    """Whether a local time lies in the last hour of a day of 25 hours."""
-    return local.time() >= LATE and length(local.date(), zone) > ORDINARY
+def surely_longer(moment: datetime, zone: ZoneInfo) -> bool:
+    """Whether a moment lies in what a long day has beyond 24 hours."""
+    return moment - at(local_day(moment, zone), time(0), zone) >= ORDINARY

@@ -63,7 +63,7 @@ def _late(exchange: Exchange, counts: Counts) -> str | None:
     if not counts.period.has_known_end:
         return None
     zone = counts.period.zone if counts.period.words is DAYS else None
-    if zone and surely_longer(exchange.at.astimezone(zone), zone):
+    if zone and surely_longer(exchange.at, zone):
         return LONG_DAY
     end = counts.period.earliest_end(counts.first(exchange)) - counts.period.margin
     # If the period began as late as that, it proves nothing.

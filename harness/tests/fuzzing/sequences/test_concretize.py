@@ -144,6 +144,23 @@ def test_moments(moment, then):
     assert moment_of(moment, NOW.astimezone(UTC), PARIS) == datetime.fromisoformat(then)
 
 
+@pytest.mark.parametrize(
+    ("now", "moment", "then"),
+    [
+        ("2027-03-28T00:30+01:00", At(0, time(2)), "2027-03-28T03:00:00+02:00"),
+        ("2027-03-28T00:30+01:00", At(0, time(2, 30)), "2027-03-28T03:30:00+02:00"),
+        ("2027-03-28T01:59:30+01:00", After(timedelta(minutes=1)), "2027-03-28T02:00:30+01:00"),
+        ("2027-03-28T03:00+02:00", On(6, time(2)), "2027-04-04T02:00:00+02:00"),
+        ("2027-10-31T02:30+02:00", On(6, time(2)), "2027-11-07T02:00:00+01:00"),
+        ("2027-10-31T02:30+01:00", After(timedelta(hours=1)), "2027-10-31T03:30:00+01:00"),
+    ],
+    ids=str,
+)
+def test_moments_where_clocks_change(now, moment, then):
+    """Every moment is an instant that passes, and a local time that clocks show."""
+    assert moment_of(moment, datetime.fromisoformat(now), PARIS).isoformat() == then
+
+
 def test_a_whole_sequence():
     """The clock is read first; a step that cannot be resolved is left out."""
     sequence = [
