@@ -106,6 +106,11 @@ def _verdict(
         reason = why_undecided(run.history, operations)
     elif standing is Standing.INDETERMINATE and run.stopped:
         reason = f"{reason}; the trial {run.stopped}"
+    elif standing is Standing.CONFORMS and (idle := _not_exercised(obligation, run.history)):
+        standing = Standing.INDETERMINATE
+        reason = f"not judged: no call of {', '.join(idle)} was accepted"
+        if run.stopped:
+            standing, reason, shortage = Standing.UNVERIFIED, run.stopped, run.shortage
     return Verdict(
         obligation=obligation.id,
         standing=standing,
@@ -114,3 +119,9 @@ def _verdict(
         calls=len(run.history.exchanges),
         shortage=shortage,
     )
+
+
+def _not_exercised(obligation: Obligation, history: History) -> list[str]:
+    """Return the operations without which an obligation cannot conform, and that nobody served."""
+    served = {each.call.operation for each in history.exchanges if each.accepted}
+    return [name for name in obligation.exercises if name not in served]
