@@ -20,7 +20,7 @@ from assay.binding.pointer import MISSING, put
 from assay.binding.spelling import CredentialSpelling
 from assay.binding.submission import laid_over
 from assay.binding.target import OperationBinding, Place, Spelling, Target
-from assay.binding.token_places import WITH_BODY, SentToken
+from assay.binding.token_places import WITH_BODY, SentToken, forged
 from assay.binding.values import RequestValues, filled, sent
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import text_of
@@ -235,12 +235,10 @@ def _standing(call: Call, target: Target, token: SentToken) -> Iterator[tuple[st
 
 
 def _token(call: Call, access: Access) -> str | None:
-    """Return the token of a call: its own, none, or an invented one of the same shape."""
+    """Return the token of a call: its own, none, or another one in place of it."""
     if call.bearer is Token.NONE:
         return None
-    if call.bearer is Token.INVENTED and access.token:
-        return "".join("0" if sign.isalnum() else sign for sign in access.token)
-    return access.token
+    return forged(access.token, call.bearer) if access.token else None
 
 
 def _complete(

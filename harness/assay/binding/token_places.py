@@ -6,6 +6,8 @@ place has the same token.
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
@@ -16,10 +18,12 @@ from assay.binding.pointer import MISSING, find, put
 from assay.binding.security import Auth, TokenPlace
 from assay.binding.spelling import Place
 from assay.contract.model import Json
+from assay.history import Token
 
 __all__ = [
     "WITH_BODY",
     "SentToken",
+    "forged",
     "places_for",
     "put_tokens_back",
     "shown_token",
@@ -143,3 +147,39 @@ def put_tokens_back(auth: Auth, body: Json, sent: Json) -> None:
             token = find(sent, at.name) if at.place is Place.BODY else MISSING
             if token is not MISSING:
                 put(cast("dict[str, object]", body), at.name, token)
+
+
+def forged(token: str, how: Token | None) -> str:
+    """Return what is sent in place of a token, of the same shape; the token itself for None.
+
+    With another ending, the last two letters or digits are others: the last character of a
+    signature may have bits that nobody reads, the one before it has none. With another content,
+    the signed claims of a JWT have one more, under the old signature, and any other token has
+    another character in its middle. So a bank that reads claims without the signature, or
+    compares a part of a token, is seen to do so.
+    """
+    signs = [n for n, sign in enumerate(token) if sign.isalnum()]
+    if how is Token.CONTENT and (claimed := _with_another_claim(token)):
+        return claimed
+    changed = {
+        Token.INVENTED: signs,
+        Token.ENDING: signs[-2:],
+        Token.CONTENT: signs[len(signs) // 2 :][:1],
+    }.get(how or Token.NONE, [])
+    # "0" also differs from every letter where capitals do not matter.
+    other = {n: "1" if token[n] == "0" else "0" for n in changed}
+    return "".join(other.get(n, sign) for n, sign in enumerate(token))
+
+
+def _with_another_claim(token: str) -> str:
+    """Return a JWT with one more claim and its old signature; nothing for another token."""
+    head, _, rest = token.partition(".")
+    payload, _, signature = rest.partition(".")
+    try:
+        claims = parse_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    except ValueError:
+        return ""
+    if not isinstance(claims, dict) or not signature:
+        return ""
+    more = json.dumps({**claims, "changed": True}, separators=(",", ":")).encode()
+    return f"{head}.{base64.urlsafe_b64encode(more).decode().rstrip('=')}.{signature}"

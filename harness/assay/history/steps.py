@@ -82,6 +82,8 @@ class Token(Enum):
 
     NONE = "no token"
     INVENTED = "a token that was never issued"
+    ENDING = "its token with another ending"
+    CONTENT = "its token with another content"
 
 
 class CredentialPlace(Enum):

@@ -20,6 +20,7 @@ from typing import IO, Any, cast
 from assay import __version__
 from assay.binding.encode import Access
 from assay.binding.target import Target
+from assay.binding.token_places import forged
 from assay.contract.model import Json
 from assay.errors import JournalError
 from assay.history import Accepted, AnsweredCall, Event, Subject
@@ -134,7 +135,10 @@ class Journal:
         else:
             self.redactor.learn_access(access)
         if isinstance(event, AnsweredCall):
-            outcome = event.outcome
+            outcome, bearer = event.outcome, event.call.bearer
+            if bearer is not None and access.token:
+                # An altered token shows most of the one that it was made from.
+                self.redactor.name(forged(access.token, bearer), "token")
             if isinstance(outcome, Accepted) and outcome.approval:
                 self.redactor.name(outcome.approval, "approval-link")
             for name, value in outcome.outputs.items() if isinstance(outcome, Accepted) else ():

@@ -24,11 +24,13 @@ from assay.judging.corrections import (
     tpp_operations,
 )
 from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
+from assay.judging.judge import exercised
 from assay.judging.number_map import Numbered
 from assay.judging.observations import PARTIES
 from assay.judging.static_answers import StaticWatch, discount_static
 from assay.judging.verdict import Exit, Standing, Verdict, tally
 from assay.judging.waivers import WaiverResult, apply_waivers, covered, waiver_results
+from assay.planning.obligation import Obligation
 from assay.planning.plan import Disposition, Plan
 
 #: Which of two verdicts on one obligation stays: the graver one.
@@ -106,13 +108,26 @@ class VerdictAssembly:
         """Take in the history of a trial that has ended."""
         self.answers.see(history)
 
-    def see_recording(self, history: History, *, own: bool) -> None:
-        """Take in a recorded history; `own` says that it has the credentials of the target file."""
+    def see_recording(self, history: History, *, own: bool) -> frozenset[str]:
+        """Take in a recorded history, and return the operations that accepted a call in it.
+
+        `own` says that it has the credentials of the target file.
+        """
+        served: set[str] = set()
         for exchange in history.exchanges:
             self._operations[exchange.n] = exchange.call.operation
+            if exchange.accepted:
+                served.add(exchange.call.operation)
             if own:
                 self._credentials.see(exchange)
         self.see_trial(history)
+        return frozenset(served)
+
+    def exercised(
+        self, verdict: Verdict, obligation: Obligation, served: Collection[str]
+    ) -> Verdict:
+        """Take back that an obligation conforms where one of its operations was not exercised."""
+        return exercised(verdict, obligation, served, self._operations)
 
     def is_call_of(self, contract: str, n: int) -> bool:
         """Whether an exchange calls an operation of a contract."""

@@ -7,7 +7,7 @@ more than one trial are made later, by the assembly of all verdicts.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from assay.contract.model import Operation
@@ -78,10 +78,17 @@ def judge(
         softened = soften(evidence, exchanges, kinds)
         by_facet.setdefault(evidence.facet, []).append(softened)
     operations = kinds[0].contract.operations if kinds else {}
-    return tuple(
-        _verdict(obligation, by_facet.get(obligation.facet, []), run, operations)
-        for obligation in obligations
-    )
+    called = {n: exchange.call.operation for n, exchange in exchanges.items()}
+    served = {called[n] for n, exchange in exchanges.items() if exchange.accepted}
+    verdicts: list[Verdict] = []
+    for obligation in obligations:
+        verdict = _verdict(obligation, by_facet.get(obligation.facet, []), run, operations)
+        whole = exercised(verdict, obligation, served, called)
+        if run.stopped and whole is not verdict:
+            stopped = Standing.UNVERIFIED
+            whole = replace(whole, standing=stopped, reason=run.stopped, shortage=run.shortage)
+        verdicts.append(whole)
+    return tuple(verdicts)
 
 
 def indeterminate(obligations: Iterable[Obligation], reason: str) -> tuple[Verdict, ...]:
@@ -114,3 +121,20 @@ def _verdict(
         calls=len(run.history.exchanges),
         shortage=shortage,
     )
+
+
+def exercised(
+    verdict: Verdict, obligation: Obligation, served: Collection[str], operations: Mapping[int, str]
+) -> Verdict:
+    """Take back that an obligation conforms where one of its operations was not exercised.
+
+    `served` are the operations that accepted a call; `operations` says what each exchange called.
+    """
+    if verdict.standing is not Standing.CONFORMS or not obligation.exercises:
+        return verdict
+    judged = {operations.get(n) for each in verdict.evidence for n in each.exchanges}
+    idle = [name for name in obligation.exercises if name not in served and name not in judged]
+    if not idle:
+        return verdict
+    reason = f"not judged: no call of {', '.join(idle)} was accepted"
+    return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)

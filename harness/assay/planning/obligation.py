@@ -30,6 +30,7 @@ class Obligation:
     `statement` is the sentence of the clause, `description` that of the facet. `scenario`
     selects the probe of the clause; it is None for what no probe tests. `rests_on` is the id of
     the obligation that must conform before a refusal proves anything here; it may be empty.
+    `exercises` are the operations that must have been accepted before it can conform.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Obligation:
     requires: tuple[BindingRequirement, ...] = ()
     not_applicable_because: str = ""
     rests_on: str = ""
+    exercises: tuple[str, ...] = ()
 
     @property
     def trial(self) -> str:
@@ -141,6 +143,7 @@ def _obligation(
         ),
         not_applicable_because=facet.not_applicable_because if isinstance(facet, Facet) else "",
         rests_on=f"{contract.id}/{clause.id}/{rests_on}" if rests_on else "",
+        exercises=facet.exercises if isinstance(facet, Facet) else (),
     )
 
 

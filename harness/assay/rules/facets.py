@@ -81,6 +81,8 @@ class Facet:
     `description` completes the clause's sentence. `not_applicable_because` gives the reason
     where the facet can neither hold nor be broken. `rests_on` is the facet that shows that a
     bank can accept what is refused here: unless that one conforms, a refusal proves nothing.
+    `exercises` are the operations that a bank must have accepted before it can conform: a facet of
+    several operations is not shown by one of them.
     """
 
     id: str
@@ -90,6 +92,7 @@ class Facet:
     requires: tuple[BindingRequirement, ...] = ()
     not_applicable_because: str = ""
     rests_on: str = ""
+    exercises: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,7 +75,9 @@ __all__ = ["SOUND", "Approach", "Policies", "Refusal", "put"]
 
 #: How a call identifies the customer; only the token is supposed to work. The last three take
 #: whoever came last: without a token, or with one that nobody issued; or either, on later pages.
-Approach: TypeAlias = Literal["token", "basic", "body", "query", "none", "invented", "any-later"]
+Approach: TypeAlias = Literal[
+    "token", "basic", "body", "query", "none", "invented", "any-later", "beginning", "ending"
+]
 #: Reasons of refusals; the document specifies no codes, so they are a choice.
 Refusal: TypeAlias = Literal["scope", "ineligible", "unknown", "extended", "quota"]
 #: Returns the answer of an unavailable operation, given whether there is a consent.

@@ -29,6 +29,8 @@ from assay.sandbox.policies import Approach, Policies
 #: Id of the world that always exists.
 DEMO = "demo"
 
+#: How many characters the ending of a token has.
+ALIKE = 12
 _WORLDS = 10_000
 _SEED_ZERO = datetime(2026, 9, 16, 10, 0, tzinfo=PARIS)
 
@@ -211,6 +213,17 @@ class Registry:
         """Return the session of a customer's token."""
         return self._tokens.get(token)
 
+    def by_part_of_token(self, token: str, honours: frozenset[Approach]) -> Session | None:
+        """Return the session of a token with the same beginning or ending; for mutants."""
+        parts = [
+            part
+            for approach, part in (("beginning", slice(-ALIKE)), ("ending", slice(-ALIKE, None)))
+            if approach in honours
+        ]
+        known = list(self._tokens.items()) if parts else []
+        alike = (each for own, each in known if any(own[part] == token[part] for part in parts))
+        return next(alike, None)
+
     def by_login(self, login: str, password: str) -> Session | None:
         """Return the session of credentials, if the password is right."""
         session = self._logins.get(login)
@@ -229,6 +242,7 @@ def find_session(
         case "bearer" if "token" in honours:
             session = registry.by_token(rest.strip())
             anyone = anyone or "invented" in honours
+            session = session or registry.by_part_of_token(rest.strip(), honours)
             return session or (registry.latest() if anyone else None)
         case "" if anyone or "none" in honours:
             return registry.latest()

@@ -128,6 +128,9 @@ class Judge:
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
     _assembly: VerdictAssembly = field(init=False)
     _signed: set[int] = field(default_factory=set[int])
+    _served: list[tuple[frozenset[str], frozenset[str]]] = field(
+        default_factory=list[tuple[frozenset[str], frozenset[str]]]
+    )
     _seen: _SeenHistory | None = None
 
     def __post_init__(self) -> None:
@@ -146,7 +149,8 @@ class Judge:
         Histories of a run that was `stopped` early are incomplete at best.
         """
         for named in histories:
-            self._assembly.see_recording(named.history, own=named.own)
+            served = self._assembly.see_recording(named.history, own=named.own)
+            self._served.append((named.about, served))
             self._signed |= {
                 event.n for event in named.history.events if isinstance(event, Authorised)
             }
@@ -196,8 +200,11 @@ class Judge:
                     elsewhere = limited and name not in named.about
                     if violated or not (bank and (named.sequence or elsewhere)):
                         merged[name].take(pieces, summary.numbers, named.name)
-        for obligation, evidence in merged.items():
-            yield evidence.verdict(obligation)
+        for obligation in obligations:
+            verdict, trial = merged[obligation.id].verdict(obligation.id)
+            served = (names for about, names in self._served if not about or obligation.id in about)
+            every = frozenset[str]().union(*served)
+            yield self._assembly.exercised(verdict, obligation, every), trial
 
     def _summaries(
         self,

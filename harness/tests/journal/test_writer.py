@@ -21,6 +21,7 @@ from assay.history import (
     Indeterminate,
     Owned,
     Subject,
+    Token,
     Wire,
 )
 from assay.journal.lines import encode_line, parse, raw_lines
@@ -207,6 +208,15 @@ def test_the_value_of_a_hidden_header_is_masked_where_it_is_quoted() -> None:
     verdict = Verdict(obligation="a/b/f", standing=Standing.CONFORMS, evidence=(evidence,))
     (clean,) = journal.clean(verdict).evidence
     assert ("X-Key: <header-1>", "'<header-1>'") == (clean.expected, clean.seen)
+
+
+def test_an_altered_token_is_masked_where_a_bank_repeats_it() -> None:
+    """A token with another ending shows nearly all of the one that was issued."""
+    told = exchange(body=b'{"unknown": "secret-token-00"}')
+    altered = replace(told, call=replace(told.call, bearer=Token.ENDING))
+    sheet = Sheet()
+    Journal(out=sheet).event("a/b#c", altered, Access(token="secret-token-99"))
+    assert "secret-token" not in sheet.getvalue()
 
 
 def test_no_file() -> None:

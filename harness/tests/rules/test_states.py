@@ -38,6 +38,8 @@ def test_a_new_order_shows_the_first_word():
     """The answer that makes it counts; later, it may have had the word before."""
     assert ["first agrees 1"] == says(made("received"), facet="first")
     assert ["first disagrees 1"] == says(made("accepted"), facet="first")
+    assert ["first disagrees 1"] == says(made("waiting"), facet="first")
+    assert [] == says(made(None), shown("waiting"), facet="first")
     assert [] == says(made("refused"), facet="first")
     assert [] == says(shown("received"), facet="first")
 

@@ -589,11 +589,16 @@ def token_required(bank, id):
     _, guest = ready(bank)
     if guest is None or not operate(guest, operation).is_success:
         return None
-    headers = {"Authorization": "" if which == "without-token" else "Bearer 0000"}
-    if operate(guest, operation, headers=headers).is_success:
-        return False
+    own, middle = guest.token, len(guest.token) // 2
+    headers = {"Authorization": ""}
+    for altered in ("0000", f"{own[:-1]}~", f"{own[:middle]}~{own[middle + 1 :]}"):
+        if which == "invented-token":
+            headers = {"Authorization": f"Bearer {altered}"}
+        if operate(guest, operation, headers=headers).is_success:
+            return False
     if operation not in {"accounts", "transactions"}:
         return True
+    headers = headers if which == "without-token" else {"Authorization": "Bearer 0000"}
     _, rich = ready(bank, {"resource": "account", "count": 6, "entries": DAYS * 8})
     return not rich.get(
         operate(rich, operation).json()["links"]["next"], headers=headers

@@ -1,5 +1,6 @@
 """Tokens that stand in the body, in headers of their own, or in the query, in runs and recordings."""
 
+import base64
 import json
 from dataclasses import replace
 from functools import cache
@@ -13,6 +14,7 @@ from osprey_bank import AnyTicket, Echoing, NoGate, OpenPages, Osprey, Querying
 from assay.binding.encode import Access, encode
 from assay.binding.join import bind
 from assay.binding.read import read_document
+from assay.binding.token_places import forged
 from assay.cli.main import group
 from assay.contract.files.load import loads
 from assay.contract.parse import parse_document
@@ -266,3 +268,48 @@ def test_a_wrong_place_is_an_error(auth, says):
         bind([parse_document(loads(CONTRACT))], read_document(loads(text)))
     (problem,) = raised.value.problems
     assert (7, True) == (problem.line, says in f"{problem.what} {problem.hint}"), problem
+
+
+def jwt(signature):
+    """Return a signed token of one claim."""
+    claims = base64.urlsafe_b64encode(b'{"sub":"ada"}').decode().rstrip("=")
+    return f"eyJhbGciOiJIUzI1NiJ9.{claims}.{signature}"
+
+
+@pytest.mark.parametrize("size", [31, 32, 33, 64])
+@pytest.mark.parametrize("last", [0, 4, 15, 16, 255])
+def test_another_ending_is_another_signature(size, last):
+    """The last character of a signature may have unused bits, so the bytes must differ, too."""
+    signature = base64.urlsafe_b64encode(bytes(size - 1) + bytes([last])).decode().rstrip("=")
+    changed = forged(jwt(signature), Token.ENDING)
+    head, claims, other = changed.split(".")
+
+    assert jwt(signature) == f"{head}.{claims}.{signature}"
+    pad = "=" * (-len(other) % 4)
+    assert base64.urlsafe_b64decode(signature + pad) != base64.urlsafe_b64decode(other + pad)
+
+
+def test_another_claim_has_the_old_signature():
+    """A bank that reads claims and verifies nothing finds all that it needs."""
+    head, claims, signature = forged(jwt("c2ln"), Token.CONTENT).split(".")
+
+    assert ("eyJhbGciOiJIUzI1NiJ9", "c2ln") == (head, signature)
+    assert {"sub": "ada", "changed": True} == json.loads(
+        base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4))
+    )
+
+
+@pytest.mark.parametrize(
+    ("token", "ending", "content"),
+    [
+        ("token-1234", "token-1200", "toke0-1234"),
+        ("00", "11", "01"),
+        ("x", "0", "0"),
+        ("a.b.c", "a.0.0", "a.0.c"),
+        ("YWJjZA==", "YWJj00==", "YWJ0ZA=="),
+    ],
+)
+def test_an_opaque_token_is_altered_where_nothing_pads_it(token, ending, content):
+    """Padding and separators stay; each altered token differs from the one that was issued."""
+    assert (ending, content) == (forged(token, Token.ENDING), forged(token, Token.CONTENT))
+    assert token == forged(token, None)

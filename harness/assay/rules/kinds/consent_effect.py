@@ -95,6 +95,7 @@ class ConsentEffect(Kind):
             description=description,
             scenario=Scenario(id=scenario),
             not_applicable_because=GIVEN if self.grant.given else "",
+            exercises=() if id_ == SURVIVES else tuple(each.id for each in self.operations),
             needs=needs(Capability.PSU, Capability.CONSENT),
             requires=(
                 BindingRequirement(operation=self.grant.id, feature="argument", name=grants),
@@ -171,10 +172,10 @@ class ConsentEffect(Kind):
         return (yield from steps.consent(self.grant, call))
 
     def _read(self, key: str, variation: str = "") -> steps.Part[None]:
-        operation = self.operations[0]
-        given = steps.arguments(operation, key)
-        call = Call(operation=operation.id, subject="psu", arguments=given, variation=variation)
-        yield from steps.send(call)
+        for operation in self.operations:
+            given = steps.arguments(operation, key)
+            call = Call(operation=operation.id, subject="psu", arguments=given, variation=variation)
+            yield from steps.send(call)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every consent, and every read of a thing by what came before it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -71,6 +71,8 @@ class Consistent(Kind):
         out = [_facet(TWICE, "the same call made twice returns the same answer", base)]
         if len(self.operations) > 1:
             out.append(_facet(READING, "an answer does not change when other data is read", base))
+        named = tuple(operation.id for operation in self.operations)
+        out = [replace(each, exercises=named) for each in out]
         if self.ranged:
             dated = base | needs(Capability.ENTRIES)
             requirements: tuple[BindingRequirement, ...] = (

@@ -180,6 +180,7 @@ class Eligibility(RefusingKind):
                 scenario=Scenario(id="data"),
                 needs=roster | consent(self.grant),
                 requires=tuple(map(_unlisted, self.withholds)),
+                exercises=tuple(operation.id for operation in self.withholds),
             )
             for trait in (self.hides if self.withholds else ())
         ]

@@ -186,7 +186,15 @@ class Quota(RefusingKind):
         out.append(facet(PER_CUSTOMER, description, scenario, apart | needs(Capability.TWO_PSU)))
         if self.by_consent and self.grant is not None:
             out.extend(consent_facets(self.limit, self.grant, words, plain, apart))
-        return tuple(out)
+        return tuple(replace(each, exercises=self._exercised(each)) for each in out)
+
+    def _exercised(self, facet: Facet) -> tuple[str, ...]:
+        """Return the operations of a facet that is not about one of them."""
+        scenario = scenario_of(facet.scenario, QuotaScenario)
+        if scenario.operation is not None:
+            return ()
+        one = self.counted_by == SHARED and scenario.id != SHARED
+        return tuple(each.id for each in (self.operations[:1] if one else self.operations))
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""

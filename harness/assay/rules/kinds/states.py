@@ -261,8 +261,9 @@ class States(Kind):
             good = reading.word in self.all_words
             yield self._evidence(WORDS, reading, ", ".join(self.all_words), good=good)
             before = last.get(reading.key)
-            # What the document does not know has no place in its order.
+            # What the document does not know has no place in its order, and is no first word.
             if not good:
+                yield from self._judge_first(reading) if before is None else ()
                 continue
             last[reading.key] = reading.after(before)
             turn = turns.get(reading.key)
@@ -281,7 +282,8 @@ class States(Kind):
         created = reading.exchange.call.operation == self.lifecycle.create.id
         passed = any(self._reaches(word, reading.word) for word in self.first)
         # A request that has come to an end at once, and one that is read later, may have had it.
-        open_ = reading.word in self.final or (not created and (passed or not self.transitions))
+        unknown = not self.transitions or reading.word not in self.all_words
+        open_ = reading.word in self.final or (not created and (passed or unknown))
         if not good and open_:
             return
         yield self._evidence(FIRST, reading, " or ".join(self.first), good=good)

@@ -1,4 +1,4 @@
-"""`token-required`: a call without its token, or with an invented one, is refused.
+"""`token-required`: a call without its token, or with an invented or altered one, is refused.
 
 How calls are authenticated is for the target file to say: the same call with its own token is the
 control. A call for the next page of a list needs its token, too. Where the target file says that calls need no token, there is nothing to leave out. That
@@ -32,7 +32,7 @@ from assay.rules.rule import (
 from assay.rules.scope import Calls, Scope
 
 #: The last part of a facet id, and what is asked of a call.
-FACETS = {Token.NONE: "without-token", Token.INVENTED: "invented-token"}
+FACETS = {**dict.fromkeys(Token, "invented-token"), Token.NONE: "without-token"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +70,15 @@ class TokenRequired(RefusingKind):
                 ),
             )
             for operation in self.operations
-            for token, id_ in FACETS.items()
+            for token, id_ in ((each, FACETS[each]) for each in (Token.NONE, Token.INVENTED))
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make a call as it should be, then without a token, and with an invented one."""
+        """Make a call as it should be, then without a token, with an invented one, and altered ones.
+
+        A bank that looks at the prefix of a token, or at claims whose signature it does not verify,
+        refuses what is invented and serves what is altered.
+        """
         operation = scenario_of(scenario, CallScenario).operation
         if operation.request:
             _, call = yield from request_steps.prepare_call(self.contract, operation)

@@ -82,12 +82,14 @@ class Unmetered(Kind):
                 description="attended calls do not count towards the batch quota",
                 scenario=UnmeteredScenario(id=NOT_COUNTED),
                 needs=batch,
+                exercises=tuple(operation.id for operation in self.operations),
             ),
             Facet(
                 id=EXHAUSTED,
                 description="attended calls are served when the batch quota is exhausted",
                 scenario=UnmeteredScenario(id=EXHAUSTED),
                 needs=batch,
+                exercises=tuple(operation.id for operation in self.operations),
             ),
         )
 

@@ -22,6 +22,8 @@ from assay.rules.scope import Calls, Scope
 
 #: Entries of each thing, on so many last days: most banks show them on two pages.
 MANY, FRESH = 18, 7
+#: The trials, and what the facets of the second begin with: customers are few, so it is apart.
+EACH, READS, READ = "each", "reads", "read-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,22 +38,31 @@ class WellFormed(Kind):
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()
 
+    @property
+    def reads(self) -> tuple[Operation, ...]:
+        """The operations that are not about requests."""
+        return tuple(each for each in self.operations if not each.request)
+
+    @property
+    def requests(self) -> tuple[Operation, ...]:
+        """The operations about requests."""
+        return tuple(each for each in self.operations if each.request)
+
     def facets(self) -> tuple[Facet, ...]:
-        """Return one facet for the body, and one for its media type."""
+        """Return one facet for the body, and one for its media type; both twice beside requests."""
+        both = bool(self.reads and self.requests)
         return tuple(
             Facet(
-                id=id_,
-                description=description,
-                scenario=Scenario(id="each"),
-                needs=needs(Capability.PSU)
-                | consent(self.grant, *self.operations)
-                | needs(
-                    *(
-                        [Capability.WRITE]
-                        if any(operation.request for operation in self.operations)
-                        else []
-                    )
-                ),
+                id=f"{prefix}{id_}",
+                description=description + (of if both else ""),
+                scenario=Scenario(id=scenario),
+                exercises=tuple(operation.id for operation in operations),
+                needs=needs(Capability.PSU, *([Capability.WRITE] if operations[0].request else ()))
+                | consent(self.grant, *operations),
+            )
+            for prefix, scenario, operations, of in (
+                ("", EACH, self.requests or self.reads, ", of operations on requests"),
+                *([(READ, READS, self.reads, ", of the other operations")] if both else ()),
             )
             for id_, description in (
                 ("json", "every body declared as JSON is well-formed JSON"),
@@ -60,10 +71,9 @@ class WellFormed(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Provoke a refusal, then call every operation about every resource."""
-        requests = [operation for operation in self.operations if operation.request]
-        if requests:
-            yield from _requests(self, requests)
+        """Call each operation about requests; or provoke a refusal, and read about each resource."""
+        if self.requests and scenario.id == EACH:
+            yield from _requests(self, self.requests)
             return
         today = (yield from steps.clock()).date()
         entries = steps.days_before(today, *(1 + n % FRESH for n in range(MANY)))
@@ -82,7 +92,7 @@ class WellFormed(Kind):
                 )
             )
         yield from steps.grant(self.grant, "psu", *(owned.key for owned in psu.owns))
-        for operation in self.operations:
+        for operation in self.reads:
             if operation == self.grant:
                 continue
             about = steps.owners(self.contract, operation)
@@ -100,10 +110,12 @@ class WellFormed(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every response with a body, whatever the call."""
+        apart = {each.id for each in self.contract.operations.values() if not each.request}
         for exchange in history.exchanges:
             wire = exchange.wire
             if wire.status and wire.body and not wire.truncated:
-                yield from _judge(exchange)
+                read = self.requests and self.reads and exchange.call.operation in apart
+                yield from _judge(exchange, READ if read else "")
 
 
 def _fills_a_page(clause: WellFormed, operation: Operation) -> bool:
@@ -113,21 +125,20 @@ def _fills_a_page(clause: WellFormed, operation: Operation) -> bool:
 
 
 def _guarded(clause: WellFormed) -> Operation | None:
-    return next((operation for operation in clause.operations if operation.about), None)
+    return next((operation for operation in clause.reads if operation.about), None)
 
 
-def _requests(clause: WellFormed, operations: list[Operation]) -> Script:
+def _requests(clause: WellFormed, operations: tuple[Operation, ...]) -> Script:
     """Call every operation about requests, each for its own customer; once with a bad key."""
-    call = None
+    wrong = None
     for n, operation in enumerate(operations):
         _, call = yield from request_steps.prepare_call(clause.contract, operation, f"psu-{n + 1}")
         yield from request_steps.send_if_any(call)
-    if call is not None:
-        about = next((each.about for each in operations if each.id == call.operation), None)
-        wrong = {**call.arguments, about or "": "nothing-that-exists"}
-        yield from steps.send(
-            replace(call, arguments=wrong, variation="about something that does not exist")
-        )
+        if call is not None and operation.about:
+            unknown = {**call.arguments, operation.about: "nothing-that-exists"}
+            why = "about something that does not exist"
+            wrong = replace(call, arguments=unknown, variation=why)
+    yield from request_steps.send_if_any(wrong)
 
 
 def _first(clause: WellFormed, operation: Operation, psu: Subject) -> str:
@@ -159,13 +170,13 @@ def _broken(body: bytes) -> str | None:
     return ""
 
 
-def _judge(exchange: Exchange) -> Iterator[Evidence]:
+def _judge(exchange: Exchange, prefix: str) -> Iterator[Evidence]:
     wire = exchange.wire
     declared = is_json(wire.media_type)
     if declared:
         broken = _broken(wire.body)
         yield Evidence(
-            facet="json",
+            facet=f"{prefix}json",
             agreement=UNCLEAR if broken is None else DISAGREES if broken else AGREES,
             expected=f"well-formed JSON, as {wire.media_type} says",
             seen="it is nested too deeply to be judged"
@@ -177,7 +188,7 @@ def _judge(exchange: Exchange) -> Iterator[Evidence]:
         )
     if 200 <= wire.status < 300:  # noqa: PLR2004 -- the class of success
         yield Evidence(
-            facet="media-type",
+            facet=f"{prefix}media-type",
             agreement=AGREES if declared else DISAGREES,
             expected="a JSON media type on an accepted response",
             seen=wire.media_type or "no media type",

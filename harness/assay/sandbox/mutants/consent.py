@@ -298,6 +298,7 @@ _ANYBODY: tuple[tuple[Approach, str, str], ...] = (
 
 
 _PAGED: tuple[Operation, ...] = ("accounts", "transactions")
+_PARTS: tuple[Approach, ...] = ("beginning", "ending")
 _LOGINS: tuple[tuple[Approach, str], ...] = (
     ("basic", "as HTTP Basic"),
     ("query", "in the query"),
@@ -328,6 +329,16 @@ CREDENTIALS = (
         )
         for operation in OPERATIONS
         for approach, facet, says in _ANYBODY
+    ),
+    *(
+        breaking(
+            f"token.{operation}-{approach}-alone",
+            f"token-required/{operation}-invented-token",
+            f"{operation} looks at the {approach} of a token alone",
+            honours=_honours(operation, approach),
+        )
+        for operation in OPERATIONS
+        for approach in _PARTS
     ),
     *(
         breaking(
