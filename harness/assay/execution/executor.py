@@ -15,7 +15,7 @@ from functools import partial
 from time import perf_counter
 from uuid import UUID, uuid4
 
-from assay.binding.arguments import arguments
+from assay.binding.arguments import arguments, generated
 from assay.binding.decode import body_of, decode
 from assay.binding.encode import BARE, Access, HttpRequest, encode
 from assay.binding.links import links_of, names_links
@@ -238,7 +238,8 @@ class Executor:
         doubt = self.variations.doubt(call, operation, target=target, access=access, made=values)
         # What the target file added is part of the request.
         given = arguments(call, operation, binding, values) if operation.request else call.arguments
-        exchange = self.exchanged(replace(call, arguments=given), request, target)
+        made = replace(call, arguments=given, generated=generated(call, given, binding))
+        exchange = self.exchanged(made, request, target)
         self.variations.see(call, access, accepted=exchange.accepted)
         return replace(exchange, confounded=doubt)
 
