@@ -22,7 +22,7 @@ from assay.binding.links import links_of, names_links
 from assay.binding.paging import page_of_call
 from assay.binding.pointer import MISSING
 from assay.binding.target import Target
-from assay.contract.model import Operation
+from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import values_for
 from assay.execution.consent_tokens import ConsentTokens, with_token
@@ -197,6 +197,10 @@ class Executor:
 
     def arrange(self, step: Arrange) -> Subject:
         """Set up a subject, and remember its credentials and things."""
+        if Capability.ENTRIES not in self.environment.target.fixtures.offers:
+            # What is not offered is not asked for.
+            bare = tuple(replace(holding, entries=()) for holding in step.holdings)
+            step = replace(step, holdings=bare)
         subject, access = self.partly.arrange(self.fixture, step)
         access = sendable_access(access)
         codes = codes_by_factor(self.environment.target.sca.factors, access.codes)

@@ -8,10 +8,10 @@ signs, before the first call that has no consent yet. Kinds about consents make 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from assay.contract.model import Contract, Operation
-from assay.history import Call, Reply, Step, Subject
+from assay.history import Arrange, Call, Reply, Step, Subject
 from assay.rules import steps
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.rule import Kind, Scenario, Script
@@ -19,8 +19,26 @@ from assay.rules.rule import Kind, Scenario, Script
 
 def probe_of(kind: Kind, scenario: Scenario) -> Script:
     """Return the probe of a scenario, which first makes the consents that the contract demands."""
-    probe = kind.probe(scenario)
+    probe = _arranged(kind.contract, kind.probe(scenario))
     return probe if kind.own_consents else with_consents(kind.contract, probe)
+
+
+def _arranged(contract: Contract, script: Script) -> Script:
+    """Run a probe, and ask for entries only of what has any: another resource is `of` it."""
+    dated = {resource.of for resource in contract.resources.values()}
+    reply: Reply | None = None
+    while True:
+        try:
+            step: Step = next(script) if reply is None else script.send(reply)
+        except StopIteration:
+            return
+        if isinstance(step, Arrange):
+            holdings = (
+                each if each.resource in dated else replace(each, entries=())
+                for each in step.holdings
+            )
+            step = replace(step, holdings=tuple(holdings))
+        reply = yield step
 
 
 def signed_consents(kind: Kind) -> tuple[Operation, ...]:
