@@ -356,11 +356,11 @@ def test_the_zone_of_the_probes_is_the_contracts():
 
 
 def test_entries_are_asked_for_only_of_what_can_have_any():
-    """Where no resource of the contract is of an account, an account has no entries."""
-    quota = ruled("batch-quota")
-    alone = replace(AISP.resources["transaction"], of=None)
-    contract = replace(AISP, resources={**AISP.resources, "transaction": alone})
-    for each, entries in ((quota, True), (replace(quota, contract=contract), False)):
+    """Where no resource of the contract is of an account or a card, neither has entries."""
+    depth = ruled("transactions.depth")
+    alone = {name: replace(each, of=None) for name, each in AISP.resources.items()}
+    contract = replace(AISP, resources=alone)
+    for each, entries in ((depth, True), (replace(depth, contract=contract), False)):
         bank = Obliging()
         bank.play(probe_of(each, each.facets()[0].scenario))
         asked = [step.holdings for step in bank.steps if isinstance(step, Arrange)]
