@@ -245,7 +245,21 @@ class Executor:
         made = replace(call, arguments=given, generated=generated(call, given, binding))
         exchange = self.exchanged(made, request, target)
         self.variations.see(call, access, accepted=exchange.accepted)
-        return replace(exchange, confounded=doubt)
+        return replace(exchange, confounded=doubt or self._perhaps_unattended(exchange))
+
+    def _perhaps_unattended(self, exchange: Exchange) -> str:
+        """Return why a refusal shows nothing where the bank may miss the mark of a customer's presence."""
+        call, guard = exchange.call, self.environment.guard
+        most = (guard.limits or {}).get(call.operation)
+        if most is None or self.environment.target.presence or not exchange.refused:
+            return ""
+        asked = [each.call for each in self.events if isinstance(each, Exchange)]
+        number = sum(
+            (each.operation, each.subject) == (call.operation, call.subject) for each in asked
+        )
+        many = f"{number} calls of {call.operation} came before, and the bank may take each for one"
+        key = "without the customer: `presence` is not in the target file"
+        return f"{many} {key}" if number >= most else ""
 
     def read_list(self, operation: str, owner: str) -> Exchange | None:
         """Read a customer's whole list, for the ids in it; return the last page."""
