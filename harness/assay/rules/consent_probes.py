@@ -15,6 +15,7 @@ from assay.history import Arrange, Call, Reply, Step, Subject
 from assay.rules import steps
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.rule import Kind, Scenario, Script
+from assay.rules.scope import Calls
 
 
 def probe_of(kind: Kind, scenario: Scenario) -> Script:
@@ -62,6 +63,31 @@ def demands_consent(kind: Kind) -> bool:
 def named_operations(kind: Kind) -> Iterator[Operation]:
     """Yield the operations that a clause names, also those of its requests."""
     yield from _named(getattr(kind, each.name) for each in fields(kind))
+
+
+def operations_in_scope(kind: Kind) -> frozenset[str] | None:
+    """Return the operations whose calls a check looks at; None for all that there are."""
+    every = kind.contract.operations.values()
+    match kind.scope.calls:
+        case Calls.ALL:
+            return None
+        case Calls.CONTRACT:
+            return frozenset(operation.id for operation in every)
+        case Calls.NAMED:
+            named = {operation.id for operation in named_operations(kind)}
+            requests = frozenset[str]().union(
+                *(_requests(operation) for operation in every if operation.id in named)
+            )
+            return frozenset(
+                operation.id
+                for operation in every
+                if operation.id in named or _requests(operation) & requests or operation.grants
+            )
+
+
+def _requests(operation: Operation) -> frozenset[str]:
+    about = operation.makes, operation.shows, operation.changes, operation.ends
+    return frozenset(request for request in about if request)
 
 
 def _named(values: Iterable[object]) -> Iterator[Operation]:
