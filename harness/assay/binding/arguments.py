@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from assay.binding.spelling import OperationBinding, Place, Spelling, values_from_file
-from assay.binding.values import RequestValues, filled
+from assay.binding.values import RequestValues, filled, is_unique
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same, text_of, word_of
 from assay.errors import CannotArrange
@@ -56,6 +56,17 @@ def arguments(
         for name, value in given.items()
         if name not in call.without
     }
+
+
+def generated(call: Call, given: Mapping[str, Json], binding: OperationBinding) -> tuple[str, ...]:
+    """Return the arguments of a call with a value that no other call has (`{unique}`)."""
+    return tuple(
+        name
+        for name in given
+        if (spelling := binding.arguments.get(name)) is not None
+        and is_unique(spelling.value)
+        and call.arguments.get(name, spelling.value) == spelling.value
+    )
 
 
 def _ready(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:

@@ -17,7 +17,7 @@ from assay.binding.error_bodies import errors_of
 from assay.binding.field_values import day_of, field_of
 from assay.binding.json_parser import is_too_deep, parse_json
 from assay.binding.links import approval_of
-from assay.binding.outputs import end_of_url, in_body, outputs_of
+from assay.binding.outputs import end_of_url, id_of, in_body, outputs_of
 from assay.binding.paging import next_page
 from assay.binding.pointer import MISSING, digests, find, lists
 from assay.binding.target import (
@@ -189,7 +189,10 @@ def _all(
     """Return the items of an answer: those of its lists, or the single one."""
     if binding.one is not None:
         shown = find(body, binding.one)
-        return (_item(shown, wire, binding.item, zone),) if isinstance(shown, dict) else None
+        # An answer may be the bare id of what was made, which the pointer "" finds.
+        bare = "" in binding.item.key and id_of(shown) is not None
+        shows = bare or isinstance(shown, dict)
+        return (_item(shown, wire, binding.item, zone),) if shows else None
     item_lists = [lists(body, pointer) for pointer in binding.list]
     if all(items is None for items in item_lists):
         return None
@@ -214,8 +217,8 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding, zone: tzinfo | None) ->
     whole, content = digests(shown, volatile) if volatile is not None else ("", "")
     return Item(
         resource=_resource(shown, binding),
-        key=key if isinstance(key, str) and key else None,
-        id=own if isinstance(own, str) and own else None,
+        key=id_of(key),
+        id=id_of(own),
         on=day_of(in_body(shown, binding.on), zone) if binding.on else None,
         state=_state(shown, binding.state.at, binding.state.values) if binding.state else None,
         accepted=bool(binding.state and binding.state.accepted)

@@ -180,6 +180,18 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
 
 
+def place_of_items(requirement: BindingRequirement, contract: Contract, target: Target) -> str:
+    """Return the key that says where the items are about which something is required, if it lacks."""
+    feature = BINDING_FEATURES.get(requirement.feature)
+    binding = target.operations.get(requirement.operation)
+    if binding is None or feature is None or feature.section[:1] != ("item",):
+        return ""
+    if binding.list or binding.one is not None:
+        return ""
+    where = "list" if contract.operations[requirement.operation].lists else "one"
+    return f"operations.{requirement.operation}.{where}"
+
+
 def _needs_no_link(requirement: BindingRequirement, target: Target) -> bool:
     """Whether requests are signed without a link: by a control API, or at an authorization server."""
     unseen = target.sca.kind is ScaKind.CONTROL or _is_authorized(requirement, target)

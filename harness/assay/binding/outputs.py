@@ -45,13 +45,19 @@ class OutputAt:
     header: str | None = None
 
 
+def id_of(value: Json) -> str | None:
+    """Return the text of an id, which may be a whole number; None where there is none."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
+        return str(value)
+    return value if isinstance(value, str) and value else None
+
+
 def usable(value: Json) -> str | None:
     """Return a value of an answer as it is sent later; None for one that is not sent."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
-        value = str(value)
-    if not isinstance(value, str) or len(value) > LONGEST or value in _DOTS:
+    text = id_of(value)
+    if text is None or len(text) > LONGEST or text in _DOTS:
         return None
-    return value if _SENDABLE.fullmatch(value) else None
+    return text if _SENDABLE.fullmatch(text) else None
 
 
 def in_body(body: Json, pointers: tuple[str, ...]) -> Json:

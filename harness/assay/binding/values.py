@@ -60,6 +60,11 @@ def has_placeholder(value: Json) -> bool:
     return named or has_day(value)
 
 
+def is_unique(value: Json) -> bool:
+    """Whether a value is a text that is never the same twice."""
+    return isinstance(value, str) and "{unique}" in value
+
+
 def has_day(value: object) -> bool:
     """Whether the text of a value has a day relative to today."""
     return "{today" in str(value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from assay.binding.target import AuthKind, ScaKind, Target, TransportKind
+from assay.binding.target import AuthKind, FixtureKind, ScaKind, Target, TransportKind
 from assay.contract.files.document import Pointer
 from assay.contract.model import Capability, Contract, Json
 from assay.errors import did_you_mean
@@ -43,6 +43,10 @@ def _without_effect(target: Target, contracts: Sequence[Contract]) -> Iterator[t
     if target.tls and not secure:
         yield ("tls",), "TLS settings for a base_url with plain http"
     yield from _items_without_place(target, contracts)
+    for key in () if target.fixtures.kind is FixtureKind.CONTROL else ("segments", "effects"):
+        if getattr(target.fixtures, key):
+            where = f"words for a control API (fixtures.kind is {target.fixtures.kind.value})"
+            yield ("fixtures", key), where
     if target.sca.kind is not ScaKind.NONE and not _signs(target, contracts):
         yield ("sca",), "an SCA signer but nothing to sign: fixtures.offers has no write"
 

@@ -13,6 +13,7 @@ from itertools import product
 from typing import Final
 
 from assay.binding.features import BINDING_FEATURES
+from assay.binding.outputs import id_of
 from assay.binding.spelling import FieldAt
 from assay.binding.values import RequestValues, sent
 from assay.contract.files.document import Pointer
@@ -180,7 +181,7 @@ def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
     contract = seen.context.contract_of(seen.operation)
     if name in {seen.operation.about, *(resource.key for resource in contract.resources.values())}:
         owned = {item.key for item in all_owned(seen)}
-        return lambda value: isinstance(value, str) and value in owned
+        return lambda value: id_of(value) in owned
     return _allowed(seen, name)
 
 

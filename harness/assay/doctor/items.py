@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from assay.binding.outputs import id_of
 from assay.contract.files.document import Pointer
 from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import same
@@ -20,6 +21,7 @@ from assay.doctor.pointer_probe import (
     compare,
     correction,
     is_day,
+    is_id,
     is_text,
     kind,
     nearest,
@@ -42,7 +44,7 @@ def date(seen: AnsweredOperation) -> Iterator[Finding]:
 def bank_id(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the bank's own name of an item."""
     if seen.binding.item.id is not None:
-        probe = PointerProbe(feature="id", at=(seen.binding.item.id,), fits=is_text)
+        probe = PointerProbe(feature="id", at=(seen.binding.item.id,), fits=is_id)
         yield from compare(seen, probe, seen.items)
 
 
@@ -143,13 +145,13 @@ def key(seen: AnsweredOperation) -> Iterator[Finding]:
     probe = PointerProbe(
         feature="key",
         at=item.key,
-        fits=(lambda value: is_text(value) and value in known) if known else is_text,
+        fits=(lambda value: id_of(value) in known) if known else is_id,
         named=not known,
     )
     finding = next(compare(seen, probe, seen.items), None)
     shown = values(seen.items, item.key)
     foreign = known and (finding is None or not finding.hint) and not operation.about
-    if foreign and any(map(is_text, shown)):
+    if foreign and any(map(is_id, shown)):
         yield from tuple(_foreign_keys(seen)) or _keys_of_resources(seen)
     elif finding is not None and (known or not shown):
         yield finding
@@ -207,9 +209,9 @@ def known_keys(seen: AnsweredOperation) -> frozenset[Json]:
 def _created_key(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the key of a created request: links end with it, and no two are the same."""
     item, answer = seen.binding.item, seen.answers[0]
-    keys = [key for key in values(seen.items, item.key) if is_text(key)]
+    keys = [key for key in values(seen.items, item.key) if is_id(key)]
     if not keys:
-        probe = PointerProbe(feature="key", at=item.key, fits=is_text)
+        probe = PointerProbe(feature="key", at=item.key, fits=is_id)
         yield from compare(seen, probe, seen.items)
         return
     # A request that is sent twice for the same thing may have the same key twice, and no more often.
@@ -218,7 +220,7 @@ def _created_key(seen: AnsweredOperation) -> Iterator[Finding]:
         return
 
     def fits(value: Json) -> bool:
-        return is_text(value) and len(str(value)) >= _DISTINCTIVE and _linked(answer, str(value))
+        return is_id(value) and len(str(value)) >= _DISTINCTIVE and _linked(answer, str(value))
 
     probe = PointerProbe(feature="key", at=item.key, fits=fits, named=False)
     hint = correction(seen.items, probe)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay.binding.features import BINDING_FEATURES
+from assay.binding.outputs import id_of
 from assay.binding.pointer import MISSING, find, steps
 from assay.binding.spelling import OperationBinding
 from assay.contract.files.document import Pointer
@@ -101,6 +102,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def is_text(value: Json) -> bool:
     """Whether a value is a text that is not empty."""
     return isinstance(value, str) and bool(value)
+
+
+def is_id(value: Json) -> bool:
+    """Whether a value is an id: a text, or a whole number."""
+    return id_of(value) is not None
 
 
 def is_things(value: Json) -> bool:

@@ -30,6 +30,7 @@ from assay.doctor.pointer_probe import (
     compare,
     correction,
     differs_in_spelling,
+    is_id,
     is_link,
     is_reference,
     is_things,
@@ -122,7 +123,9 @@ def _unread(seen: AnsweredOperation, body: Json) -> Iterator[tuple[str, Json]]:
 def _one(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the pointer to the single item of a response."""
     if seen.binding.one is not None:
-        probe = PointerProbe(feature="one", at=(seen.binding.one,), fits=_is_object, named=False)
+        bare = "" in seen.binding.item.key
+        fits = is_id if bare else _is_object
+        probe = PointerProbe(feature="one", at=(seen.binding.one,), fits=fits, named=False)
         yield from compare(seen, probe, seen.bodies)
 
 

@@ -15,14 +15,14 @@ from functools import partial
 from time import perf_counter
 from uuid import UUID, uuid4
 
-from assay.binding.arguments import arguments
+from assay.binding.arguments import arguments, generated
 from assay.binding.decode import body_of, decode
 from assay.binding.encode import BARE, Access, HttpRequest, encode
 from assay.binding.links import links_of, names_links
 from assay.binding.paging import page_of_call
 from assay.binding.pointer import MISSING
 from assay.binding.target import Target
-from assay.contract.model import Operation
+from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import values_for
 from assay.execution.consent_tokens import ConsentTokens, with_token
@@ -197,6 +197,10 @@ class Executor:
 
     def arrange(self, step: Arrange) -> Subject:
         """Set up a subject, and remember its credentials and things."""
+        if Capability.ENTRIES not in self.environment.target.fixtures.offers:
+            # What is not offered is not asked for.
+            bare = tuple(replace(holding, entries=()) for holding in step.holdings)
+            step = replace(step, holdings=bare)
         subject, access = self.partly.arrange(self.fixture, step)
         access = sendable_access(access)
         codes = codes_by_factor(self.environment.target.sca.factors, access.codes)
@@ -238,9 +242,24 @@ class Executor:
         doubt = self.variations.doubt(call, operation, target=target, access=access, made=values)
         # What the target file added is part of the request.
         given = arguments(call, operation, binding, values) if operation.request else call.arguments
-        exchange = self.exchanged(replace(call, arguments=given), request, target)
+        made = replace(call, arguments=given, generated=generated(call, given, binding))
+        exchange = self.exchanged(made, request, target)
         self.variations.see(call, access, accepted=exchange.accepted)
-        return replace(exchange, confounded=doubt)
+        return replace(exchange, confounded=doubt or self._perhaps_unattended(exchange))
+
+    def _perhaps_unattended(self, exchange: Exchange) -> str:
+        """Return why a refusal shows nothing where the bank may miss the mark of a customer's presence."""
+        call, guard = exchange.call, self.environment.guard
+        most = (guard.limits or {}).get(call.operation)
+        if most is None or self.environment.target.presence or not exchange.refused:
+            return ""
+        asked = [each.call for each in self.events if isinstance(each, Exchange)]
+        number = sum(
+            (each.operation, each.subject) == (call.operation, call.subject) for each in asked
+        )
+        many = f"{number} calls of {call.operation} came before, and the bank may take each for one"
+        key = "without the customer: `presence` is not in the target file"
+        return f"{many} {key}" if number >= most else ""
 
     def read_list(self, operation: str, owner: str) -> Exchange | None:
         """Read a customer's whole list, for the ids in it; return the last page."""

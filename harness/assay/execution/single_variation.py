@@ -34,7 +34,9 @@ MOST_NAMED: Final = 3
 #: Where something stands in a request: the part, and the steps to it.
 Where: TypeAlias = tuple[str, ...]
 #: Fields of a call that do not travel, or that `arguments` has.
-_NOT_COMPARED = frozenset({"operation", "variation", "arguments", "without", "varied", "invented"})
+_NOT_COMPARED = frozenset(
+    {"operation", "variation", "arguments", "without", "varied", "invented", "generated"}
+)
 #: Differences of calls that concern the whole request, or its credentials.
 _WHOLE = frozenset({"malformed", "credentials", "bearer", "follow", "consent"})
 

@@ -89,7 +89,7 @@ class TrialRecorder:
             run = replace(run, stopped=guard.stopped, shortage=None)
         kind = self.plan.clauses[trial.contract][trial.clause].kind
         clauses = clauses_of(self._contract(trial))
-        return run, judge(partial(evidence_of, kind), trial.settles, run, clauses)
+        return run, judge(partial(evidence_of, kind), trial.settles, run, kind, clauses)
 
     def perform_steps(
         self, name: str, steps: Script, contract: Contract, environment: Environment | None = None

@@ -327,8 +327,9 @@ def replay(session: Session, plan: Plan, recorded: RecordedSequence) -> None:
     probe_run = session.replay(trial, contract, steps, seed=recorded.seed)
     for name in recorded.breaks:
         obligation = next(item.obligation for item in plan.items if item.obligation.id == name)
-        check = partial(evidence_of, plan.clauses[recorded.contract][obligation.clause].kind)
-        (verdict,) = judge(check, (obligation,), probe_run, clauses_of(contract))
+        kind = plan.clauses[recorded.contract][obligation.clause].kind
+        check, clauses = partial(evidence_of, kind), clauses_of(contract)
+        (verdict,) = judge(check, (obligation,), probe_run, kind, clauses)
         session.record_finding(verdict, FindingSource(trial=trial, replay=Path(recorded.path)))
 
 

@@ -113,8 +113,9 @@ class Call:
     where there is more than one; `host` selects another of the target's hosts. `invented` has
     the arguments whose value is a key that nothing has, each with the key that it was made
     from: a journal hides them, and what they look like. `consent` is the key of the consent that
-    is used in place of the last one of its customer and TPP. `variation` is the one difference from
-    the accepted control, in words; empty for the control itself.
+    is used in place of the last one of its customer and TPP. `generated` are the arguments with a
+    value that the target file makes for every call anew (`{unique}`). `variation` is the one
+    difference from the accepted control, in words; empty for the control itself.
     """
 
     operation: str
@@ -134,7 +135,13 @@ class Call:
     by: str = ""
     host: int | None = None
     consent: str | None = None
+    generated: tuple[str, ...] = ()
     variation: str = ""
+
+    @property
+    def compared(self) -> Mapping[str, Json]:
+        """The arguments in which it may differ from its control: generated ones always do."""
+        return {name: value for name, value in self.arguments.items() if name not in self.generated}
 
     @property
     def own_token(self) -> bool:

@@ -66,7 +66,7 @@ OUTCOMES: Mapping[str, type[Any]] = {
 PLAIN = frozenset(
     {
         *("adds", "argument", "by", "factor", "mode", "name", "operation"),
-        *("located", "segment", "subject", "varied", "without"),
+        *("generated", "located", "segment", "subject", "varied", "without"),
     }
 )
 #: Fields that are links, whose host stays readable.

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from assay.contract.model import Operation
 from assay.history import History
 from assay.history.events import ProbeRun
 from assay.judging.corrections import soften
@@ -68,21 +67,26 @@ def judge(
     check: Check,
     obligations: Sequence[Obligation],
     run: ProbeRun,
+    kind: Kind,
     clauses: Iterable[Kind],
 ) -> tuple[Verdict, ...]:
-    """Return the verdict on each obligation of a trial."""
+    """Return the verdict on each obligation of a trial, all of one clause."""
     exchanges = {exchange.n: exchange for exchange in run.history.exchanges}
     kinds = tuple(clauses)
     by_facet: dict[str, list[Evidence]] = {}
     for evidence in check(run.history):
         softened = soften(evidence, exchanges, kinds)
         by_facet.setdefault(evidence.facet, []).append(softened)
-    operations = kinds[0].contract.operations if kinds else {}
     called = {n: exchange.call.operation for n, exchange in exchanges.items()}
     served = {called[n] for n, exchange in exchanges.items() if exchange.accepted}
     verdicts: list[Verdict] = []
     for obligation in obligations:
-        verdict = _verdict(obligation, by_facet.get(obligation.facet, []), run, operations)
+        verdict = _verdict(
+            obligation,
+            by_facet.get(obligation.facet, []),
+            run,
+            lambda undecided: str(why_undecided(run.history, kind, undecided, kinds)),
+        )
         whole = exercised(verdict, obligation, served, called)
         if run.stopped and whole is not verdict:
             stopped = Standing.UNVERIFIED
@@ -103,14 +107,14 @@ def _verdict(
     obligation: Obligation,
     evidence: Sequence[Evidence],
     run: ProbeRun,
-    operations: Mapping[str, Operation],
+    why: Callable[[Obligation], str],
 ) -> Verdict:
     standing, reason = weigh(evidence)
     shortage = None
     if not evidence and run.stopped:
         standing, reason, shortage = Standing.UNVERIFIED, run.stopped, run.shortage
     elif not evidence:
-        reason = why_undecided(run.history, operations)
+        reason = why(obligation)
     elif standing is Standing.INDETERMINATE and run.stopped:
         reason = f"{reason}; the trial {run.stopped}"
     return Verdict(

@@ -13,9 +13,6 @@ from enum import Enum
 
 from assay.errors import Shortage
 
-#: The reason why a facet without evidence is undecided.
-NO_EVIDENCE = "no exchange of the trial can show it"
-
 
 class Agreement(Enum):
     """What one observation says about one facet."""
@@ -97,7 +94,7 @@ class Exit(Enum):
 
 
 def weigh(evidence: Iterable[Evidence]) -> tuple[Standing, str]:
-    """Merge evidence on one facet: a violation outweighs doubt, doubt a pass."""
+    """Merge evidence on one facet: a violation outweighs doubt, doubt a pass; without any, no reason."""
     seen = tuple(evidence)
     for agreement, standing in (
         (Agreement.DISAGREES, Standing.VIOLATES),
@@ -108,7 +105,7 @@ def weigh(evidence: Iterable[Evidence]) -> tuple[Standing, str]:
             if each.agreement is agreement:
                 conforms = standing is Standing.CONFORMS
                 return standing, "" if conforms else f"expected {each.expected}; {each.seen}"
-    return Standing.INDETERMINATE, NO_EVIDENCE
+    return Standing.INDETERMINATE, ""
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property, partial
 
-from assay.binding.features import is_bound, missing_reason
+from assay.binding.features import is_bound, missing_reason, place_of_items
 from assay.binding.join import BoundContract, capabilities
 from assay.binding.target import RoleChoice, ScaKind, Target
 from assay.contexts.context import Context, in_context
@@ -201,6 +201,9 @@ def decide(
     not offer excuses the bank, but not a TPP.
     """
     disposition, reason = Disposition.ASK, ""
+    nowhere = next(
+        filter(None, (place_of_items(each, contract, target) for each in obligation.requires)), ""
+    )
     unbound = [each for each in obligation.requires if not is_bound(each, contract, target)]
     if obligation.kind == UNSPECIFIED:
         disposition, reason = Disposition.UNSPECIFIED, "the source document leaves this open"
@@ -208,6 +211,8 @@ def decide(
         disposition, reason = Disposition.NOT_APPLICABLE, excuse
     elif obligation.not_applicable_because:
         disposition, reason = Disposition.NOT_APPLICABLE, obligation.not_applicable_because
+    elif nowhere:
+        disposition, reason = Disposition.UNVERIFIED, f"needs {nowhere} in the target file"
     elif unbound:
         disposition = Disposition(unbound[0].if_missing.value)
         reason = missing_reason(unbound[0])

@@ -8,19 +8,38 @@ signs, before the first call that has no consent yet. Kinds about consents make 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from assay.contract.model import Contract, Operation
-from assay.history import Call, Reply, Step, Subject
+from assay.history import Arrange, Call, Reply, Step, Subject
 from assay.rules import steps
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.rule import Kind, Scenario, Script
+from assay.rules.scope import Calls
 
 
 def probe_of(kind: Kind, scenario: Scenario) -> Script:
     """Return the probe of a scenario, which first makes the consents that the contract demands."""
-    probe = kind.probe(scenario)
+    probe = _arranged(kind.contract, kind.probe(scenario))
     return probe if kind.own_consents else with_consents(kind.contract, probe)
+
+
+def _arranged(contract: Contract, script: Script) -> Script:
+    """Run a probe, and ask for entries only of what has any: another resource is `of` it."""
+    dated = {resource.of for resource in contract.resources.values()}
+    reply: Reply | None = None
+    while True:
+        try:
+            step: Step = next(script) if reply is None else script.send(reply)
+        except StopIteration:
+            return
+        if isinstance(step, Arrange):
+            holdings = (
+                each if each.resource in dated else replace(each, entries=())
+                for each in step.holdings
+            )
+            step = replace(step, holdings=tuple(holdings))
+        reply = yield step
 
 
 def signed_consents(kind: Kind) -> tuple[Operation, ...]:
@@ -44,6 +63,34 @@ def demands_consent(kind: Kind) -> bool:
 def named_operations(kind: Kind) -> Iterator[Operation]:
     """Yield the operations that a clause names, also those of its requests."""
     yield from _named(getattr(kind, each.name) for each in fields(kind))
+
+
+def operations_in_scope(kind: Kind) -> frozenset[str] | None:
+    """Return the operations whose calls a check looks at; None for all that there are."""
+    every = kind.contract.operations.values()
+    match kind.scope.calls:
+        case Calls.ALL:
+            return None
+        case Calls.CONTRACT:
+            return frozenset(operation.id for operation in every)
+        case Calls.NAMED:
+            named = {operation.id for operation in named_operations(kind)}
+            requests = frozenset[str]().union(
+                *(_requests(operation) for operation in every if operation.id in named)
+            )
+            return frozenset(
+                operation.id
+                for operation in every
+                if operation.id in named
+                or _requests(operation) & requests
+                or operation.grants
+                or operation.writes
+            )
+
+
+def _requests(operation: Operation) -> frozenset[str]:
+    about = operation.makes, operation.shows, operation.changes, operation.ends
+    return frozenset(request for request in about if request)
 
 
 def _named(values: Iterable[object]) -> Iterator[Operation]:

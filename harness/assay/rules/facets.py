@@ -22,6 +22,7 @@ FEATURES: Final = (
     "unlisted",
     "other",
     "mode",
+    "next",
     "value",
     "links",
     "approval",

@@ -256,7 +256,9 @@ class ScreenFlow:
         if self._disconnected():
             return self._leave(Ending.DISCONNECTED)
         if driver.redirected and not self.decided:
-            self.result.why = f"the browser was redirected before a screen asked for the {self.sca.deciding}"
+            self.result.why = (
+                f"the browser was redirected before a screen asked for the {self.sca.deciding}"
+            )
         if status in REFUSALS or (driver.redirected and not self.decided):
             return self._leave(Ending.DISCONNECTED)
         if self.sca.confirmed_by and not replace(self.step, spoof="").right:

@@ -52,6 +52,7 @@ _RARE: Mapping[str, object] = {
     "by": "",
     "host": None,
     "consent": None,
+    "generated": (),
     "variation": "",
 }
 _ENUMERATED: Mapping[str, type[Token | CredentialPlace]] = {
@@ -63,7 +64,7 @@ _NONE_INVENTED: Mapping[str, str] = MappingProxyType({})
     Call, _FREQUENT
 )
 _credentials, _credentials_in, _bearer, _without, _varied, *_last = setters(Call, _RARE)
-_invented, _by, _host, _consent, _variation = _last
+_invented, _by, _host, _consent, _generated, _variation = _last
 (_resource, _key, _on, _state, _accepted, _fields, _id, _digest, _content) = setters(
     Item, ("resource", "key", "on", "state", "accepted", "fields", "id", "digest", "content")
 )
@@ -154,6 +155,7 @@ def call_of(record: Record) -> Call:
     _by(call, "")
     _host(call, None)
     _consent(call, None)
+    _generated(call, ())
     _variation(call, "")
     for name, value in others:
         enumerated = _ENUMERATED.get(name)

@@ -25,10 +25,11 @@ from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Disposition, Plan
 from assay.rules.clauses import clauses_of
+from assay.rules.consent_probes import operations_in_scope
 from assay.rules.evidence import evidence_of
 from assay.rules.rule import Kind
 from assay.traffic.evidence_summary import EvidenceSummary, MergedEvidence
-from assay.traffic.scopes import HistoryParts, operations_in_scope
+from assay.traffic.scopes import HistoryParts
 from assay.traffic.stored_history import StoredHistory
 
 
@@ -268,7 +269,7 @@ class Judge:
             bound = self.plan.clauses[first.contract][first.clause]
             check = party_check(bound, self.party, own.__contains__)
             kinds = clauses_of(contract) if self.party is Party.BANK else ()
-            for verdict in judge(check, obligations, ProbeRun(history=history), kinds):
+            for verdict in judge(check, obligations, ProbeRun(history=history), bound.kind, kinds):
                 standings[verdict.obligation] = verdict.standing
         return standings
 

@@ -20,7 +20,7 @@ from assay.binding.path_slots import repeated_slots
 from assay.binding.pointer import MISSING, find
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.binding.token_places import without_parameters
-from assay.binding.values import has_placeholder
+from assay.binding.values import has_placeholder, is_unique
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same
 from assay.history import Call
@@ -212,6 +212,11 @@ class RequestMatcher:
             mode=mode,
             credentials=access is not None,
             without=() if operation.changes else tuple(absent),
+            generated=tuple(
+                name
+                for name, own in binding.arguments.items()
+                if name in arguments and is_unique(own.value)
+            ),
         )
         auth = self.target.auth.of(by_tpp=operation.by_tpp)
         malformed = parse_request.find_malformation(request, operation, call, auth)

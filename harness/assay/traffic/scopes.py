@@ -8,43 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.contract.model import Operation
 from assay.history import Exchange, History
-from assay.rules.consent_probes import named_operations
+from assay.rules.consent_probes import operations_in_scope
 from assay.rules.rule import Kind
-from assay.rules.scope import Calls
 from assay.traffic.stored_history import StoredHistory
 
 #: The number of events from which a history is long.
 LONG = 1000
-
-
-def operations_in_scope(kind: Kind) -> frozenset[str] | None:
-    """Return the operations whose calls a check looks at; None for all that there are."""
-    every = kind.contract.operations.values()
-    match kind.scope.calls:
-        case Calls.ALL:
-            return None
-        case Calls.CONTRACT:
-            return frozenset(operation.id for operation in every)
-        case Calls.NAMED:
-            named = {operation.id for operation in named_operations(kind)}
-            requests = frozenset[str]().union(
-                *(_requests(operation) for operation in every if operation.id in named)
-            )
-            return frozenset(
-                operation.id
-                for operation in every
-                if operation.id in named
-                or _requests(operation) & requests
-                or operation.grants
-                or operation.writes
-            )
-
-
-def _requests(operation: Operation) -> frozenset[str]:
-    about = operation.makes, operation.shows, operation.changes, operation.ends
-    return frozenset(request for request in about if request)
 
 
 @dataclass(slots=True)

@@ -314,7 +314,12 @@ def test_other_media_types() -> None:
     [
         ('{"iban": "FR1"}', "FR1"),
         ('{"iban": ""}', None),
-        ('{"iban": 12}', None),
+        ('{"iban": 12}', "12"),
+        ('{"iban": 0}', "0"),
+        ('{"iban": 12.0}', None),
+        ('{"iban": 1e2}', None),
+        ('{"iban": true}', None),
+        (f'{{"iban": {10**45}}}', None),
         ('{"iban": null}', None),
         ('{"iban": ["FR1"]}', None),
         ('{"iban": {"iban": "FR1"}}', None),
@@ -328,7 +333,7 @@ def test_other_media_types() -> None:
     ],
 )
 def test_keys(item: str, key: str | None) -> None:
-    """An item whose key is no text has none; nothing that a list holds stops the reading."""
+    """A key is a text or a whole number; nothing that a list holds stops the reading."""
     got = outcome(wire(200, f'{{"accounts": [{item}]}}'))
     assert (Item(key=key),) == got.items
 
@@ -578,3 +583,15 @@ def test_the_link_to_the_screens_is_none_of_them() -> None:
     located = replace(wire(201), headers=(("location", screens),))
     body = {"links": {"a": screens, "self": "/b"}}
     assert ("https://bank.example/b",) == links_of(located, body, binding)
+
+
+@pytest.mark.parametrize(
+    ("body", "key"), [("1000000", "1000000"), ('"P-1"', "P-1"), ("1.5", None), ('""', None)]
+)
+def test_a_body_that_is_the_bare_id_of_what_was_made(body: str, key: str | None) -> None:
+    """The pointer "" finds it; without that pointer, an answer without an object shows no item."""
+    bare = OperationBinding(one="", item=ItemBinding(key=("",)))
+    came = outcome(wire(201, body), bare)
+    assert key == (came.items[0].key if isinstance(came, Accepted) and came.items else None)
+    unread = outcome(wire(201, body), OperationBinding(one="", item=ItemBinding(key=("/id",))))
+    assert isinstance(unread, Indeterminate)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from assay.binding.arguments import generated
 from assay.binding.encode import Access, encode
 from assay.binding.target import OperationBinding, Place, Spelling, Target, TransportKind
 from assay.contract.model import Operation
@@ -76,3 +77,12 @@ def test_a_change_has_the_headers_of_every_call() -> None:
     assert b'"6"' in (changed.body or b"")
     bare = encode(replace(plain, without=("tenant",)), move, target, Access())
     assert "X-Tenant" not in dict(bare.headers)
+
+
+def test_only_what_the_file_makes_anew_counts_as_generated() -> None:
+    """A value of the probe in the place of `{unique}` is chosen, so that it is compared."""
+    trace = Spelling(place=Place.HEADER, name="Trace", value="t-{unique}")
+    binding = bound(trace=trace, tenant=replace(PORT, value="acme")).operations["tables"]
+    given = {"trace": "t-1", "tenant": "acme"}
+    assert ("trace",) == generated(CALL, given, binding)
+    assert () == generated(replace(CALL, arguments={"trace": "t-1"}), given, binding)

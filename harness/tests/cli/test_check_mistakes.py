@@ -1,11 +1,15 @@
 """Seventy-seven mistakes in contracts and target files: each is named at its own line, once."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from assay._resources import contract_dir
+from assay.binding.read import find_target, read_target
+from assay.binding.target import FixtureKind
+from assay.binding.without_effect import without_effect
 from assay.cli.check import command
 from assay.errors import InputError
 
@@ -173,6 +177,16 @@ def test_a_signer_needs_something_to_sign(tmp_path):
     path = tmp_path / "reading.yaml"
     path.write_text(given.replace(", write", "").replace("write, ", ""), encoding="utf-8")
     assert CliRunner().invoke(command, [str(desk / "quay.yaml"), str(path)]).exception is None
+
+
+@pytest.mark.parametrize("kind", FixtureKind)
+def test_words_for_a_control_api_need_one(kind):
+    """A fixture class gets the contract's own words, so that the words of another have no effect."""
+    target = read_target(find_target("sandbox"))
+    target = replace(target, fixtures=replace(target.fixtures, kind=kind))
+    keys = [key for key, _ in without_effect(target, []) if key[0] == "fixtures"]
+    words = [("fixtures", "segments"), ("fixtures", "effects")]
+    assert keys == ([] if kind is FixtureKind.CONTROL else words)
 
 
 NOTES = {

@@ -16,6 +16,8 @@ from assay.binding.encode import Access
 from assay.binding.target import (
     Auth,
     AuthKind,
+    FixtureKind,
+    Fixtures,
     ItemBinding,
     NextPage,
     OperationBinding,
@@ -24,7 +26,7 @@ from assay.binding.target import (
     TransportKind,
     Turn,
 )
-from assay.contract.model import Operation
+from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.environment import Environment
 from assay.execution.executor import run_probe
@@ -37,6 +39,7 @@ from assay.history import (
     Cause,
     Event,
     Exchange,
+    Holding,
     Indeterminate,
     Step,
     Subject,
@@ -73,11 +76,13 @@ class Place:
     codes: dict[str, str] = field(default_factory=dict)
     trouble: str = ""
     closed: int = 0
+    asked: list[Arrange] = field(default_factory=list)
 
     def open(self) -> Place:
         return self
 
     def arrange(self, step: Arrange) -> tuple[Subject, Access]:
+        self.asked.append(step)
         if step.subject == "nobody":
             raise CannotArrange("somebody who owns a ship")
         return Subject(name=step.subject, now=NOW, owns=()), Access(
@@ -158,6 +163,17 @@ def test_codes_of_a_customer() -> None:
     """The codes of a customer come by the target's words, and are known by the contract's."""
     run = go(whole_walk(), codes={"TXT": "123456", "sms": "1"})
     assert {"sms": "123456"} == run.recorded[0][1].codes
+
+
+@pytest.mark.parametrize("offers", [frozenset(), frozenset({Capability.ENTRIES})])
+def test_entries_that_are_not_offered_are_not_asked_for(offers: frozenset[Capability]) -> None:
+    """A fixture provider without `entries` cannot be asked for a customer who has some."""
+    target = replace(PROFILE, fixtures=Fixtures(kind=FixtureKind.PYTHON, offers=offers))
+    done = go(
+        steps.arrange("psu", Holding(resource="account", entries=(NOW.date(),))), target=target
+    )
+    (asked,) = done.place.asked
+    assert [holding.entries for holding in asked.holdings] == [(NOW.date(),) if offers else ()]
 
 
 def test_the_order_of_events() -> None:

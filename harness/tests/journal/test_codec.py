@@ -78,6 +78,7 @@ CALL = Call(
     host=0,
     variation="another amount",
     consent="consent-1",
+    generated=("X-Request-ID",),
 )
 ITEM = Item(
     resource="transaction",

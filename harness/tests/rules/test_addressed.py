@@ -148,6 +148,14 @@ def test_a_change_is_refused_for_its_key_only_if_the_same_change_is_taken():
     assert [] == says(refused, modify(NO, key=MINE, amount="1.00"))
 
 
+@pytest.mark.parametrize(("generated", "judged"), [(("amount",), True), ((), False)])
+def test_a_value_that_each_call_makes_anew_is_no_difference_from_the_control(generated, judged):
+    """An argument with `{unique}` differs between any two calls, so the control counts."""
+    events = modify(NO, key=ODD, amount="u1"), modify(key=MINE, amount="u2")
+    events = (replace(e, call=replace(e.call, varied=(), generated=generated)) for e in events)
+    assert judged is any("unknown agrees" in line for line in says(*events))
+
+
 def test_only_a_key_made_from_a_real_one_is_known_to_be_nobodys():
     """Others may have been made before the history began."""
     assert [] == says(read(shown("77"), key="77"), read(NO, key="78"), read(key=MINE))

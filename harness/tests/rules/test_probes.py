@@ -20,6 +20,7 @@ from assay.history import (
 )
 from assay.judging.verdict import Agreement
 from assay.rules import steps
+from assay.rules.consent_probes import probe_of
 from assay.rules.rule import Scenario
 
 FACETS = facets()
@@ -352,3 +353,15 @@ def test_a_walk_turns_back_from_circles_and_ends_at_its_bound(fickle, calls):
 def test_the_zone_of_the_probes_is_the_contracts():
     """Paris is what the builders say it is."""
     assert PARIS is ruled("batch-quota").zone
+
+
+def test_entries_are_asked_for_only_of_what_can_have_any():
+    """Where no resource of the contract is of an account or a card, neither has entries."""
+    depth = ruled("transactions.depth")
+    alone = {name: replace(each, of=None) for name, each in AISP.resources.items()}
+    contract = replace(AISP, resources=alone)
+    for each, entries in ((depth, True), (replace(depth, contract=contract), False)):
+        bank = Obliging()
+        bank.play(probe_of(each, each.facets()[0].scenario))
+        asked = [step.holdings for step in bank.steps if isinstance(step, Arrange)]
+        assert entries is any(holding.entries for holdings in asked for holding in holdings)

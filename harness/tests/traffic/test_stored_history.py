@@ -52,7 +52,15 @@ CALLS = [
     replace(PLAIN, arguments={"amount": Decimal("1.10"), "more": {"a": [True, 1.5]}}),
     replace(PLAIN, present=False, alias=0, follow="/next", mode="m", malformed=Malformed.DEEP),
     replace(PLAIN, credentials=True, credentials_in=CredentialPlace.BODY, bearer=Token.NONE),
-    replace(PLAIN, without=("a",), varied=("b",), invented={"a": "b"}, by="tpp-2", host=0),
+    replace(
+        PLAIN,
+        without=("a",),
+        varied=("b",),
+        invented={"a": "b"},
+        by="tpp-2",
+        host=0,
+        generated=("a",),
+    ),
     replace(PLAIN, variation="another", arguments={"odd": object()}),
 ]
 OUTCOMES = [

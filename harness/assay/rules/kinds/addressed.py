@@ -273,7 +273,7 @@ class _CallHistory:
         fault = UNKNOWN if known != key else "" if own else FOREIGN
         if known not in self.makers or (fault == UNKNOWN and not own):
             return None
-        asked = clauses.without_call_ids(self.tracked.lifecycle.contract, exchange).call.arguments
+        asked = clauses.without_call_ids(self.tracked.lifecycle.contract, exchange).call.compared
         rest = sorted((name, repr(value)) for name, value in asked.items() if name != about)
         when = self.epoch, self.changes.get(known, 0)
         return _AddressedCall(

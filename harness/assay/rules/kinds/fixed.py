@@ -282,7 +282,7 @@ def _changes(clause: Fixed, history: History) -> Iterator[Evidence]:
 
 def _besides(clause: Fixed, change: Change) -> str:
     """Return what a change asks for besides the field."""
-    sent = change.exchange.call.arguments
+    sent = change.exchange.call.compared
     return repr(sorted((name, repr(value)) for name, value in sent.items() if name != clause.field))
 
 

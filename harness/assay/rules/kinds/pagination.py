@@ -76,17 +76,20 @@ class Pagination(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return two facets for page sizes, two for the items, and one for the end."""
-        key = (BindingRequirement(operation=self.operation.id, feature="key"),)
+        turned, key = (
+            (BindingRequirement(operation=self.operation.id, feature=feature),)
+            for feature in ("next", "key")
+        )
         descriptions: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
             ("first-page", f"the first page has {self.size} items if there are more", ()),
-            ("full-pages", f"every later page but the last has {self.size} items", ()),
-            ("complete", "every item appears on some page", key),
-            ("no-repeats", "no item appears twice", key),
-            ("ends", "paging comes to an end", ()),
+            ("full-pages", f"every later page but the last has {self.size} items", turned),
+            ("complete", "every item appears on some page", (*turned, *key)),
+            ("no-repeats", "no item appears twice", (*turned, *key)),
+            ("ends", "paging comes to an end", turned),
         )
         # How many things somebody owns can often not be arranged; of entries it can.
         full = f"a list of exactly {2 * self.size} items can be read to its end"
-        exact = ((EXACT, full, key),) if self.operation.about else ()
+        exact = ((EXACT, full, (*turned, *key)),) if self.operation.about else ()
         roster = [Capability.PSU, Capability.ROSTER]
         if self.operation.about:
             roster.append(Capability.ENTRIES)

@@ -307,7 +307,7 @@ class _Judged:
     def _frame(self, call: Call) -> Hashable:
         """Return all that a call asks for, beside the parameter."""
         own = {self.clause.argument, *clauses.call_ids(self.clause.contract, call.operation)}
-        rest = sorted((name, repr(v)) for name, v in call.arguments.items() if name not in own)
+        rest = sorted((name, repr(v)) for name, v in call.compared.items() if name not in own)
         missing = {*call.without} - {self.clause.argument}
         who = call.subject, call.by, call.present, call.host, call.alias
         return call.operation, *who, call.mode, call.varied, tuple(sorted(missing)), repr(rest)

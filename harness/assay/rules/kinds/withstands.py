@@ -163,7 +163,7 @@ def _strange(value: Json, values: Mapping[str, Json]) -> bool:
 
 def _frame(call: Call, argument: str) -> _Frame:
     """Return everything that was sent except one argument."""
-    rest = sorted((name, repr(value)) for name, value in call.arguments.items() if name != argument)
+    rest = sorted((name, repr(value)) for name, value in call.compared.items() if name != argument)
     who = call.operation, call.subject, call.by, call.host, call.alias, call.present
     return digest_of(*who, call.mode, argument, rest)
 

@@ -216,7 +216,7 @@ def _rest(lifecycle: Lifecycle, call: Call) -> Hashable:
         lifecycle.create.owned,
         lifecycle.create.due.argument if lifecycle.create.due else None,
     }
-    sent = {name: value for name, value in call.arguments.items() if name not in apart}
+    sent = {name: value for name, value in call.compared.items() if name not in apart}
     return call.by, call.host, call.alias, call.present, repr(sorted(sent.items()))
 
 

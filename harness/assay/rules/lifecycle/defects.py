@@ -32,7 +32,7 @@ def frame(request: Instance, field: str) -> Frame:
     A customer of the same name who was arranged again counts as another customer.
     """
     call = request.made.call
-    rest = sorted((name, repr(value)) for name, value in call.arguments.items() if name != field)
+    rest = sorted((name, repr(value)) for name, value in call.compared.items() if name != field)
     who = call.subject, id(request.subject), call.by
     return digest_of(who, call.mode, call.host, call.alias, call.present, rest)
 

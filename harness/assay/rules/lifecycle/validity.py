@@ -157,7 +157,7 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
         return not call.variation and all(type(value) in plain for value in call.arguments.values())
     bare = clauses.without_call_ids(past.lifecycle.contract, exchange).call.arguments
     apart = {create.owned, *call.varied, create.due.argument if create.due else None}
-    apart |= call.arguments.keys() - bare.keys()
+    apart |= (call.arguments.keys() - bare.keys()) | {*call.generated}
     return all(
         name in apart or repr(value) in past.accepted_values.get(name, ())
         for name, value in call.arguments.items()
