@@ -70,7 +70,7 @@ def _lost(binding: _Raw, at: Pointer) -> Iterator[Finding]:
             elif isinstance(here, list) and step.isdecimal() and int(step) < len(here):
                 here = cast("list[Any]", here)[int(step)]
             elif here is not MISSING or step.isdecimal():
-                hint = f"add a `template` with a list that has an element {step}"
+                hint = f"add a `template` with a list that has an element {step}, or an object with {step}"
                 hint = hint if step.isdecimal() else "add the object to the `template`"
                 yield where, f"there is no place for {pointer} in the template", hint
                 break
