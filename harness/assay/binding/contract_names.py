@@ -17,6 +17,7 @@ from assay.binding.authorization import misfits
 from assay.binding.submission import all_bindings, misplaced, without_submission
 from assay.binding.target import Target
 from assay.binding.unusable_values import unusable, wrong_states
+from assay.binding.values import filled_in
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Contract, Json, Operation
 from assay.contract.scalars import text_of
@@ -118,12 +119,15 @@ class ContractNames:
             for name in self.resources.get(operation.makes or "", ())
         )
 
-    def fixed(self, argument: str) -> Iterator[tuple[str, Json]]:
-        """Yield each clause that fixes the value of an argument of a request, with the value."""
+    def expected(
+        self, operation: Operation, argument: str, value: Json
+    ) -> Iterator[tuple[str, str]]:
+        """Yield each clause that an ordinary value of an argument breaks, and what it must be."""
+        value = filled_in(value)
         for contract in self.contracts:
             for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
-                if (value := kind.fixed_value(argument)) is not None:
-                    yield clause.id, value
+                if expected := kind.expects(operation, argument, value):
+                    yield clause.id, expected
 
     @cached_property
     def scope(self) -> frozenset[str]:
@@ -160,9 +164,9 @@ def unknown_names(
             yield from _operation(binding, names.operations[name], names, at)
             yield from misplaced(binding, names.operations[name], at)
             yield from misfits(binding, names.operations[name], at)
-            yield from unusable(binding, names.operations[name], names.fixed, at)
+            yield from unusable(binding, names.operations[name], names.expected, at)
             yield from wrong_states(binding, names.operations[name], at)
-            yield from _identifiers(at, binding, bindings, names, others)
+            yield from _identifiers(at, binding, raw, names, others)
     yield from without_submission(bindings, names.operations)
     sections = ("fixtures", "sca", "safety", "error")
     fixtures, sca, safety, error = (raw.get(key) or {} for key in sections)
@@ -262,11 +266,13 @@ def _shown(operation: Operation) -> tuple[str, ...]:
 def _identifiers(
     place: Pointer,
     binding: _Raw,
-    bindings: _Raw,
+    raw: _Raw,
     names: ContractNames,
     others: Callable[[], ContractNames | None],
 ) -> Iterator[Finding]:
-    """Yield arguments whose identifiers are to be found in what lists none."""
+    """Yield arguments whose identifiers are to be found in what lists none, or not theirs."""
+    bindings, roles = raw["operations"], (raw.get("fixtures") or {}).get("roles") or {}
+    keys = {thing["key"] for role in roles.values() for thing in role.get("owns", ())}
     for argument, spelling in (binding.get("arguments") or {}).items():
         lister = (spelling or {}).get("found")
         if lister is None:
@@ -281,6 +287,12 @@ def _identifiers(
         elif not ((bindings.get(lister) or {}).get("item") or {}).get("id"):
             hint = f"add operations.{lister}.item.id, the pointer to the bank's own identifier"
             yield at, f"{lister} shows no identifier: its item has no id", hint
+        elif operations[lister].about:
+            hint = "name the operation that lists what a customer owns"
+            yield at, f"{lister} lists what belongs to one {operations[lister].about}", hint
+        elif keys and (value := spelling.get("value")) not in [None, *keys]:
+            what = f"no customer owns {found(value)}, so {lister} lists no identifier of it"
+            yield (*at[:-1], "value"), what, "write a key under `owns` of a role, or remove `found`"
 
 
 def _unknown(at: Pointer, given: Iterable[str], known: _Known) -> Iterator[Finding]:

@@ -161,7 +161,7 @@ def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
     unknown = [name for name in target.operations if name not in names.operations]
     elsewhere = others() if unknown else None
     for name in sorted(unknown):
-        inherited = target.is_of_shipped_base("operations", name)
+        inherited = target.is_of_wider_base("operations", name)
         if not inherited and (not elsewhere or name not in elsewhere.operations):
             what = "no contract of this run has such an operation"
             hint = did_you_mean(name, names.operations)
@@ -172,7 +172,7 @@ def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
         unknown_names(target, names, others), unknown_in_roles(target, names, others)
     ):
         once = (*target.place(*at), *at[-1:], what)
-        if once not in written and not target.is_of_shipped_base(*at):
+        if once not in written and not target.is_of_wider_base(*at):
             written.add(once)
             yield problem_at(target, at, what, hint)
 

@@ -7,7 +7,7 @@ contract declares unavailable is not absent, since the contract says so itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from assay.binding.target import Target
@@ -41,7 +41,7 @@ def problems(
         ("resources", "resource", target.absent.resources, resources),
         ("operations", "operation", target.absent.operations, operations.keys() - unavailable),
     ):
-        for name in given:
+        for name in _own(target, section, given, {*known, *unavailable}):
             at = ("absent", section, name)
             if name in unavailable and section == "operations":
                 yield _problem(
@@ -57,7 +57,7 @@ def problems(
                 what = f"the operation is absent, and operations.{name} says how it is called"
                 yield _problem(target, at, what, "remove one of the two")
     for name in target.not_offered:
-        if target.is_of_shipped_base("not_offered", name):
+        if target.is_of_wider_base("not_offered", name):
             continue
         rule, _, facet = name.partition("/")
         if rule not in rules and rule not in elsewhere("rules"):
@@ -70,6 +70,15 @@ def problems(
     yield from _all_absent(contracts, target)
     yield from _owned(target)
     yield from _removed(target, operations)
+
+
+def _own(
+    target: Target, section: str, given: Iterable[str], known: Collection[str]
+) -> Iterator[str]:
+    """Yield the names that contracts of the run have, and those that may be mistakes of the file."""
+    for name in given:
+        if name in known or not target.is_of_wider_base("absent", section, name):
+            yield name
 
 
 def _a(noun: str) -> str:

@@ -21,6 +21,7 @@ from assay._resources import contract_dir
 from assay.binding.checks import bad_url, findings
 from assay.binding.contract_files import named_contracts
 from assay.binding.convert import convert
+from assay.binding.submission import without_removals
 from assay.binding.target import Target, TransportKind
 from assay.binding.waiver_files import with_waivers
 from assay.contract.files.document import Document, Spot, found, problem
@@ -66,7 +67,7 @@ def read_merged(
         merged = with_waivers(merged, waivers)
     except InputError as error:
         problems += error.problems
-    problems += check(merged, "target")
+    problems += check(replace(merged, data=without_removals(merged.data)), "target")
     if not problems:
         raw = cast("_Raw", merged.data)
         problems = [problem(merged, *finding) for finding in findings(raw)]

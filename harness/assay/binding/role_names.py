@@ -12,8 +12,11 @@ from typing import Any, TypeAlias, cast
 
 from assay.binding.contract_names import ContractNames
 from assay.binding.target import Target
+from assay.binding.unusable_values import not_allowed
 from assay.contract.files.document import Finding, Pointer, found
+from assay.contract.model import Json
 from assay.errors import did_you_mean
+from assay.rules.steps import roots
 
 __all__ = ["unknown_in_roles"]
 
@@ -38,6 +41,28 @@ def unknown_in_roles(
                 known = {*known, *known_in(more)}
             if known and name not in known:
                 yield where, f"no contract has the {noun} {found(name)}", did_you_mean(name, known)
+        for argument, value, where in _sent(content, names, at):
+            for operation in names.operations.values():
+                if operation.makes and argument in {operation.owned, *operation.arguments}:
+                    yield from not_allowed(operation, argument, value, names.expected, where)
+
+
+def _sent(role: _Raw, names: ContractNames, at: Pointer) -> Iterator[tuple[str, Json, Pointer]]:
+    """Yield the values of a customer that requests are sent with, each with its argument."""
+    for index, registration in enumerate(role.get("registrations") or ()):
+        where = (*at, "registrations", index, "value")
+        yield registration["argument"], registration["value"], where
+    owned = {
+        (each.owned, owner.id)
+        for contract in names.contracts
+        for each in contract.operations.values()
+        for owner in roots(contract)[:1]
+        if each.makes and each.owned
+    }
+    for index, holding in enumerate(role.get("owns") or ()):
+        for argument, resource in owned:
+            if holding["resource"] == resource:
+                yield argument or "", holding["key"], (*at, "owns", index, "key")
 
 
 def _uses(role: _Raw, at: Pointer) -> Iterator[_Use]:

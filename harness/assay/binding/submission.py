@@ -59,6 +59,31 @@ def whole_alias(binding: _Raw, alias: _Raw) -> _Raw:
     return {**base, "path": alias["path"], "arguments": own}
 
 
+def without_removals(data: _Raw) -> _Raw:
+    """Return a target file whose submissions lack the nulls that remove a key of the operation."""
+    raw = data.get("operations")
+    operations = {
+        name: {
+            key: _kept(binding, value) if key in (SUBMISSION, SUBMITTED) else value
+            for key, value in cast("_Raw", binding).items()
+        }
+        if isinstance(binding, Mapping)
+        else binding
+        for name, binding in (cast("_Raw", raw).items() if isinstance(raw, Mapping) else ())
+    }
+    return {**data, **({"operations": operations} if operations else {})}
+
+
+def _kept(base: Any, top: Any) -> Any:
+    if not isinstance(base, Mapping) or not isinstance(top, Mapping):
+        return top
+    return {
+        name: _kept(cast("_Raw", base).get(name), value)
+        for name, value in cast("_Raw", top).items()
+        if value is not None or name not in base
+    }
+
+
 def _whole(base: _Raw, top: _Raw) -> _Raw:
     """Return a binding laid over another; an argument that is sent elsewhere is not sent twice."""
     moved = {

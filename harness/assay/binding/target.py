@@ -315,13 +315,14 @@ class Target:
             for name in each.outputs
         }
 
-    def is_of_shipped_base(self, *pointer: str | int) -> bool:
-        """Whether a key is inherited from a file that Assay includes.
+    def is_of_wider_base(self, *pointer: str | int) -> bool:
+        """Whether a key is inherited from a file that Assay includes, or that binds other contracts.
 
-        Such a file binds more than a contract of the user's own may have, and that has no effect.
+        Such a file says more than the contracts of this one may have, and that has no effect.
         """
         path, _ = self.place(*pointer)
-        return path != self.path and Path(path).parent == contract_dir() / "targets"
+        narrowed = self.place("contracts")[0] == self.path and bool(self.contracts)
+        return path != self.path and (narrowed or Path(path).parent == contract_dir() / "targets")
 
     def place(self, *pointer: str | int) -> tuple[str, int]:
         """Return the file and line of a key, or of its nearest parent that exists."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
+from assay.binding.pointer import MISSING, steps
 from assay.binding.spelling import SLOT
 from assay.binding.submission import SUBMISSION, SUBMITTED
 from assay.contract.files.document import Finding, Pointer, found
@@ -18,8 +19,8 @@ from assay.contract.scalars import number_of
 from assay.errors import did_you_mean
 
 _Raw: TypeAlias = Mapping[str, Any]
-#: Yields each clause that fixes the value of an argument, with the value.
-_Fixed: TypeAlias = Callable[[str], Iterable[tuple[str, Json]]]
+#: Yields each clause that a value of an argument breaks, with what it must be.
+Expected: TypeAlias = Callable[[Operation, str, Json], Iterable[tuple[str, str]]]
 
 #: The values that an argument has in requests.
 _VALUES: Final = ("value", "other")
@@ -27,17 +28,57 @@ _VALUES: Final = ("value", "other")
 _NESTED: Final = frozenset({"open", "accepted"})
 
 
-def unusable(binding: _Raw, operation: Operation, fixed: _Fixed, at: Pointer) -> Iterator[Finding]:
+def unusable(
+    binding: _Raw, operation: Operation, expected: Expected, at: Pointer
+) -> Iterator[Finding]:
     """Yield what is wrong with how the arguments and modes of an operation are sent."""
     templates = [*_templates(binding, operation)]
+    yield from _lost(binding, at)
     for section in ("arguments", "modes"):
         for name, spelling in (binding.get(section) or {}).items():
             where: Pointer = (*at, section, name)
             yield from _without_slot(spelling or {}, templates, where)
             if section == "arguments" and spelling is not None:
                 yield from _argument(name, spelling, operation, where)
-                if operation.makes:
-                    yield from _not_allowed(name, spelling, fixed, where)
+                for key in _VALUES:
+                    if key in spelling:
+                        given = spelling[key]
+                        yield from not_allowed(operation, name, given, expected, (*where, key))
+
+
+def _lost(binding: _Raw, at: Pointer) -> Iterator[Finding]:
+    """Yield the pointers into the body that lead into a list, or to a place, that no template has.
+
+    A change that repeats its whole request has that request's body, a submission that of the
+    request; and what stands inside another argument's value may be in a list of that value.
+    """
+    if binding.get("whole") or at[-1] in (SUBMISSION, SUBMITTED):
+        return
+    places = [
+        ((*at, section, name, "body"), pointer)
+        for section in ("arguments", "modes")
+        for name, spelling in (binding.get(section) or {}).items()
+        for pointer in _listed((spelling or {}).get("body"))
+    ]
+    for where, pointer in places:
+        if any(pointer.startswith(f"{other}/") for _, other in places if other != pointer):
+            continue
+        here: Any = binding.get("template") or {}
+        for step in steps(pointer):
+            if isinstance(here, Mapping) and (step in here or not step.isdecimal()):
+                here = cast("_Raw", here).get(step, MISSING)
+            elif isinstance(here, list) and step.isdecimal() and int(step) < len(here):
+                here = cast("list[Any]", here)[int(step)]
+            elif here is not MISSING or step.isdecimal():
+                hint = f"add a `template` with a list that has an element {step}, or an object with {step}"
+                hint = hint if step.isdecimal() else "add the object to the `template`"
+                yield where, f"there is no place for {pointer} in the template", hint
+                break
+
+
+def _listed(pointers: Any) -> list[str]:
+    """Return one or more pointers as a list."""
+    return cast("list[str]", pointers) if isinstance(pointers, list) else [pointers or ""]
 
 
 def _templates(binding: _Raw, operation: Operation) -> Iterator[str]:
@@ -88,13 +129,13 @@ def _shapes(spelling: _Raw, at: Pointer) -> Iterator[Finding]:
             yield where, "the shape has no placeholder for the value", 'write "{}" where it stands'
 
 
-def _not_allowed(name: str, spelling: _Raw, fixed: _Fixed, at: Pointer) -> Iterator[Finding]:
-    """Yield values of an ordinary request that the contract itself does not allow."""
-    for clause, value in fixed(name):
-        for key in _VALUES:
-            if key in spelling and str(spelling[key]) != str(value):
-                what = f"expected {found(value)}, found {found(spelling[key])}"
-                yield (*at, key), what, f"the clause {clause} allows no other value"
+def not_allowed(
+    operation: Operation, name: str, value: Json, expected: Expected, at: Pointer
+) -> Iterator[Finding]:
+    """Yield a value of an ordinary call that the contract itself does not allow."""
+    for clause, wanted in expected(operation, name, value):
+        hint = f"the clause {clause} allows no other value"
+        yield at, f"expected {wanted}, found {found(value)}", hint
 
 
 def _has_place(shape: Any) -> bool:
@@ -116,7 +157,7 @@ def wrong_states(binding: _Raw, operation: Operation, at: Pointer) -> Iterator[F
         yield (*where, wrong), f"a {noun} has no state {wrong!r}", f"write {right!r}"
     first: list[tuple[Json, str]] = []
     for name, words in values.items():
-        for index, word in enumerate(words):
+        for index, word in enumerate(words or ()):
             before = next((listed for known, listed in first if known == word), None)
             if before is not None and before != name and frozenset((before, name)) != _NESTED:
                 what = f"{found(word)} is also a word for {before}"

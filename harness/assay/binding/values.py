@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, Final, cast
+from uuid import NAMESPACE_URL, uuid5
 
 from assay.binding.amounts import in_units
 from assay.binding.outputs import OutputValues
@@ -94,6 +95,17 @@ def filled(value: Json, made: RequestValues) -> Json:
     if isinstance(value, list | tuple):
         return [filled(member, made) for member in cast("list[Json]", value)]
     return value
+
+
+def filled_in(value: Json) -> Json:
+    """Return a value with an example of what each request fills in, but for values of answers."""
+    if not isinstance(value, str):
+        return value
+    moment = datetime(2026, 9, 16, 10, tzinfo=UTC)
+    for name, example in (("now", moment.isoformat()), ("unique", str(uuid5(NAMESPACE_URL, "")))):
+        value = value.replace(f"{{{name}}}", example)
+    value = re.sub(r"\{(alike|trial)\}", "a" * 30, value)
+    return _DAY.sub(lambda match: _day(match, RequestValues(today=moment.date())), value)
 
 
 def _day(match: re.Match[str], made: RequestValues) -> str:

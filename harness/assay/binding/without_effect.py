@@ -100,11 +100,12 @@ def _items_without_place(
 def other_meanings(
     target: Target, contracts: Sequence[Contract]
 ) -> Iterator[tuple[Pointer, str, str]]:
-    """Yield the words that usually mean something else, each with what was expected and what stands there.
+    """Yield what usually means something else, each with what was expected and what stands there.
 
     A word under the wrong heading cannot be recognised in the answers where no probe brings a
-    request into that state.
+    request into that state. A value that is never the same twice makes a repeat another request.
     """
+    yield from _never_repeated(target, contracts)
     for name, binding in target.operations.items():
         state = binding.item.state
         for listed, words in state.values.items() if state else ():
@@ -124,6 +125,23 @@ def other_meanings(
         if word != factor and word in known:
             found = f"{word!r}, the name of another factor"
             yield ("sca", "factors", factor), f"the bank's word for {factor}", found
+
+
+def _never_repeated(
+    target: Target, contracts: Sequence[Contract]
+) -> Iterator[tuple[Pointer, str, str]]:
+    """Yield the bodies with a value that is new in a repeat, where a clause has repeats rejected."""
+    for contract in contracts:
+        for operation in contract.operations.values():
+            binding = target.operations.get(operation.id)
+            if binding is None or "{unique}" not in str(binding.template):
+                continue
+            for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
+                if operation.makes and kind.rejects_repeats(operation.makes):
+                    place = ("operations", operation.id, "template")
+                    what = f"{{unique}} where {clause.id} has repeats rejected, and equal requests"
+                    what += " have equal bodies only with {alike}"
+                    yield place, "the same body in a repeat", what
 
 
 def _other_state(listed: State, word: Json) -> State | None:

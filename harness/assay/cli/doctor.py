@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 from collections import Counter
@@ -138,6 +139,8 @@ def _options(contracts: Sequence[str], target: str | None) -> str:
     return "".join([*named, f" --target {shlex.quote(target)}" if target else ""])
 
 
+#: A name that YAML reads as it stands.
+_PLAIN = re.compile(r"[\w./-]+")
 #: The check whose findings are marks of `assay init`: there are many in a fresh file.
 _MARKS = "guessed"
 
@@ -179,15 +182,13 @@ def _marks(findings: Sequence[Finding]) -> list[str]:
 
 
 def _confirmable(examined: Examination) -> Iterator[str]:
-    """Yield how to confirm the first doubt, where nothing is certainly wrong."""
-    doubts = [
-        f"{outcome.step.name}/{finding.key}"
-        for outcome in examined.outcomes
-        for finding in outcome.findings or ()
-        if finding.weight.value == "doubt"
-    ]
-    if doubts and len(doubts) == len(examined.blocking):
-        yield f"If this is intended, add to the file: confirmed: {{{doubts[0]}: REASON}}"
+    """Yield the lines with which the file confirms the doubts."""
+    doubts = dict.fromkeys(each.confirmation for each in examined.findings if each.confirmation)
+    if doubts:
+        yield "What the bank does on purpose, confirm in the file, each with the reason:"
+        yield "confirmed:"
+    for name in doubts:
+        yield f"  {name if _PLAIN.fullmatch(name) else json.dumps(name)}: REASON"
 
 
 def _next(option: str, examined: Examination) -> str:
@@ -233,4 +234,5 @@ def _finding(finding: Finding) -> dict[str, object]:
         "expected": finding.expected,
         "found": finding.found,
         "hint": finding.hint,
+        "confirmation": finding.confirmation,
     }

@@ -328,6 +328,7 @@ def _report(out: Path, text: str, draft: TargetDraft, contracts: Sequence[str]) 
     """Report what was written and what to do next; read the file as `assay check` would."""
     from assay.binding.join import bind  # noqa: PLC0415
     from assay.binding.read import read_target  # noqa: PLC0415
+    from assay.planning.prepare import SHIPPED  # noqa: PLC0415
 
     rows = list(enumerate(text.splitlines(), 1))
     guessed = [number for number, row in rows if "  # guessed: " in row]
@@ -337,6 +338,10 @@ def _report(out: Path, text: str, draft: TargetDraft, contracts: Sequence[str]) 
     )
     for number, row in missing:
         click.echo(f"  {out}:{number}: {row.removeprefix('# ')}")
+    for name in () if contracts else SHIPPED:
+        if name not in {each.id for each in draft.contracts}:
+            rest = f"to bind what it has, name the contract with --contract {name}"
+            click.echo(f"Left out: {name}, of which the document has too little ({rest})")
     # Any problem in it is reported as by `assay check`.
     bind(draft.contracts, read_target(out))
     click.echo("Next:")

@@ -55,11 +55,10 @@ def examine(seen: AnsweredOperation, name: str, bound: FieldAt, when: str) -> It
         )
     else:
         what, found = f"the field {name}", f"nothing at {pointer} {when}"
-    weight = Weight.FAULT if hint else Weight.DOUBT
     modes = dict.fromkeys(spell(each.place("modes", mode)) for each, mode in _in_modes(probed))
     if not (hint or always) and modes:
         hint = f"does the bank read {' and '.join(modes)}?"
-    yield context.finding(place, what, found, hint, weight=weight)
+    yield context.finding(place, what, found, hint)
 
 
 def _answers(seen: AnsweredOperation, name: str) -> Iterator[SeenAnswer]:
@@ -96,7 +95,6 @@ def _refused_mode(context: DoctorContext, answer: SeenAnswer, name: str) -> Find
         f"a request in the mode {mode} to be accepted, as without it",
         f"{answer.status}: {context.excerpt(answer)}",
         f"if the bank does not offer the mode, remove it; the rule about {name} is then not tested",
-        weight=Weight.DOUBT,
     )
 
 

@@ -33,8 +33,10 @@ MOST = 160
 class Weight(Enum):
     """How certain a finding is; the value is the word for it in the output."""
 
+    #: The file, this machine, the test side or the credentials are wrong, whatever the bank does.
     FAULT = "fault"
-    #: Either the target file is wrong or the target behaves unusually: a question.
+    #: Either the target file is wrong or the target behaves unusually: a question. All that only
+    #: the answers of a bank show is one, since another bank may answer so and be right.
     DOUBT = "doubt"
     UNSEEN = "not seen"
     #: Nothing is wrong, but it deserves a look: a line marked as a guess.
@@ -47,7 +49,8 @@ class Finding:
 
     `line` counts from 1; 0 means the whole file. `key` is the dotted name of the place. A key
     that the file inherits is reported at its line with `extends`; `inherited` is the place itself.
-    `expected` is empty where `found` is a complete statement.
+    `expected` is empty where `found` is a complete statement. `confirmation` is the name under
+    `confirmed` with which the file says that a doubt is intended.
     """
 
     weight: Weight
@@ -58,6 +61,7 @@ class Finding:
     found: str
     hint: str = ""
     inherited: str = ""
+    confirmation: str = ""
 
     @property
     def blocking(self) -> bool:
@@ -316,7 +320,7 @@ class DoctorContext:
         found: str,
         hint: str = "",
         *,
-        weight: Weight = Weight.FAULT,
+        weight: Weight = Weight.DOUBT,
     ) -> Finding:
         """Return a finding at a key of the target file, or at its nearest parent that exists."""
         path, line = self.target.place(*pointer)

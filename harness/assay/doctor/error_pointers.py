@@ -18,7 +18,7 @@ from assay.binding.pointer import MISSING
 from assay.binding.spelling import ErrorAt
 from assay.contract.files.document import Pointer, found
 from assay.contract.model import Contract
-from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight, one_line
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer, one_line
 from assay.doctor.pointer_probe import members
 from assay.doctor.probes import RULE
 from assay.doctor.probing import probe_plans
@@ -158,7 +158,7 @@ def _would(clause: str, evidence: Evidence) -> str:
 def _doubt(
     context: DoctorContext, place: Pointer, expected: str, seen: str, hint: str = ""
 ) -> Finding:
-    return context.finding(place, expected, seen, hint, weight=Weight.DOUBT)
+    return context.finding(place, expected, seen, hint)
 
 
 def _key(name: str) -> Pointer:

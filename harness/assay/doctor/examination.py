@@ -128,7 +128,7 @@ def _target_file(context: DoctorContext) -> Iterator[Finding]:
     for place, what, hint in preflight.wrong_confirmations(
         context.target, context.contracts_bound, names
     ):
-        yield context.finding(place, "", what, hint)
+        yield context.finding(place, "", what, hint, weight=Weight.FAULT)
 
 
 def _ready(context: DoctorContext) -> Iterator[Finding]:
@@ -279,12 +279,15 @@ def _confirmed(
     given = context.target.confirmed if context.prepared else {}
     left = {name: why for name, why in given.items() if name.partition("/")[0] == step.name}
     for finding in findings:
-        why = given.get(f"{step.name}/{finding.key}")
-        if finding.weight is Weight.DOUBT and why is not None:
-            left.pop(f"{step.name}/{finding.key}", None)
+        if finding.weight is not Weight.DOUBT:
+            yield finding
+            continue
+        name = f"{step.name}/{finding.key}"
+        left.pop(name, None)
+        if why := given.get(name):
             yield replace(finding, weight=Weight.NOTE, hint=f"confirmed: {why}")
         else:
-            yield finding
+            yield replace(finding, confirmation=name)
     for name in left:
         place, found = ("confirmed", name), "nothing: the line can be removed"
         yield context.finding(place, "a doubt that is confirmed", found, weight=Weight.NOTE)

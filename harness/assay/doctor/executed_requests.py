@@ -78,7 +78,7 @@ def _field(
     if field.place[-1] == "adapter" and field.name not in known:
         expected, hint = "an argument of the request", did_you_mean(field.name, known)
         what = f"a field {found(field.name)} {field.source}"
-        yield context.finding(field.place, expected, what, hint)
+        yield context.finding(field.place, expected, what, hint, weight=Weight.FAULT)
         return
     values = [
         (effect.request, effect.fields[field.name])
@@ -92,7 +92,7 @@ def _field(
         sent = [answer.exchange.call.arguments for answer in made.get(request, ())]
         if what := _mistaken(field.name, value, sent):
             wanted, seen = f"{expected}, as it was sent", f"{what} {field.source}"
-            yield context.finding(field.place, wanted, seen, weight=Weight.DOUBT)
+            yield context.finding(field.place, wanted, seen)
             return
 
 
@@ -119,7 +119,7 @@ def _unreported(context: DoctorContext) -> Iterator[Finding]:
         expected = "executed requests, because the bank shows one as done"
         seen = f"none in effects() of {context.target.fixtures.adapter}"
         hint = "return `None` if executed requests are unknown"
-        yield context.finding(_place(context), expected, seen, hint, weight=Weight.DOUBT)
+        yield context.finding(_place(context), expected, seen, hint)
 
 
 def _ids(
@@ -129,7 +129,7 @@ def _ids(
     if not any(effect.request in made for effect in done):
         expected = "the bank's id of a request that was made, in `Effect.request`"
         seen = f"ids of no request in effects() of {context.target.fixtures.adapter}"
-        yield context.finding(_place(context), expected, seen, weight=Weight.DOUBT)
+        yield context.finding(_place(context), expected, seen)
 
 
 def _days(
@@ -143,7 +143,7 @@ def _days(
         if days and effect.on < min(days):
             expected = "the day on which a request was executed"
             seen = "a day before the request was made"
-            yield context.finding(_place(context), expected, seen, weight=Weight.DOUBT)
+            yield context.finding(_place(context), expected, seen)
             return
 
 

@@ -66,12 +66,14 @@ def answers(context: DoctorContext) -> Iterator[Finding]:
         reason = str(error)
     if status in _REFUSED and fixtures.key_env:
         found = f"{status}: the key is refused"
-        yield context.finding(("fixtures", "key_env"), "the control API's key", found)
+        yield context.finding(
+            ("fixtures", "key_env"), "the control API's key", found, weight=Weight.FAULT
+        )
     elif isinstance(body, dict) and cast("dict[str, Any]", body).get("api") == API:
         yield from _capabilities(context, cast("dict[str, Any]", body))
     elif not _opens(environment.fixtures):
         found = reason or f"status {status} and another body"
-        yield context.finding(place, expected, found, _elsewhere(context))
+        yield context.finding(place, expected, found, _elsewhere(context), weight=Weight.FAULT)
 
 
 def _one_clock(context: DoctorContext, provider: FixtureProvider) -> Iterator[Finding]:
@@ -89,7 +91,9 @@ def _one_clock(context: DoctorContext, provider: FixtureProvider) -> Iterator[Fi
     if moved > _DAY / 2:
         found = "a trial that moves the clock also moves it for the other trials"
         hint = "set `safety: {concurrency: 1}` to run one trial at a time"
-        yield context.finding(("fixtures", "adapter"), "a clock for each trial", found, hint)
+        yield context.finding(
+            ("fixtures", "adapter"), "a clock for each trial", found, hint, weight=Weight.FAULT
+        )
 
 
 def _opens(fixtures: FixtureProvider) -> bool:
@@ -120,7 +124,7 @@ def _capabilities(context: DoctorContext, description: Mapping[str, Any]) -> Ite
         needed = CAPABILITIES.get(offer)
         if needed and needed not in listed:
             expected = f"{needed!r} among the API's capabilities, for {offer.value}"
-            yield context.finding(("fixtures", "offers"), expected, "none")
+            yield context.finding(("fixtures", "offers"), expected, "none", weight=Weight.FAULT)
 
 
 def zone(context: DoctorContext) -> Iterator[Finding]:
@@ -135,7 +139,7 @@ def zone(context: DoctorContext) -> Iterator[Finding]:
         if theirs and theirs != ours:
             found = f"a clock at {subject.now.strftime('%z')}"
             expected = f"a clock of the zone {zone.key}"
-            yield context.finding(("zone",), expected, found, weight=Weight.DOUBT)
+            yield context.finding(("zone",), expected, found)
 
 
 _MOST = 12
@@ -150,7 +154,7 @@ def screens(context: DoctorContext) -> Iterator[Finding]:
         if event.step.variation == DENIED and event.ending is Ending.CONFIRMED:
             found = "a decision that signs the request"
             place, expected = ("sca", "decisions", "refuse"), "a decision that refuses the request"
-            yield context.finding(place, expected, found, weight=Weight.DOUBT)
+            yield context.finding(place, expected, found)
         elif event.ending is not Ending.CONFIRMED and not event.step.variation:
             yield from _stopped(context, event, page)
     yield from _offered_to_segments(context)
@@ -183,7 +187,7 @@ def _additions(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
                 )
                 expected, found = "a parameter that the bank adds", "none of this name"
                 hint = f"did you mean {context.redactor.bounded(meant, 40)}?"
-                yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+                yield context.finding(place, expected, found, hint)
 
 
 def _parameters(url: object) -> set[str]:
@@ -212,8 +216,8 @@ def _replaced(
         (factor,), (instead,) = missing, other
         found = f"{instead} in its place on the screens of {segment}"
         hint = f"are the words for {factor} and {instead} swapped?"
-        place, weight = ("sca", "factors", factor), Weight.DOUBT
-        yield context.finding(place, f"{factor} to be offered", found, hint, weight=weight)
+        place = ("sca", "factors", factor)
+        yield context.finding(place, f"{factor} to be offered", found, hint)
 
 
 def _stopped(context: DoctorContext, event: Authorised, page: Wire) -> Iterator[Finding]:
@@ -275,7 +279,7 @@ def _filled(
             return
     n = list(target.sca.screens).index(screen)
     found, expected = event.why or event.ending.value, "the form to lead to the next screen"
-    yield context.finding(("sca", "screens", n), expected, found, weight=Weight.DOUBT)
+    yield context.finding(("sca", "screens", n), expected, found)
 
 
 def _factors(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
@@ -287,7 +291,7 @@ def _factors(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
         similar = [name for name in unseen if name == shown or nearest(factors[name], [shown])]
         place = ("sca", "factors", *similar[:1])
         found = f"{masked!r} on the screen"
-        weight = Weight.FAULT if similar else Weight.UNSEEN
+        weight = Weight.DOUBT if similar else Weight.UNSEEN
         expected = "a factor listed in the target file"
         hint = f"did you mean {similar[0]}: {masked}?" if similar else f"add {masked} to it"
         yield context.finding(place, expected, found, hint, weight=weight)
@@ -306,5 +310,5 @@ def _codes(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
         if context.target.fixtures.adapter
         else ""
     )
-    weight = Weight.UNSEEN if event.ending is Ending.CONFIRMED else Weight.FAULT
+    weight = Weight.UNSEEN if event.ending is Ending.CONFIRMED else Weight.DOUBT
     yield context.finding(("fixtures",), expected, "none", hint, weight=weight)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from assay.contract.model import Contract
-from assay.doctor.context import DoctorContext, Finding, Weight, one_line
+from assay.doctor.context import DoctorContext, Finding, one_line
 from assay.doctor.probe_plan import ProbePlan
 from assay.doctor.probes import RULE
 from assay.doctor.probing import probe_plans
@@ -54,4 +54,4 @@ def _ignored(context: DoctorContext, plan: ProbePlan, clause: str, kind: Kind) -
             found = f"an answer that would violate {clause}: {one_line(wrong[0].seen)}"
             hint = f"does the bank read {argument} in {where}?"
             expected = f"{where} to be read"
-            yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+            yield context.finding(place, expected, found, hint)

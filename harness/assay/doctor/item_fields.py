@@ -20,7 +20,7 @@ from assay.contract.files.document import Pointer
 from assay.contract.model import Json
 from assay.contract.scalars import number_of, same, same_value, text_of
 from assay.doctor import conditional_fields
-from assay.doctor.context import Finding, Weight
+from assay.doctor.context import Finding
 from assay.doctor.pointer_probe import (
     AnsweredOperation,
     Fits,
@@ -78,17 +78,15 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
         yield seen.context.finding(seen.place("field", name), probe.expected, found, hint)
     elif shown and (at := _transformed(seen, name)):
         found = f"the value after `{at[-1]}`"
-        yield seen.context.finding(at, f"the {name} that was sent", found, weight=Weight.DOUBT)
+        yield seen.context.finding(at, f"the {name} that was sent", found)
     elif shown and (unit := _other_unit(seen, name, bound)):
         found, hint = "a multiple of it", f'is it counted in units of "{unit}"? (`unit`)'
         expected = f"the {name} that was sent"
-        yield seen.context.finding(
-            seen.place("field", name), expected, found, hint, weight=Weight.DOUBT
-        )
+        yield seen.context.finding(seen.place("field", name), expected, found, hint)
     elif not shown:
         place = _argument_of(seen, name) or seen.place("field", name)
         found = f"nothing at {bound.at[0]}"
-        yield seen.context.finding(place, probe.expected, found, weight=Weight.DOUBT)
+        yield seen.context.finding(place, probe.expected, found)
     elif (part := _mapping(bound)) and fits and _decoded(seen, name) and any(map(fits, shown)):
         found = f"a value different from the one at {bound.at[0]}"
         yield seen.context.finding(
@@ -116,7 +114,7 @@ def _of_one_resource(
                 f"nothing at {' or '.join(bound.at)}",
             )
             place = seen.place("field", name)
-            yield seen.context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+            yield seen.context.finding(place, expected, found, hint)
 
 
 def _mapping(bound: FieldAt) -> str:
@@ -179,8 +177,10 @@ def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
     if sent:
         return lambda value: any(alike(value, argument) for argument in sent)
     contract = seen.context.contract_of(seen.operation)
-    if name in {seen.operation.about, *(resource.key for resource in contract.resources.values())}:
-        owned = {item.key for item in all_owned(seen)}
+    listed = (contract.resources[name] for name in seen.operation.lists)
+    keys = {resource.key for resource in listed if not resource.of}
+    owned = {item.key for item in all_owned(seen)} if name in {seen.operation.about, *keys} else ()
+    if owned:
         return lambda value: id_of(value) in owned
     return _allowed(seen, name)
 

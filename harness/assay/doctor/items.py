@@ -13,7 +13,7 @@ from assay.binding.outputs import id_of
 from assay.contract.files.document import Pointer
 from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import same
-from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer
 from assay.doctor.item_fields import all_owned, alternatives
 from assay.doctor.pointer_probe import (
     AnsweredOperation,
@@ -70,7 +70,7 @@ def _resources(seen: AnsweredOperation) -> Iterator[Finding]:
                 (*seen.place("resource"), "values", resource),
                 f"the word for {resource}",
             )
-            yield seen.context.finding(place, expected, f"that for {actual}", weight=Weight.DOUBT)
+            yield seen.context.finding(place, expected, f"that for {actual}")
 
 
 def state(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -172,12 +172,12 @@ def _foreign_keys(seen: AnsweredOperation) -> Iterator[Finding]:
         if keys and owned and not keys & owned:
             place = listed if role in roles else seen.place("key")
             expected, found = "keys of items that the customer owns", "other keys in the list"
-            yield context.finding(place, expected, found, weight=Weight.DOUBT)
+            yield context.finding(place, expected, found)
         elif role in roles and complete and keys - owned and owned - keys:
             expected = "only keys of items that the customer owns"
             found = f"{len(keys - owned)} other keys in the list of {seen.operation.id}"
             hint = "is a key misspelt, or is something missing here?"
-            yield context.finding(listed, expected, found, hint, weight=Weight.DOUBT)
+            yield context.finding(listed, expected, found, hint)
 
 
 def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -193,7 +193,7 @@ def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:
     for resource, keys in shown.items():
         if owned[resource] and not keys & owned[resource]:
             expected, found = f"the key of each {resource}", "something else"
-            yield seen.context.finding(seen.place("key"), expected, found, weight=Weight.DOUBT)
+            yield seen.context.finding(seen.place("key"), expected, found)
 
 
 def known_keys(seen: AnsweredOperation) -> frozenset[Json]:

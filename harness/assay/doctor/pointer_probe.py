@@ -249,7 +249,7 @@ def compare(
     hint = correction(documents, probe)
     pointers = " or ".join(pointer or "the top level" for pointer in probe.at)
     what = f"{kind(seen_values[0])} at {pointers}" if seen_values else f"nothing at {pointers}"
-    weight = Weight.FAULT if hint or seen_values else probe.missing
+    weight = Weight.DOUBT if hint or seen_values else probe.missing
     place = (*seen.place(probe.feature, probe.name), *probe.below)
     yield seen.context.finding(place, probe.expected, what, hint, weight=weight)
 

@@ -73,15 +73,15 @@ def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
         yield from _further(seen)
         return
     probe = PointerProbe(feature="list", at=pointers, fits=is_things, named=False)
-    hint, what, weight = correction(seen.bodies, probe), "", Weight.FAULT
+    hint, what = correction(seen.bodies, probe), ""
     if all(items is None for items in found_lists):
         what = f"no list at {' or '.join(pointers)}"
     elif hint:
         what = f"an empty list at {' or '.join(pointers)}"
     elif not seen.operation.about and any(subject.owns for subject in context.subjects.values()):
-        what, weight = "an empty list for a customer who owns items", Weight.DOUBT
+        what = "an empty list for a customer who owns items"
     if what:
-        yield context.finding(seen.place("list"), probe.expected, what, hint, weight=weight)
+        yield context.finding(seen.place("list"), probe.expected, what, hint)
 
 
 def _unlisted(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -108,7 +108,7 @@ def _further(seen: AnsweredOperation) -> Iterator[Finding]:
             place, expected = seen.place("list"), "every list of items"
             found = f"items of the customer at {at}, too"
             hint = f"add {at} to list"
-            yield seen.context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+            yield seen.context.finding(place, expected, found, hint)
             return
 
 
@@ -160,7 +160,7 @@ def _link(seen: AnsweredOperation, n: int, pointer: str) -> Iterator[Finding]:
         return
     elif shown:
         found = f"{kind(shown[0])} at {pointer}"
-        yield seen.context.finding(place, "a link", found, weight=Weight.FAULT)
+        yield seen.context.finding(place, "a link", found)
     else:
         similar = _similar_link(seen, pointer)
         if pointer in seen.binding.optional_links and not similar:

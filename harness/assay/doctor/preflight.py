@@ -60,13 +60,13 @@ def wrong_confirmations(
 def unused(context: DoctorContext) -> Iterator[Finding]:
     """Report keys without an effect: most of them are spelling mistakes."""
     for place, found in without_effect(context.target, context.contracts_bound):
-        yield context.finding(place, "a key with an effect", found)
+        yield context.finding(place, "a key with an effect", found, weight=Weight.FAULT)
 
 
 def words(context: DoctorContext) -> Iterator[Finding]:
     """Report words for states and factors under another heading than their own."""
     for place, expected, found in other_meanings(context.target, context.contracts_bound):
-        yield context.finding(place, expected, found, weight=Weight.DOUBT)
+        yield context.finding(place, expected, found)
 
 
 def waivers(context: DoctorContext) -> Iterator[Finding]:
@@ -153,7 +153,9 @@ def resolves(context: DoctorContext) -> Iterator[Finding]:
         try:
             socket.getaddrinfo(url.hostname, _port(url), type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
-            yield context.finding(key, "", f"cannot resolve host name {url.hostname}")
+            yield context.finding(
+                key, "", f"cannot resolve host name {url.hostname}", weight=Weight.FAULT
+            )
 
 
 def connects(context: DoctorContext) -> Iterator[Finding]:
@@ -167,7 +169,7 @@ def connects(context: DoctorContext) -> Iterator[Finding]:
         except OSError as error:
             reason = "timed out" if isinstance(error, TimeoutError) else error.strerror
             found = f"cannot connect to {where[0]}:{where[1]} ({reason or 'no reason given'})"
-            yield context.finding(key, "", found)
+            yield context.finding(key, "", found, weight=Weight.FAULT)
 
 
 def _port(url: SplitResult) -> int:

@@ -64,7 +64,7 @@ def without_grant(context: DoctorContext) -> Iterator[Finding]:
                 found = f"{answer.status} from {operation.id}" + (f": {excerpt}" if excerpt else "")
                 expected = "calls to be accepted without the call that makes a consent"
                 hint = f"if the bank has such a call, bind operations.{name}"
-                yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+                yield context.finding(place, expected, found, hint)
 
 
 def _missing_grants(context: DoctorContext, answer: SeenAnswer) -> tuple[str, ...]:
@@ -99,13 +99,20 @@ def _unauthenticated(
         for name in dict.fromkeys(context.role_of.get(answer.subject, "") for answer in answers):
             own = (name, "token_env") if name in roles else ()
             place = ("fixtures", "roles", *own)
-            yield context.finding(place, "a token that the bank accepts", found)
+            served = any(
+                each.accepted and context.role_of.get(each.subject) == name
+                for each in context.answers
+            )
+            weight = Weight.DOUBT if served else Weight.FAULT
+            yield context.finding(place, "a token that the bank accepts", found, weight=weight)
         return
     place, hint = _refused_key(target, first, by_tpp=by_tpp), ""
     if accepted and place[-1] in _OF_ALL_CALLS:
         # A gateway may answer so at a path that it does not know.
         place, hint = first.place("path"), "other calls are accepted with them: is the path right?"
-    weight = Weight.DOUBT if accepted else Weight.FAULT
+    # Where nothing is accepted at all, a run could not show anything either.
+    served = any(answer.accepted for answer in context.answers)
+    weight = Weight.DOUBT if served else Weight.FAULT
     yield context.finding(place, "credentials that the bank accepts", found, hint, weight=weight)
 
 

@@ -103,11 +103,11 @@ def _presence(
         expected = "calls with the customer to be served"
         found = "calls with the header refused like those without it"
         hint = "is the name right, and does the bank accept the value?"
-        yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+        yield context.finding(place, expected, found, hint)
     elif not limited and served:
         found = f"all {len(absent)} served, as well as those with the customer"
         hint = "does the bank distinguish calls with and without the customer by this header?"
-        yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+        yield context.finding(place, expected, found, hint)
     elif not limited:
         found = "calls with the customer limited, and calls without served"
         remedy = "remove `when: absent`" if reverse else "add `when: absent`"
@@ -166,7 +166,7 @@ def _date(
         same = with_date == without
         found = "the same items as without it" if same else "items beyond the date"
         hint = _sent_as(limited, name)
-        yield context.finding(place, "a date with an effect", found, hint, weight=Weight.DOUBT)
+        yield context.finding(place, "a date with an effect", found, hint)
 
 
 def _control(context: DoctorContext, limited: SeenAnswer) -> SeenAnswer | None:
@@ -218,7 +218,7 @@ def _second_page(context: DoctorContext, second: SeenAnswer) -> Iterator[Finding
     place, expected = second.place("next"), "another page after the first"
     if not second.status and isinstance(outcome, Indeterminate):
         hint = "if the other host also belongs to the bank, add it to hosts"
-        yield context.finding(("hosts",), expected, outcome.why, hint, weight=Weight.DOUBT)
+        yield context.finding(("hosts",), expected, outcome.why, hint)
     elif not second.accepted:
         found = f"{second.status} for the second page"
         yield context.finding(place, expected, found, _next_link(context, operation))
@@ -230,7 +230,7 @@ def _second_page(context: DoctorContext, second: SeenAnswer) -> Iterator[Finding
         yield context.finding(place, expected, "the first page again", hint)
     elif _mostly(second.raw_items, first.raw_items):
         found, hint = "most items of the first page again", _next_link(context, operation)
-        yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+        yield context.finding(place, expected, found, hint)
     elif not second.raw_items and _has_more(context, first):
         hint = _next_link(context, operation)
         yield context.finding(place, expected, "a page without items", hint)
@@ -263,11 +263,10 @@ def _one_page(context: DoctorContext, operation: Operation) -> Iterator[Finding]
         yield context.finding(place, expected, found, weight=Weight.UNSEEN)
     elif _has_more(context, first):
         hint = _next_link(context, operation)
-        weight = Weight.FAULT if hint else Weight.DOUBT
         if first.binding.next is None:
-            hint, weight = hint or "add `next`", Weight.DOUBT
+            hint = hint or "add `next`"
         found = f"none after {len(first.exchange.items)} items, although there are more"
-        yield context.finding(place, expected, found, hint, weight=weight)
+        yield context.finding(place, expected, found, hint)
 
 
 def _pageable(context: DoctorContext, operation: Operation) -> bool:

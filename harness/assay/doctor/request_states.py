@@ -15,7 +15,7 @@ from typing import Final
 
 from assay.binding.pointer import MISSING, find
 from assay.contract.model import Json, Operation
-from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer
 from assay.doctor.ignored_arguments import evidence_of
 from assay.doctor.probes import RULE
 from assay.doctor.request_probes import CANCELLED, CHANGED, DENIED, LEFT, SIGNED, WAITING
@@ -94,7 +94,7 @@ def _wrong_word(
         return context.finding(place, f"a word for {expected} {wrong.moment}", found, hint)
     found = f"{masked!r}, which is listed under {wrong.state.value}"
     what = f"a word for {expected} {wrong.moment}"
-    return context.finding((*place, wrong.state.value), what, found, weight=Weight.DOUBT)
+    return context.finding((*place, wrong.state.value), what, found)
 
 
 def _shown(context: DoctorContext, answer: SeenAnswer) -> Iterator[_ShownState]:
@@ -161,7 +161,7 @@ def _rules(context: DoctorContext) -> Iterator[Finding]:
                 )
                 place, found = ("sca", "factors"), "the opposite of each"
                 hint = "are the bank's words for them swapped?"
-                yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+                yield context.finding(place, expected, found, hint)
 
 
 def _factors(context: DoctorContext, probe: str, evidence: Evidence) -> Iterator[str]:
@@ -186,7 +186,7 @@ def _only_there(context: DoctorContext, probe: str, clause: str) -> Iterator[Fin
                     masked = context.redactor.bounded(", ".join(word), 40)
                     expected = f"a word for {state.value}"
                     found = f"{masked!r}, with which the bank would violate {clause}"
-                    yield context.finding(place, expected, found, weight=Weight.DOUBT)
+                    yield context.finding(place, expected, found)
 
 
 def _words(answer: SeenAnswer) -> Iterator[tuple[tuple[str, ...], State | None]]:
@@ -219,7 +219,7 @@ def _day(context: DoctorContext) -> Iterator[Finding]:
                 found = "one that is executed as soon as it is signed"
                 hint = "is this where the bank reads the day?"
                 expected = "a request for a later day to wait"
-                yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+                yield context.finding(place, expected, found, hint)
 
 
 def _done(context: DoctorContext, answer: SeenAnswer) -> bool:

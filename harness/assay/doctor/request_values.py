@@ -11,7 +11,7 @@ from typing import cast
 
 from assay.binding.spelling import Place
 from assay.contract.model import Json
-from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer
 from assay.doctor.item_fields import alike
 from assay.doctor.request_probes import BARRED, CHANGED, IN_MODE, OTHERS, SEGMENT, UNKNOWN
 from assay.history import Indeterminate
@@ -42,7 +42,7 @@ def _modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[
             )
             place = answer.place("modes", mode)
             found = f"{answer.status}: {context.excerpt(answer)}"
-            yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+            yield context.finding(place, expected, found, hint)
 
 
 def _unread_modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
@@ -64,7 +64,7 @@ def _unread_modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> It
         unnamed = spelling.place in {Place.SCOPE, Place.BASE}
         hint = f"is it the {spelling.place.value}{'' if unnamed else at}?"
         place = answer.place("modes", mode)
-        yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+        yield context.finding(place, expected, found, hint)
 
 
 def _traces(context: DoctorContext, answer: SeenAnswer) -> bool:
@@ -111,7 +111,7 @@ def _segments(context: DoctorContext) -> Iterator[Finding]:
     if served and refused:
         place = ("fixtures", "segments", refused[0])
         expected = f"requests of {refused[0]} to be accepted, and of {served[0]} refused"
-        yield context.finding(place, expected, "the opposite", weight=Weight.DOUBT)
+        yield context.finding(place, expected, "the opposite")
 
 
 def _refused(answer: SeenAnswer) -> bool:
@@ -128,7 +128,7 @@ def _second_values(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> I
             expected = "a second value as valid as `value`"
             found = f"{answer.status}: {context.excerpt(answer)}"
             place = answer.place("arguments", call.varied[0], "other")
-            yield context.finding(place, expected, found, weight=Weight.DOUBT)
+            yield context.finding(place, expected, found)
 
 
 # -- Changes
@@ -148,7 +148,7 @@ def _changes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterato
             place, expected = answer.place("arguments", call.varied[0]), "a change to be accepted"
             found = f"{answer.status}: {context.excerpt(answer)}"
             hint = "another change was accepted"
-            yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+            yield context.finding(place, expected, found, hint)
 
 
 def _shown_after(context: DoctorContext, change: SeenAnswer) -> SeenAnswer | None:
@@ -179,7 +179,7 @@ def _change(context: DoctorContext, change: SeenAnswer, after: SeenAnswer) -> It
         yield context.finding(place, expected, found)
     elif not _is_shown(after.body, sent):
         found, hint = "an unchanged request", "is this where the bank reads it?"
-        yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+        yield context.finding(place, expected, found, hint)
 
 
 def _is_shown(body: Json, sent: Json) -> bool:

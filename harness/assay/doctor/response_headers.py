@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.binding.features import BINDING_FEATURES
-from assay.doctor.context import Finding, Weight
+from assay.doctor.context import Finding
 from assay.doctor.pointer_probe import AnsweredOperation, differs_in_spelling
 
 __all__ = ["examine"]
@@ -39,7 +39,6 @@ def _header(
     wanted = f"/{header.lower()}"
     similar = next((each for each in names if differs_in_spelling(f"/{each.lower()}", wanted)), "")
     hint = f"did you mean {similar}?" if similar else ""
-    weight = Weight.FAULT if similar else Weight.DOUBT
     expected = f"{BINDING_FEATURES[feature].title} in a header"
     found = f"no header {header}"
-    yield seen.context.finding(seen.place(feature, name), expected, found, hint, weight=weight)
+    yield seen.context.finding(seen.place(feature, name), expected, found, hint)

@@ -119,7 +119,7 @@ def _no_consents(context: DoctorContext, answer: SeenAnswer) -> Finding:
     place = answer.place("method" if answer.status == NOT_ALLOWED else "path")
     expected, found = "the path of consents", f"{answer.status} at {path}"
     hint = "if the bank has no consents, say so under `absent`"
-    return context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+    return context.finding(place, expected, found, hint)
 
 
 def _plain_mode_accepted(context: DoctorContext, answer: SeenAnswer) -> bool:
@@ -137,7 +137,7 @@ def _mode(context: DoctorContext, answer: SeenAnswer) -> Finding:
     hint = f"if the bank has no {mode} requests, set modes.{mode} to null"
     place = answer.place(*refusals.argument_key(answer))
     where = answer.place("modes", mode) if place == answer.place("arguments") else place
-    return context.finding(where, expected, found, hint, weight=Weight.DOUBT)
+    return context.finding(where, expected, found, hint)
 
 
 def _failed(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
@@ -311,7 +311,7 @@ def _not_as_unavailable(context: DoctorContext, answer: SeenAnswer) -> Iterator[
     if expected and str(answer.status) not in expected:
         for finding in refusals.arguments(context, answer):
             refused = f"a refusal with the status {' or '.join(expected)}"
-            yield replace(finding, expected=refused, weight=Weight.DOUBT)
+            yield replace(finding, expected=refused)
 
 
 def _aliases(context: DoctorContext) -> Iterator[Finding]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import ItemBinding
 from assay.contract.model import Json
 from assay.contract.scalars import same
-from assay.doctor.context import Finding, SeenAnswer, Weight, ordinary
+from assay.doctor.context import Finding, SeenAnswer, ordinary
 from assay.doctor.pointer_probe import AnsweredOperation, PointerProbe, compare, members, paired
 from assay.doctor.probes import AGAIN
 
@@ -38,7 +37,6 @@ def examine(seen: AnsweredOperation) -> Iterator[Finding]:
                 "the same values in two answers to the same call",
                 f"other values at {pointers}",
                 f"if they change by themselves, add {pointers}",
-                weight=Weight.DOUBT,
             )
 
 
@@ -50,7 +48,7 @@ def _misspelt(seen: AnsweredOperation) -> Iterator[Finding]:
         )
         for finding in compare(seen, probe, seen.items):
             if finding.hint:
-                yield replace(finding, weight=Weight.DOUBT)
+                yield finding
 
 
 def _any(_value: Json) -> bool:

@@ -219,7 +219,12 @@ def _has_arguments(operation: Operation, offer: OpenApiOperation) -> bool:
     if not (asks and operation.available and operation.arguments):
         return True
     places = [*offer.request, *(each.leaf for each in offer.parameters)]
-    named = [name for name in operation.arguments if called(name, places)]
+    named = {name: leaf for name in operation.arguments if (leaf := called(name, places))}
+    # A short body has few of the contract's arguments, and little else.
+    members = {leaf.steps[0] for leaf in offer.request if leaf.steps}
+    meant = {leaf.steps[0] for name, leaf in named.items() if name not in _GENERAL} & members
+    if operation.makes and meant and len(named) > 1 and len(named) >= _EVIDENCE * len(members):
+        return True
     return len(named) >= (_EVIDENCE * len(operation.arguments) if operation.makes else 1)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import cast
 
 from assay.binding.secret_names import secret_header, secret_kind
@@ -20,6 +21,8 @@ from assay.init.openapi_schemas import SchemaLeaf, typed, words
 from assay.init.path_modes import mode_slots
 from assay.init.yaml_writer import YamlEntry, flow
 from assay.rules.clauses import clauses_of
+from assay.rules.formats import is_iban
+from assay.rules.lifecycle.execution_record import USUAL
 
 #: Usual names of the beginning and the end of a range.
 _SINCE = (
@@ -36,6 +39,8 @@ _MODES = {
     "instant": (frozenset({"inst"}),),
 }
 _IBAN = re.compile(r"\biban\b", re.IGNORECASE)
+_LIKE_AN_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 #: Descriptions of the end of a range without its day; "on or before" is with it.
 _OUT = re.compile(r"exclu|not included|non inclus|(?<!\bor )\bbefore\b", re.IGNORECASE)
 
@@ -314,8 +319,16 @@ def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, 
     if fixed is not None:
         return (fixed,)
     special = frozenset(_texts([clause.params for clause in shape.contract.clauses]))
-    ordinary = tuple(typed(leaf, value) for value in leaf.values if value not in special)
+    values = (value for value in leaf.values if value not in special)
+    ordinary = tuple(typed(leaf, value) for value in values if _is_ordinary(shape, name, value))
     return ordinary[:1] if leaf.fixed else ordinary[:2]
+
+
+def _is_ordinary(shape: MatchedOperation, name: str, value: str) -> bool:
+    """Whether a bank may accept a document's example: an IBAN that exists, an amount that is usual."""
+    if name == shape.operation.amount:
+        return not _NUMBER.fullmatch(value) or USUAL[0] <= Decimal(value) <= USUAL[1]
+    return not _LIKE_AN_IBAN.fullmatch(value) or is_iban(value)
 
 
 def _texts(values: Sequence[Json]) -> Iterator[str]:

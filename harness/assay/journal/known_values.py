@@ -31,6 +31,8 @@ MOST_VALUES = 100_000
 DEPTH = 3
 #: The words of a text, of letters and digits only; and those with hyphens.
 _WORD, _JOINED = re.compile(r"[^\W_]{3,}"), re.compile(r"[\w-]{4,}")
+#: Digits in groups.
+_GROUPED = re.compile(r"[0-9]+(?:[ -][0-9]+)+")
 #: What joins digits to a longer number, a date or a time.
 _JOINS = ".:-/"
 
@@ -169,8 +171,15 @@ def _is_code(value: str) -> bool:
 
 def _forms(value: str) -> Iterable[str]:
     """Return a value as it may be written without any encoding."""
-    forms: Mapping[str, None] = dict.fromkeys((value, *_cases(value)))
+    forms: Mapping[str, None] = dict.fromkeys((value, *_cases(value), *_without_groups(value)))
     return (*forms, *(form.replace(" ", "+") for form in forms if " " in form))
+
+
+def _without_groups(value: str) -> Iterator[str]:
+    """Yield a number in groups as one number, and its last group: an account without its sort code."""
+    if _GROUPED.fullmatch(value):
+        yield from (part for part in (re.sub("[ -]", "", value),) if len(part) >= SHORTEST_NUMBER)
+        yield from (part for part in re.split("[ -]", value)[-1:] if len(part) >= SHORTEST_CODE)
 
 
 def _cases(value: str) -> Iterable[str]:

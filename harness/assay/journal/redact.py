@@ -17,9 +17,16 @@ from itertools import islice
 
 from assay.binding.encode import Access
 from assay.binding.secret_names import PERSONAL_NAMES, PERSONAL_WORD
-from assay.history import Subject, Wire
+from assay.history import Item, Subject, Wire
 from assay.journal.account_numbers import LIKE_A_NUMBER, is_account_or_card, squeezed
-from assay.journal.known_values import MOST_VALUES, SHORTEST, UNDER_WAY, KnownValues, replaced
+from assay.journal.known_values import (
+    MOST_VALUES,
+    SHORTEST,
+    SHORTEST_NUMBER,
+    UNDER_WAY,
+    KnownValues,
+    replaced,
+)
 from assay.journal.secret_positions import headers as masked_headers
 from assay.journal.secret_positions import json_members, may_have_secrets, parameters
 from assay.transport.secrets import KnownSecrets
@@ -28,6 +35,10 @@ from assay.transport.secrets import KnownSecrets
 MOST_BODY = 4096
 #: The most headers of a message that are kept.
 MOST_HEADERS = 64
+#: The most keys of lists that are remembered at a time: each makes every search slower.
+MOST_KEYS = 1_000
+#: Numbers in groups, as account numbers without a check digit are written.
+_GROUPS = re.compile(r"(?<![\w-])\d+(?:[ +-]\d+){1,8}(?![\w-])", re.ASCII)
 #: Texts up to this length are repeated often in a trial, and are masked once.
 SHORT = 256
 #: Request and response headers whose values reveal nothing about a customer.
@@ -105,6 +116,13 @@ class Redactor:
         for owned in subject.owns:
             self.name(owned.key, owned.resource)
         self.learn_access(access)
+
+    def learn_keys(self, items: Iterable[Item]) -> None:
+        """Remember the keys of what a list shows: a customer may own more than the fixture says."""
+        for item in items:
+            key = item.key or ""
+            if key not in self.public and len(key) <= SHORT and len(self.known) < MOST_KEYS:
+                self.name(key, item.resource or "thing")
 
     def learn_access(self, access: Access) -> None:
         """Remember the credentials of a customer or a TPP, and the customer's name."""
@@ -227,7 +245,14 @@ class Redactor:
 
     def _masked(self, text: str) -> str:
         spans = self.values.spans(text)
-        return LIKE_A_NUMBER.sub(self._number, replaced(text, spans) if spans else text)
+        masked = replaced(text, spans) if spans else text
+        return LIKE_A_NUMBER.sub(self._number, _GROUPS.sub(self._grouped, masked))
+
+    def _grouped(self, match: re.Match[str]) -> str:
+        """Return the pseudonym of a known number that is written in groups."""
+        number = squeezed(match[0])
+        known = self.values.current.get(number) or self.values.earlier.get(number)
+        return known if known and len(number) >= SHORTEST_NUMBER else match[0]
 
     def bounded(self, text: str, most: int) -> str:
         """Return a masked text of bounded length, in which no private value is cut in two.

@@ -23,7 +23,7 @@ from assay.binding.target import Target
 from assay.binding.token_places import forged
 from assay.contract.model import Json
 from assay.errors import JournalError
-from assay.history import Accepted, AnsweredCall, Event, Subject
+from assay.history import Accepted, AnsweredCall, Event, Exchange, Subject
 from assay.journal.chain import CHAIN, ChainWriter
 from assay.journal.codec import EventEncoder, Record
 from assay.journal.journal_file import continue_lines, create
@@ -65,6 +65,8 @@ class Journal:
     _digest: Any = field(default_factory=hashlib.sha256)
     _chain: ChainWriter = field(default_factory=ChainWriter)
     _torn: bool = False
+    #: The operations that list what customers own.
+    _listers: frozenset[str] = frozenset()
 
     @classmethod
     def at(cls, path: Path) -> Journal:
@@ -144,6 +146,8 @@ class Journal:
             for name, value in outcome.outputs.items() if isinstance(outcome, Accepted) else ():
                 self.redactor.name(value, name)
             self.redactor.learn_headers(event.wire)
+        if isinstance(event, Exchange) and event.call.operation in self._listers:
+            self.redactor.learn_keys(event.items)
 
     def learn_unwritten(self, event: Event, access: Access) -> None:
         """Learn from an event that is not written what must be masked in others."""
@@ -157,7 +161,16 @@ class Journal:
         return self._encoder.line(event)
 
     def learn_public(self, plan: Plan, target: Target) -> None:
-        """Learn the words of contracts and target file, which are not masked as a header's value."""
+        """Learn the words of contracts and target file, which are not masked as a header's value.
+
+        Learn also which operations list what customers own, whose keys are private.
+        """
+        self._listers = frozenset(
+            operation.id
+            for contract in plan.contracts.values()
+            for operation in contract.operations.values()
+            if operation.lists and not (operation.about or operation.request)
+        )
         bindings = target.operations.values()
         spellings = [
             spelling

@@ -21,8 +21,9 @@ SAYS: Mapping[str, str] = {
     "rejected": "Rejected.",
     "accepted": "Accepted.",
 }
-#: The media type of JSON, and the range for those that end in `+json`, which have none.
-JSON_TYPES = ("application/json", "application/*")
+#: Media types of JSON: those of any answer, and those of errors (RFC 9457). Of a range such as
+#: `application/*`, a mock server could not make a header.
+JSON, PROBLEM = "application/json", "application/problem+json"
 _LINK: Schema = {"type": ["string", "null"]}
 #: Returns parts of the schema of an answer.
 _PartsOf: TypeAlias = Callable[[OperationBinding], Iterator[Schema]]
@@ -90,10 +91,22 @@ def _response(meant: list[tuple[str, Matcher]], answer: Schema, use: BoundOperat
         schema = all_of(answer if outcome == "accepted" else {}, _conditions(matcher, use))
         if not schema and matcher.media_type is None:
             return out  # Any content can mean this outcome.
-        for media in (matcher.media_type,) if matcher.media_type else JSON_TYPES:
+        for media in _media_types(outcome, matcher, use):
             schemas.setdefault(media, []).append(schema)
     out["content"] = {media: {"schema": any_of(each)} for media, each in schemas.items()}
     return out
+
+
+def _media_types(outcome: str, matcher: Matcher, use: BoundOperation) -> Iterator[str]:
+    """Yield the media types of an outcome: that of its matcher, or those of JSON that are asked for."""
+    if matcher.media_type:
+        yield matcher.media_type
+        return
+    headers = {**use.target.headers, **use.binding.headers}
+    asked = ",".join(value for name, value in headers.items() if name.lower() == "accept")
+    named = (each.partition(";")[0].strip().lower() for each in asked.split(","))
+    further = () if outcome == "accepted" else (PROBLEM,)
+    yield from dict.fromkeys((JSON, *(each for each in named if each.endswith("+json")), *further))
 
 
 def _conditions(matcher: Matcher, use: BoundOperation) -> Schema:
@@ -104,7 +117,8 @@ def _conditions(matcher: Matcher, use: BoundOperation) -> Schema:
     ]
     where = single(use.binding.list)
     if matcher.empty is not None and where is not None:
-        schema: Schema = {"type": "array", "maxItems": 0} if matcher.empty else {"minItems": 1}
+        schema: Schema = {"minItems": 1}
+        schema = {"type": "array", "items": {}, "maxItems": 0} if matcher.empty else schema
         parts.append(in_response(where, schema, required=matcher.empty))
     return all_of(*parts)
 

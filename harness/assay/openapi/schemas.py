@@ -88,7 +88,7 @@ def _listed(step: str, schema: Schema, required: bool) -> Schema:
 
 
 def _at_place(place: int, schema: Schema) -> Schema:
-    return {"prefixItems": [*({} for _ in range(place)), schema]}
+    return {"prefixItems": [*({} for _ in range(place)), schema], "items": {}}
 
 
 def escaped(step: str) -> str:
@@ -152,7 +152,7 @@ def typed(value: Json) -> Schema:
         case str():
             return {"type": "string"}
         case list() | tuple():
-            return {"type": "array"}
+            return {"type": "array", "items": {}}
         case Mapping():
             return {"type": "object"}
         case _:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
-from assay.contract.model import Clause, Contract, Json
+from assay.contract.model import Clause, Contract, Json, Operation
 from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
 from assay.judging.verdict import Evidence
 from assay.rules.call_limit import CallLimit
@@ -281,6 +281,13 @@ class Kind:
     def fixed_value(self, argument: str) -> Json:
         """Return the fixed value of an argument of a request, if the clause states one."""
         return None
+
+    def expects(self, operation: Operation, argument: str, value: Json) -> str:
+        """Return what an argument of an ordinary call must be, if the value breaks the clause.
+
+        A target file with such a value would have every call break it, whatever the bank does.
+        """
+        return ""
 
     def named_values(self, request: str) -> Iterable[tuple[str, Json]]:
         """Return the values of arguments with which a request is expected to have another outcome."""

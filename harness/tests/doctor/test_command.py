@@ -42,8 +42,8 @@ def test_a_mistake_ends_with_what_to_do_next(tmp_path):
         machine = doctor("--target", path, "--json", cwd=tmp_path)
     assert (2, "") == (code, err)
     line = (
-        f"  fault    pointers: {path}:62: operations.accounts.list: expected the list of items, "
-        "found no list at /account (did you mean /accounts?)"
+        f"  doubt    pointers: {path}:62: operations.accounts.list: expected the list of items, "
+        "found no list at /account; is this intended? (did you mean /accounts?)"
     )
     assert line in out.splitlines()
     last = f"1 problem to fix ({path}:62). Then run: assay doctor --target {path}"
@@ -53,7 +53,7 @@ def test_a_mistake_ends_with_what_to_do_next(tmp_path):
     assert {"assay-doctor": 1, "exit": 2, "target": str(path)}.items() <= result.items()
     findings = [one for step in result["steps"] for one in step["findings"]]
     (finding,) = [one for one in findings if one["weight"] != "not seen"]
-    assert ("fault", 62, "did you mean /accounts?") == (
+    assert ("doubt", 62, "did you mean /accounts?") == (
         finding["weight"],
         finding["line"],
         finding["hint"],
@@ -126,9 +126,9 @@ def test_guesses_are_summed_up_after_the_faults(tmp_path):
     assert 2 == code
     assert (
         "  note     guessed: 30 lines are marked guessed (first: bank.yaml:4; all: --verbose)"
-        == lines[-3]
+        == lines[-5]
     )
     fault = next(n for n, line in enumerate(lines) if line.startswith("  doubt    presence"))
-    assert fault < len(lines) - 2
+    assert fault < len(lines) - 5
     verbose = doctor("-v", "-c", "aisp", "--target", "bank.yaml", cwd=tmp_path)[1]
     assert 30 == sum("guessed: line" in line for line in verbose.splitlines())

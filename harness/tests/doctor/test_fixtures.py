@@ -52,7 +52,7 @@ SIGNED = Authorised(
 @pytest.mark.parametrize(
     ("event", "found"),
     [
-        (SIGNED, [Weight.FAULT]),
+        (SIGNED, [Weight.DOUBT]),
         (replace(SIGNED, ending=Ending.CONFIRMED), [Weight.UNSEEN]),
         (replace(SIGNED, coded=True), []),
         (replace(SIGNED, screens=("login", "password")), []),

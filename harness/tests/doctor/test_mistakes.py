@@ -533,6 +533,46 @@ def test_mistakes_are_named_before_anything_is_judged(names, url, tmp_path, monk
     )
 
 
+#: The checks whose faults no bank can cause by the way in which it answers ordinary calls; and
+#: credentials with which nothing at all is accepted.
+CERTAIN = {
+    "auth",
+    "target",
+    "unused",
+    "secrets",
+    "files",
+    "host",
+    "port",
+    "ready",
+    "fixtures",
+    "effects",
+}
+
+
+@pytest.mark.parametrize("names", RUNS, ids=lambda names: "+".join(names).replace(" ", "-"))
+def test_every_doubt_can_be_confirmed(names, url, tmp_path, monkeypatch, capsys):
+    """With the lines that the doctor prints, pasted as they are, only certain faults stop a run."""
+    text, confirmed = SOUND, ""
+    for mistake in map(BY_NAME.get, names):
+        text = text.replace(mistake.right, mistake.wrong)
+    while True:
+        path = written(f"{text}{confirmed}", url, tmp_path)
+        blocking = {
+            ("auth" if finding.key[:4] == "auth" else step.step.name, finding.weight)
+            for step in examine(str(path)).outcomes
+            for finding in step.findings or ()
+            if finding.blocking
+        }
+        if not any(weight is Weight.DOUBT for _, weight in blocking):
+            break
+        _, printed, _ = assay(monkeypatch, capsys, "doctor", "--target", path)
+        *_, lines = printed.rpartition("confirmed:\n")
+        further = "".join(f"{line}\n" for line in lines.splitlines() if line.startswith("  "))
+        assert further
+        confirmed = f"{confirmed or 'confirmed:' + chr(10)}{further.replace('REASON', 'as here')}"
+    assert {name for name, _ in blocking} <= CERTAIN
+
+
 def test_there_are_enough_of_them():
     """There are sixty-two mistakes, no two are the same, and each is made in one run."""
     assert (62, 62) == (len(MISTAKES), len(BY_NAME))

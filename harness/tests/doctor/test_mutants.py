@@ -61,7 +61,7 @@ def test_another_bank_that_is_sound(name, examined):
             "consistent.reading-takes-a-cent",
             [("doubt", "operations.balances.item.volatile")],
         ),
-        ("identity.misnamed", [("fault", "operations.accounts.values.PsuIdentity")]),
+        ("identity.misnamed", [("doubt", "operations.accounts.values.PsuIdentity")]),
     ],
 )
 def test_a_bank_with_a_fault(name, found, examined):

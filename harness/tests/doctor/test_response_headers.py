@@ -78,13 +78,13 @@ def test_headers_that_are_there(url, tmp_path):
         (
             "key: {header: Location}",
             "key: {header: Locaion}",
-            (Weight.FAULT, "item.key", "did you mean location?"),
+            (Weight.DOUBT, "item.key", "did you mean location?"),
         ),
         ("key: {header: Location}", "key: {header: Etag}", (Weight.DOUBT, "item.key", "")),
         (
             "approval: {header: X-Screens}",
             "approval: {header: X-Screns}",
-            (Weight.FAULT, "approval", "did you mean x-screens?"),
+            (Weight.DOUBT, "approval", "did you mean x-screens?"),
         ),
         (
             "{request-id: {header: X-Request}}",
@@ -94,7 +94,7 @@ def test_headers_that_are_there(url, tmp_path):
         (
             "links: [{header: Location}]",
             "links: [{header: Loction}]",
-            (Weight.FAULT, "links", "did you mean location?"),
+            (Weight.DOUBT, "links", "did you mean location?"),
         ),
     ],
 )

@@ -108,6 +108,8 @@ def _whole_text(
         yield ValidationError("pattern")
 
 
+#: Why the rest of a text is read as a key.
+_COMMA: Final = "in braces, a comma ends it"
 #: A name of what is a secret.
 SECRET_WORD: Final = re.compile(
     r"token|password|passwd|secret|credential|(api|private).?key", re.IGNORECASE
@@ -179,6 +181,8 @@ def _unknown_keys(failed: FailedKeyword) -> Iterator[Finding]:
         else:
             hint = _renamed(failed.schema, key) or failed.schema.get("x-known", "")
             hint = hint or did_you_mean(key, known)
+            if value is None and not hint.startswith("did"):
+                hint = f"if it belongs to the text before it, quote that text: {_COMMA}"
             yield (key,), f"unknown key {found(key)}", hint
 
 
@@ -242,7 +246,10 @@ def _too_much(failed: FailedKeyword) -> Iterator[Finding]:
 def _key(failed: FailedKeyword) -> Iterator[Finding]:
     wanted = failed.schema.get("description", "another name")
     what = f"expected {wanted} as the key, found {found(failed.value)}"
-    yield (failed.value,), what, failed.schema.get("x-hint", "")
+    hint = failed.schema.get("x-hint", "")
+    if " " in failed.value.strip():
+        hint = f"is it the end of the text before it? quote text with a comma: {_COMMA}"
+    yield (failed.value,), what, hint
 
 
 _MESSAGES: Final[Mapping[str, _Message]] = {

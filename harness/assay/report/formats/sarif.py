@@ -58,6 +58,10 @@ NOTIFICATIONS: Mapping[Standing, str] = {
 Values = dict[str, object]
 
 
+#: What the path of a contract is relative to that the repository does not have, or not here.
+ELSEWHERE = "ELSEWHERE"
+
+
 def render(report: Report, out: TextIO) -> None:
     """Write the report as SARIF."""
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}
@@ -80,6 +84,7 @@ def _run(report: Report) -> Values:
         },
         "automationDetails": {"id": f"assay/{header.target.name}/"},
         "invocations": [_invocation(report, places, numbers)],
+        "originalUriBaseIds": {ELSEWHERE: {"description": {"text": "No file of the repository."}}},
         "columnKind": "unicodeCodePoints",
         "results": [*_results(report, results[:MOST_RESULTS], places, numbers)],
         "properties": {
@@ -171,9 +176,8 @@ def _detail(result: ReportedResult) -> str:
 
 
 def _location(place: FilePlace) -> Values:
-    uri = quote(place.path)
-    region = {"startLine": place.line}
-    return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
+    file = {"uri": quote(place.path), **({} if place.exists else {"uriBaseId": ELSEWHERE})}
+    return {"physicalLocation": {"artifactLocation": file, "region": {"startLine": place.line}}}
 
 
 def _first_exchange(result: ReportedResult) -> Values:

@@ -19,7 +19,7 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability
 from assay.history import Call, Decision, History, Subject
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules import comparisons
+from assay.rules import clauses, comparisons
 from assay.rules import parameters as rules_parameters
 from assay.rules.consequences import LIMIT, REFUSE_MORE, SERVE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
@@ -159,6 +159,10 @@ class Duplicate(RefusingKind):
             yield from request_steps.read(lifecycle, first)
         if scenario.id == NEXT_DAY:
             yield from request_steps.wait_days(psu, 1)
+        if scenario.id != NEXT_DAY:
+            # What the target file made up for the first request is sent again; a day is not.
+            made = clauses.without_call_ids(lifecycle.contract, first).call.arguments
+            call = replace(call, arguments={**made, **call.arguments})
         outcome = yield from make_sign_read(lifecycle, _second(self, scenario.id, call, psu))
         if outcome.rejected:
             if scenario.id in NEVER_DONE:
@@ -234,7 +238,8 @@ def _second(clause: Duplicate, scenario: str, call: Call, psu: Subject) -> Call:
     call = replace(call, variation=f"with another {parameter}")
     if parameter == create.owned:
         return replace(call, arguments={**call.arguments, parameter: psu.owns[1].key})
-    return replace(call, varied=(parameter,))
+    rest = {name: value for name, value in call.arguments.items() if name != parameter}
+    return replace(call, arguments=rest, varied=(parameter,))
 
 
 _AGAIN: Mapping[str, str] = {

@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.contract.model import Capability, Json
+from assay.contract.files.document import found
+from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import is_word, text_of
 from assay.history import Call, Exchange, History, State, Subject
 from assay.judging.verdict import Agreement, Evidence
@@ -108,6 +109,11 @@ class Fixed(DefectRule):
         """Yield the schema of the field."""
         create = self.lifecycle.create.id
         yield ArgumentSchema(operation=create, argument=self.field, schema={"const": self.const})
+
+    def expects(self, operation: Operation, argument: str, value: Json) -> str:
+        """Return the value, for any other one."""
+        concerned = operation.request == self.lifecycle.request.id and argument == self.field
+        return found(self.const) if concerned and not is_word(self.const, value) else ""
 
     def fixed_value(self, argument: str) -> Json:
         """Return the value, for the field of this clause."""

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from assay.contract.model import Capability, Json
+from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, History
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, steps
@@ -56,6 +56,11 @@ class Mandatory(DefectRule):
     applies_to = ("makes",)
 
     fields: tuple[str, ...] = arguments(compare=comparisons.covered())
+
+    def expects(self, operation: Operation, argument: str, value: Json) -> str:
+        """Return that the value is not empty, if it is."""
+        concerned = operation.id == self.lifecycle.create.id and argument in self.fields
+        return "a value" if concerned and value in (None, "", [], {}) else ""
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
         """Yield that each field is mandatory."""

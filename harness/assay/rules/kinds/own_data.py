@@ -93,7 +93,7 @@ class OwnData(RefusingKind):
     def _listed(self) -> tuple[Facet, ...]:
         return tuple(
             Facet(
-                id=resource,
+                id=self._facet(operation, resource),
                 description=f"every {resource} shown is "
                 + ("about the requested item" if operation.about else "the customer's own"),
                 scenario=ReadingScenario(id=operation.id, operation=operation),
@@ -104,6 +104,11 @@ class OwnData(RefusingKind):
             for operation in self.operations
             for resource in operation.lists
         )
+
+    def _facet(self, operation: Operation, resource: str) -> str:
+        """Return the id of a resource, with its operation where several list it."""
+        listing = sum(resource in each.lists for each in self.operations)
+        return resource if listing == 1 else f"{operation.id}-{resource}"
 
     def _told_by(self, operation: Operation) -> BindingRequirement:
         """Return what tells whose an item is: its key, or the field where it has none."""
@@ -226,7 +231,8 @@ class OwnData(RefusingKind):
                 if is_own is not None and resource:
                     sorted_.setdefault(resource, []).append(is_own)
             for resource, own in sorted_.items():
-                evidence = _judge(resource, exchange, own, of=bool(operation.about) and not foreign)
+                facet = self._facet(operation, resource)
+                evidence = _judge(facet, exchange, own, of=bool(operation.about) and not foreign)
                 joint = name not in fresh and (foreign or not operation.about)
                 yield doubt(evidence, JOINT) if joint else evidence
 
@@ -310,11 +316,11 @@ def _compact(value: object) -> str:
     return value.replace(" ", "") if isinstance(value, str) else ""
 
 
-def _judge(resource: str, exchange: Exchange, own: list[bool], *, of: bool) -> Evidence:
+def _judge(facet: str, exchange: Exchange, own: list[bool], *, of: bool) -> Evidence:
     strange = own.count(False)
     whose = "about the requested item" if of else "the customer's own"
     return Evidence(
-        facet=resource,
+        facet=facet,
         agreement=DISAGREES if strange else AGREES,
         expected=f"only what is {whose}",
         seen=f"not true of {strange} of {len(own)} items"

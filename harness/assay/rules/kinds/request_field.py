@@ -20,7 +20,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from assay.contract.model import Capability, Json
+from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import text_of
 from assay.history import Call, Exchange, History, State, Subject
 from assay.judging.verdict import Evidence
@@ -124,6 +124,14 @@ class RequestField(DefectRule):
         """Whether the value is a good one."""
         concerned = request == self.lifecycle.request.id
         return not concerned or not self._wrong(call.arguments.get(self.field, ""))
+
+    def expects(self, operation: Operation, argument: str, value: Json) -> str:
+        """Return the form of the argument, if the value certainly has another one."""
+        concerned = operation.request == self.lifecycle.request.id and argument == self.field
+        wrong = self._wrong(value) if concerned and value not in (None, "") else {}
+        forms = {PRECISE: f"at most {self.decimals} decimals", INVALID: str(self.shape)}
+        long = f"at most {self.max_length} characters"
+        return " and ".join(forms.get(facet, long) for facet, why in wrong.items() if why)
 
     def alters(self, argument: str, value: Json, at: datetime) -> bool:
         """Whether a day is too far away, so that another one is shown."""

@@ -119,6 +119,13 @@ class Required(RefusingKind):
                 mandatory=not self.optional,
             )
 
+    def expects(self, operation: Operation, argument: str, value: Json) -> str:
+        """Return the shape or the limit of the parameter, if the value is a bad one."""
+        concerned = operation in self.operations and argument == self.argument
+        fault = self._fault(value) if concerned else None
+        limit = f"at most {self.limit}" if fault is ParameterFault.BEYOND else ""
+        return str(self.shape) if fault is ParameterFault.INVALID else limit
+
     def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
         """Whether the value of the parameter is a bad one."""
         concerned = any(operation.makes == request for operation in self.operations)
