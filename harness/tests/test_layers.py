@@ -52,7 +52,6 @@ WALLS = {
     "referencing": {"contract"},
     "click": {"cli"},
     "rich": {"cli", "report"},
-    "authlib": {"transport"},
     "cryptography": {"transport", "sandbox", "doctor", "attestation"},
     "http_message_signatures": {"transport"},
     "sqlite3": {"execution"},
@@ -69,6 +68,39 @@ WALLS = {
     "schemathesis": {"fuzzing"},
     "dask": {"fleet"},
     "distributed": {"fleet"},
+}
+
+
+#: The rooms whose functions trials call, several of them at the same time.
+TRIALS = {
+    "binding", "contexts", "execution", "fixtures", "history", "journal", "judging", "rules", "sca",
+    "transport",
+}  # fmt: skip
+#: Functions of these rooms that import something, and why it is no trial that does so first.
+SET_UP = {
+    "contexts/covering.py:_pairs": "the contexts are chosen when a run is planned",
+    "execution/environment.py:_callback_server": "set-up",
+    "execution/environment.py:_chromium": "set-up",
+    "execution/environment.py:_embedded": "set-up",
+    "execution/environment.py:_ledger": "set-up",
+    "execution/environment.py:signer": "trials that need a browser or a person have no lanes",
+    "execution/environment.py:sound_bank": "set-up",
+    "execution/guard.py:use": "real customers: trials have no lanes, and set-up opens the ledger",
+    "rules/clauses.py:_answering": "the kinds are imported when a contract is read",
+    "rules/formats.py:_is_iban": "IMPORTED_BY_TRIALS",
+    "rules/formats.py:is_no_clear_pan": "IMPORTED_BY_TRIALS",
+    "rules/refusing_kind.py:_is_owed": "the kinds are imported when a contract is read",
+    "rules/rule.py:price": "a plan has prices",
+    "sca/browser.py:_go": "one browser signs: trials have no lanes",
+    "sca/chromium.py:_launch": "one browser signs: trials have no lanes",
+    "sca/chromium.py:page": "one browser signs: trials have no lanes",
+    "sca/chromium.py:start": "one browser signs: trials have no lanes",
+    "transport/auth/setup.py:_networked": "set-up",
+    "transport/auth/setup.py:_request_signer": "set-up",
+    "transport/auth/setup.py:open_channels": "set-up",
+    "transport/auth/signing.py:_rfc9421": "`signed` imports it at set-up",
+    "transport/auth/signing.py:signed": "set-up",
+    "transport/auth/tls.py:tls_context": "set-up",
 }
 
 
@@ -241,6 +273,40 @@ def test_rules_do_no_effects():
             text = path.read_text(encoding="utf-8")
             for effect in (".now(", "time.time", "open(", "sleep(", ".today("):
                 assert effect not in text, f"{path.name}: {effect}"
+
+
+def test_no_trial_imports_anything():
+    """What trials call imports nothing for the first time: two threads that do so can fail."""
+    standard = sys.stdlib_module_names
+    found = set()
+    for path in modules():
+        name = str(path.relative_to(PACKAGE))
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for function in ast.walk(tree) if part(path) in TRIALS else ():
+            if isinstance(function, ast.FunctionDef):
+                inside = [node for each in function.body for node in ast.walk(each)]
+                names = [node.module for node in inside if isinstance(node, ast.ImportFrom)]
+                names += [
+                    each.name
+                    for node in inside
+                    if isinstance(node, ast.Import)
+                    for each in node.names
+                ]
+                if any(each.partition(".")[0] not in standard for each in names):
+                    found.add(f"{name}:{function.name}")
+    assert {*SET_UP} == found
+
+
+@pytest.mark.parametrize("library", ["stdnum.iban", "stdnum.luhn"])
+def test_lanes_begin_with_what_trials_import(library):
+    """Before there are lanes, everything is imported that trials import where they need it."""
+    code = (
+        "import sys; from assay.execution.parallel_trials import Lanes;"
+        f"before = {library!r} in sys.modules; Lanes(2, print);"
+        f"print(before, {library!r} in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "False True\n" == out.stdout
 
 
 def test_the_plugin_imports_nothing_heavy():

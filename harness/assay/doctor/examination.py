@@ -136,7 +136,7 @@ def _ready(context: DoctorContext) -> Iterator[Finding]:
     try:
         context.environment = set_up(context.target, ledger=context.ledger)
         if context.prepared is not None:
-            context.environment.guard.learn_zones(context.prepared.plan)
+            context.environment.guard.learn_operations(context.prepared.plan)
     except InputError as error:
         yield from map(from_problem, error.problems)
 

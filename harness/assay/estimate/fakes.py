@@ -116,10 +116,10 @@ class NullLedger:
         """Return 0: nothing is used."""
         return 0
 
-    def note(self, uses: Iterable[QuotaUse], *, run: str, at: datetime) -> None:
+    def note(self, uses: Iterable[QuotaUse], *, run: str) -> None:
         """Record nothing."""
 
-    def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
+    def spend(self, use: QuotaUse, *, most: int | None, run: str) -> bool:
         """Accept the use."""
         return True
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -70,7 +70,7 @@ def assess(
     """
     guard = Guard(target=target, book=_ledger(target, ledger))
     guard.learn(plan)
-    schedule = _Schedule(plan=plan, target=target, guard=guard)
+    schedule = _Schedule(plan=plan, target=target, guard=guard, now=now)
     choices = RoleChoices(target=target, guard=guard, now=now)
     for trial in plan.all_trials:
         then = now + schedule.waited
@@ -132,7 +132,7 @@ def without_valueless(plan: Plan, target: Target, *, now: datetime) -> Plan:
 
     A run leaves it unverified.
     """
-    schedule = _Schedule(plan=plan, target=target, guard=Guard(target=target))
+    schedule = _Schedule(plan=plan, target=target, guard=Guard(target=target), now=now)
     for trial in plan.trials:
         estimate = dry_run_trial(plan, trial, target, now)
         if estimate.stopped.startswith(UNSENDABLE):
@@ -151,6 +151,7 @@ class _Schedule:
     plan: Plan
     target: Target
     guard: Guard
+    now: datetime
     runnable: dict[str, TrialEstimate] = field(default_factory=dict[str, TrialEstimate])
     stopped: dict[str, TrialEstimate] = field(default_factory=dict[str, TrialEstimate])
     calls: int = 0
@@ -213,9 +214,9 @@ class _Schedule:
         if most is not None and self.calls + price > most:
             calls = f"{price} more calls; {most - self.calls} of {most} left (budget.calls)"
             yield f"needs {calls}", Shortage.BUDGET
-        for count, needed in estimate.batch.items():
+        for count in estimate.batch:
             customer, operation, _ = count
-            before = self._used_before(count)
+            needed, before = _shared(estimate.batch, count), self._used_before(count)
             bound = self.guard.bound(operation)
             if bound is not None and before + needed > bound:
                 left = max(bound - before, 0)
@@ -234,7 +235,7 @@ class _Schedule:
         """Say by whom accesses are used when a trial begins."""
         uses = (
             (self.used[count], "made earlier today"),
-            (self.spent[count], "planned earlier in this run"),
+            (_shared(self.spent, count), "planned earlier in this run"),
         )
         return " and ".join(f"{number} {when}" for number, when in uses if number)
 
@@ -248,6 +249,19 @@ class _Schedule:
         if customers_of(self.target) is Customers.CHOSEN:
             return 0
         if count not in self.used and self.guard.book is not None:
-            use = self.guard.use(operation, customer, datetime.now(UTC))
-            self.used[count] = self.guard.book.used(replace(use, day=day))
-        return self.used[count] + self.spent[count]
+            use = self.guard.use(operation, customer, self.now)
+            if day != use.day:  # a trial waits for another day
+                then = datetime.combine(day, time(12), use.zone or UTC)
+                use = replace(use, at=then)
+            self.used[count] = self.guard.book.used(use)
+        return self.used[count] + _shared(self.spent, count)
+
+
+def _shared(counts: Counter[Count], count: Count) -> int:
+    """Return how many accesses are one customer's, whatever its entries are called."""
+    customer, *which = count
+    return sum(
+        number
+        for (other, *rest), number in counts.items()
+        if rest == which and not customer.keys.isdisjoint(other.keys)
+    )

@@ -10,16 +10,18 @@ Only quotas per calendar day are known here: one per hour is bounded by `budget.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
+from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 from assay.binding.encode import Access, HttpRequest
+from assay.binding.origin import place_of
 from assay.binding.target import Role, Target
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, Shortage
@@ -31,7 +33,6 @@ from assay.journal.trial_end import Accesses, record_of
 from assay.judging.verdict import Standing, Verdict
 from assay.planning.obligation import BoundClause
 from assay.planning.plan import Plan
-from assay.rules.state.calendar import local_day
 
 if TYPE_CHECKING:
     from assay.execution.ledger import QuotaUse
@@ -72,38 +73,55 @@ def quotas(clauses: Mapping[str, Mapping[str, BoundClause]]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Customer:
-    """A customer: `name` is for people, `key` for the ledger."""
+    """A customer: `name` is for people, `keys` for the ledger.
+
+    Two of them are one customer to the bank if they share any key. `earlier` are the keys under
+    which earlier versions may have counted.
+    """
 
     name: str
-    key: str
+    keys: frozenset[str] = field(repr=False)
+    earlier: frozenset[str] = field(default=frozenset(), repr=False)
 
 
-def customer_of(target: Target, access: Access, subject: str, owns: list[str]) -> Customer:
-    """Return the customer whose accesses those of a subject are.
+def customer_of(target: Target, access: Access, subject: str, owns: Sequence[str]) -> Customer:
+    """Return the customer whose accesses those of a subject are; `owns` are the keys of its items.
 
-    `owns` are the keys of what the subject owns. A listed customer is identified by the first thing
-    it owns, so its entry may be renamed. Entries that share a token are one customer to the bank.
+    A token and a login are among the keys, so that an entry with any other name and other items is
+    the same customer to the ledger, as it is to the bank.
     """
-    role = next((role for role in target.fixtures.roles if role.name == access.id), None)
-    if role is None:
-        return Customer(name=subject, key=access.id or min(owns, default=subject))
-    return customer_for(role, target)
+    roles = target.fixtures.roles
+    role = next((role for role in roles if role.name == access.id), None)
+    if role is not None:
+        return customer_for(role, target)
+    secrets = [access.token, access.login, *access.tokens.values()]
+    # Nobody is known by the name that a probe gives, unless nothing else is known.
+    name = access.id or ("" if owns or any(secrets) else subject)
+    customer = _customer(subject, name, owns, secrets)
+    return replace(customer, earlier=frozenset({access.id or min(owns, default=subject)}))
 
 
-def customer_for(role: Role, target: Target) -> Customer:
-    """Return a listed customer."""
-    return Customer(name=role.name, key=_ledger_key(role, target))
+def customer_for(role: Role, target: Target, environ: Mapping[str, str] = os.environ) -> Customer:
+    """Return a listed customer; the secrets of a plan need not be set."""
+    owns = [owned.key for owned in role.owns]
+    shared = None if role.token_env else target.auth.token_env
+    named = [role.token_env or shared, role.login_env, *role.token_envs.values()]
+    secrets = [environ.get(name) for name in named if name]
+    customer = _customer(role.name, role.name, owns, secrets)
+    return replace(customer, earlier=customer.earlier | {f"token:{shared}"})
+
+
+def _customer(name: str, id_: str, owns: Sequence[str], secrets: Iterable[str | None]) -> Customer:
+    """Return a customer whom a name, all items and all secrets identify, in whatever spelling."""
+    keys = {f"owns:{''.join(key.split()).casefold()}" for key in owns}
+    hashes = (sha256(secret.strip().encode()).hexdigest() for secret in secrets if secret)
+    keys |= {f"secret:{each}" for each in hashes} | ({f"name:{id_}"} if id_ else set())
+    return Customer(name=name, keys=frozenset(keys), earlier=frozenset((id_, *owns)))
 
 
 def item_of(key: str) -> Customer:
     """Return an item of a customer, as the ledger counts it."""
-    return Customer(name=key, key=f"item:{key}")
-
-
-def _ledger_key(role: Role, target: Target) -> str:
-    if target.auth.token_env and role.token_env is None:
-        return f"token:{target.auth.token_env}"
-    return role.owns[0].key if role.owns else role.name
+    return Customer(name=key, keys=frozenset({f"item:{key}"}))
 
 
 class QuotaRecord(Protocol):
@@ -117,11 +135,11 @@ class QuotaRecord(Protocol):
         """Return how many accesses and other uses are recorded, whatever the method."""
         ...
 
-    def note(self, uses: Iterable[QuotaUse], *, run: str, at: datetime) -> None:
+    def note(self, uses: Iterable[QuotaUse], *, run: str) -> None:
         """Record uses that no limit depends on."""
         ...
 
-    def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
+    def spend(self, use: QuotaUse, *, most: int | None, run: str) -> bool:
         """Record an access if fewer than `most` are recorded; return whether it was."""
         ...
 
@@ -140,6 +158,7 @@ class Guard:
     run: str = field(default_factory=lambda: uuid4().hex)
     limits: Mapping[str, int] | None = None
     zones: Mapping[str, tzinfo] = field(default_factory=dict[str, tzinfo])
+    paths: Mapping[str, str] = field(default_factory=dict[str, str])
     calls: int = 0
     failures: int = 0
     stopped: str = ""
@@ -150,10 +169,15 @@ class Guard:
     def learn(self, plan: Plan) -> None:
         """Take in the quotas of the contracts, and the time zones of their calendar days."""
         self.limits = quotas(plan.clauses)
-        self.learn_zones(plan)
+        self.learn_operations(plan)
 
-    def learn_zones(self, plan: Plan) -> None:
-        """Take in the time zones of the contracts."""
+    def learn_operations(self, plan: Plan) -> None:
+        """Take in the time zones of the contracts, and the paths of their operations."""
+        self.paths = {
+            operation.id: operation.path
+            for contract in plan.contracts.values()
+            for operation in contract.operations.values()
+        }
         self.zones = {
             operation: contract.zone
             for contract in plan.contracts.values()
@@ -207,7 +231,9 @@ class Guard:
             check_written(call, operation, request, target or self.target)
         self.count()
         if has_real_customers(self.target) and absent(call, request, self.target):
-            self._spend(operation.id, who(), now())
+            # A live bank keeps real time, whatever the target file or a fixture says.
+            at = datetime.now(UTC) if self.target.is_live else now()
+            self._spend(operation.id, who(), at)
 
     def note_use(
         self, who: Customer, items: Mapping[str, int], now: Callable[[], datetime]
@@ -227,7 +253,7 @@ class Guard:
         for key, weight in items.items():
             method = FINAL_USE if weight >= FINAL else ANY_USE
             uses.append(self.use(method, item_of(key), at))
-        self.book.note(uses, run=self.run, at=at)
+        self.book.note(uses, run=self.run)
 
     def used_earlier(self, who: Customer, at: datetime) -> int:
         """Return how much of a listed customer or item was used that day by earlier runs."""
@@ -251,20 +277,26 @@ class Guard:
         """Return the quota that an access at an instant counts against."""
         from assay.execution.ledger import QuotaUse  # noqa: PLC0415 -- SQLite only for real customers
 
-        parts = urlsplit(self.target.base_url)
-        zone = self.zones.get(operation) or self.target.zone or UTC
+        binding = self.target.operations.get(operation)
+        path = (binding and binding.path) or self.paths.get(operation, "")
+        # The path of an operation may begin in the base URL or after it.
+        bases = {base.rstrip("/") for base in (self.target.base_url, *self.target.hosts)}
+        places = {place_of(base + end) for base in bases for end in ("", path)}
         return QuotaUse(
-            target=f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/").lower(),
-            customer=who.key,
+            targets=tuple(sorted(places)),
+            customers=tuple(sorted(who.keys)),
+            earlier=tuple(sorted(who.earlier)),
             method=operation,
-            day=local_day(at, zone),
+            at=at,
+            zone=self.zones.get(operation) or self.target.zone,
+            later=self.target.is_live,
         )
 
     def _spend(self, operation: str, who: Customer, at: datetime) -> None:
         most = self.bound(operation)
         if self.book is not None:
             use = self.use(operation, who, at)
-            if not self.book.spend(use, most=most, run=self.run, at=at):
+            if not self.book.spend(use, most=most, run=self.run):
                 needed = held_back(1, operation, 0, most or 0, who.name)
                 raise CannotArrange(needed, Shortage.BUDGET)
         elif most is not None:

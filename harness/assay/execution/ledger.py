@@ -5,6 +5,11 @@ for threads, processes and later runs. An access is recorded before it is sent, 
 whatever the response is. Each access opens a connection of its own: accesses are few, and no two
 threads share a connection.
 
+What a target file says may change between two runs, but not whom it is about. So an access is
+recorded under all that identifies its customer, and counts for everybody who shares any of it. It
+counts for as long as it is the same day in the zone of either run; in every zone that there is,
+where one of them knew none.
+
 The file has no names. A customer is a hash with a key that only this file has, so two ledgers
 cannot be compared.
 """
@@ -19,11 +24,13 @@ import sqlite3
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import TypeAlias
+from zoneinfo import ZoneInfo
 
 from assay._resources import state_dir
+from assay.binding.origin import place_of
 from assay.errors import AssayError, InputError, TargetError
 
 __all__ = ["Ledger", "QuotaUse", "default_path"]
@@ -46,19 +53,54 @@ CREATE TABLE access (
 );
 CREATE INDEX spent ON access (target, customer, method, day);
 """
-_COUNT = "SELECT count(*) FROM access WHERE target=? AND customer=? AND method=? AND day=?"
-_COUNT_ALL = "SELECT count(*) FROM access WHERE target=? AND customer=? AND day=?"
-_WRITE = "INSERT INTO access (target, customer, method, day, run, at) VALUES (?, ?, ?, ?, ?, ?)"
+#: What later versions added: the zone of the day, and which rows are one access.
+_ADDED = ("zone", "access")
+_FIND = "SELECT rowid, * FROM access WHERE customer IN ({}) AND day >= ?"
+_WRITE = (
+    "INSERT INTO access (target, customer, method, day, run, at, zone, access)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+#: Every offset from UTC that a bank's zone can have.
+_EVERYWHERE = tuple(timezone(timedelta(minutes=15 * n)) for n in range(-12 * 4, 14 * 4 + 1))
+#: How many days earlier a date can be that is the same day somewhere.
+_DAYS = timedelta(days=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaUse:
-    """What an access counts against. `customer` identifies one customer among all."""
+    """What an access counts against.
 
-    target: str
-    customer: str
+    `targets` are the places of the bank, `customers` all that identifies one customer there;
+    `earlier` is how versions before this one identified them. `zone` is the bank's, if known.
+    `later` says that what was recorded at a later time counts: the clock was set back since.
+    """
+
+    targets: tuple[str, ...]
+    customers: tuple[str, ...]
     method: str
-    day: date
+    at: datetime
+    zone: tzinfo | None = None
+    earlier: tuple[str, ...] = ()
+    later: bool = False
+
+    @property
+    def day(self) -> date:
+        """The calendar day at the bank, that of UTC if its zone is unknown."""
+        return self.at.astimezone(self.zone or UTC).date()
+
+    def counts(self, row: Mapping[str, str | None]) -> bool:
+        """Whether a recorded access of the customer was made at the same bank and day, perhaps."""
+        places = (row["target"] or "").split()  # of an earlier version, the URL as it was written
+        if not {place_of(each) if "://" in each else each for each in places} & {*self.targets}:
+            return False
+        try:
+            at, named = datetime.fromisoformat(row["at"] or ""), row.get("zone")
+            zones = (ZoneInfo(named), self.zone) if named and self.zone else _EVERYWHERE
+            days = [(at.astimezone(zone).date(), self.at.astimezone(zone).date()) for zone in zones]
+        except (ValueError, OSError, LookupError, OverflowError):
+            return True  # nothing is known of it
+        noted = named is None and row["day"] == self.day.isoformat()
+        return noted or any(day == today for day, today in days) or (self.later and at > self.at)
 
 
 def default_path(environ: Mapping[str, str] = os.environ) -> Path:
@@ -104,6 +146,7 @@ class Ledger:
             if _is_empty(connection):
                 _create(connection)
             key = _key(connection, make_error)
+            _extend(connection)
             connection.execute("UPDATE secret SET key = key")  # fails if the file is read-only
         return cls(path=path, key=key)
 
@@ -142,12 +185,10 @@ class Ledger:
             TargetError: the ledger can no longer be read.
 
         """
-        target, customer, _, day = self._row(use)
         with _connection(self.path, _target_error) as connection:
-            (count,) = connection.execute(_COUNT_ALL, (target, customer, day)).fetchone()
-        return int(count)
+            return self._count(connection, use, every=True)
 
-    def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
+    def spend(self, use: QuotaUse, *, most: int | None, run: str) -> bool:
         """Record an access if fewer than `most` are recorded; return whether it was.
 
         Counting and recording are one transaction, so two processes cannot exceed the limit.
@@ -159,29 +200,47 @@ class Ledger:
         with _connection(self.path, _target_error) as connection, _transaction(connection):
             if most is not None and self._count(connection, use) >= most:
                 return False
-            connection.execute(_WRITE, (*self._row(use), run, at.isoformat()))
+            connection.executemany(_WRITE, self._rows(use, run))
             return True
 
-    def note(self, uses: Iterable[QuotaUse], *, run: str, at: datetime) -> None:
+    def note(self, uses: Iterable[QuotaUse], *, run: str) -> None:
         """Record uses that no limit depends on, without waiting for the disk.
 
         Raises:
             TargetError: the ledger can no longer be written.
 
         """
-        rows = [(*self._row(use), run, at.isoformat()) for use in uses]
+        rows = [row for use in uses for row in self._rows(use, run)]
         with _connection(self.path, _target_error) as connection:
             connection.execute("PRAGMA synchronous = OFF")
             with _transaction(connection):
                 connection.executemany(_WRITE, rows)
 
-    def _count(self, connection: sqlite3.Connection, use: QuotaUse) -> int:
-        (count,) = connection.execute(_COUNT, self._row(use)).fetchone()
-        return int(count)
+    def _count(self, connection: sqlite3.Connection, use: QuotaUse, *, every: bool = False) -> int:
+        """Count the accesses of a method, or all, that anything identifies as this customer's."""
+        customers = [self._hash(each) for each in {*use.customers, *use.earlier}]
+        found = connection.execute(
+            _FIND.format(", ".join("?" * len(customers))),
+            (*customers, (use.day - _DAYS).isoformat()),
+        )
+        names = [name for name, *_ in found.description]
+        rows = (dict(zip(names, row, strict=True)) for row in found)
+        return len(
+            {
+                row.get("access") or row["rowid"]
+                for row in rows
+                if (every or row["method"] == use.method) and use.counts(row)
+            }
+        )
 
-    def _row(self, use: QuotaUse) -> tuple[str, str, str, str]:
-        hashed = hmac.new(self.key, use.customer.encode(), hashlib.sha256).hexdigest()
-        return use.target, hashed, use.method, use.day.isoformat()
+    def _rows(self, use: QuotaUse, run: str) -> list[tuple[str, ...]]:
+        """Return a row for each identity of the customer; together they are one access."""
+        places, zone, access = " ".join(use.targets), str(use.zone or ""), secrets.token_hex(8)
+        more = (use.method, use.day.isoformat(), run, use.at.isoformat(), zone, access)
+        return [(places, self._hash(each), *more) for each in use.customers]
+
+    def _hash(self, customer: str) -> str:
+        return hmac.new(self.key, customer.encode(), hashlib.sha256).hexdigest()
 
 
 def _input_error(path: Path) -> ErrorFactory:
@@ -241,6 +300,15 @@ def _create(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO secret (key) VALUES (?)", (secrets.token_bytes(32),))
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def _extend(connection: sqlite3.Connection) -> None:
+    """Add what a ledger of an earlier version does not have; that version can still use it."""
+    known = {name for _, name, *_ in connection.execute("PRAGMA table_info(access)")}
+    for column in _ADDED:
+        if column not in known:
+            connection.execute(f"ALTER TABLE access ADD COLUMN {column} TEXT")
+    connection.execute("CREATE INDEX IF NOT EXISTS customers ON access (customer, day)")
 
 
 def _key(connection: sqlite3.Connection, make_error: ErrorFactory) -> bytes:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib import import_module
 from threading import Condition
 from typing import Any, TypeAlias
 
@@ -45,6 +46,9 @@ MOST_LANES = 256
 AHEAD = 8
 #: Above this size of everything that waits to be taken up, in bytes, no further trial starts.
 MOST_WAITING = 32 * 1024 * 1024
+#: What trials import where they first need it. Two threads that import one library for the first
+#: time can get in each other's way, so it is imported before there are threads.
+IMPORTED_BY_TRIALS = ("stdnum.iban", "stdnum.luhn")
 
 
 #: Something that a trial did, with the credentials with which it is recorded, or that it learned.
@@ -182,6 +186,8 @@ class Lanes:
     """
 
     def __init__(self, number: int, perform: Callable[[Trial, RecordedRun], None]) -> None:
+        for name in IMPORTED_BY_TRIALS:
+            import_module(name)
         self.stopping = False
         self._perform = perform
         self._threads = ThreadPoolExecutor(number, thread_name_prefix="lane")

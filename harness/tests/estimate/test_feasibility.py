@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from assay.binding.join import bind
+from assay.binding.origin import place_of
 from assay.binding.security import Auth, AuthKind
 from assay.binding.target import (
     Budget,
@@ -26,7 +27,6 @@ from assay.estimate.dry_run import dry_run_trial
 from assay.estimate.estimate import cost_of, lines, record
 from assay.estimate.feasibility import assess
 from assay.execution.environment import set_up
-from assay.execution.guard import Customer
 from assay.execution.ledger import Ledger, QuotaUse
 from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
@@ -75,9 +75,15 @@ def dispositions(feasibility):
 def spent(path, number, *, customer="alice-0", method="accounts", day=TODAY):
     """Return a ledger with the accesses of another run."""
     ledger = Ledger.at(path)
-    use = QuotaUse(target=SANDBOX.base_url, customer=customer, method=method, day=day)
+    use = QuotaUse(
+        targets=(place_of(SANDBOX.base_url),),
+        customers=(f"owns:{customer}",),
+        method=method,
+        at=datetime.combine(day, NOW.timetz()),
+        zone=SANDBOX.zone,
+    )
     for _ in range(number):
-        ledger.spend(use, most=None, run="another", at=NOW)
+        ledger.spend(use, most=None, run="another")
     return path
 
 
@@ -383,13 +389,8 @@ def test_each_customer_has_its_own_count():
     chosen = target(role("alice", 3), role("bob", 1))
     found = assessed(chosen, "batch-quota/per-customer")
     (one,) = found.trials.values()
-    accesses = Counter({who: 0 for who, _, _ in one.batch})
+    accesses = Counter()
     for (who, _, _), number in one.batch.items():
-        accesses[who] += number
-    assert {Customer(name="alice", key="alice-0"), Customer(name="bob", key="bob-0")} == set(
-        accesses
-    )
-    assert (
-        accesses[Customer(name="bob", key="bob-0")]
-        < accesses[Customer(name="alice", key="alice-0")]
-    )
+        accesses[who.name] += number
+    assert {"alice", "bob"} == {*accesses}
+    assert accesses["bob"] < accesses["alice"]

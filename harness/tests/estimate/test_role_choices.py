@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from assay.binding.join import bind
+from assay.binding.origin import place_of
 from assay.binding.target import (
     FixtureKind,
     Fixtures,
@@ -93,8 +94,9 @@ def test_a_quota_that_is_used_up_is_tested_with_another_customer(tmp_path: Path)
     """By an earlier run or an earlier trial: the plan takes the customer whose quota is unused."""
     people = [role("alice"), role("bob")]
     ledger = Ledger.at(tmp_path / "ledger")
-    use = QuotaUse(target=SANDBOX.base_url, customer="alice-0", method="accounts", day=NOW.date())
-    ledger.spend(use, most=None, run="earlier", at=NOW)
+    places, customers = (place_of(SANDBOX.base_url),), ("owns:alice-0",)
+    use = QuotaUse(targets=places, customers=customers, method="accounts", at=NOW)
+    ledger.spend(use, most=None, run="earlier")
     words = "batch-quota/accounts-served batch-quota/accounts-refused"
     spent = assessed(target_of(people[:1]), words, ledger.path)
     assert 2 == len(reasons(spent))

@@ -43,7 +43,7 @@ LIVE = replace(
 REAL = replace(SANDBOX, fixtures=Fixtures(kind=FixtureKind.ROLES, offers=frozenset(Capability)))
 OPERATIONS = {id_: one for each in PLAN.contracts.values() for id_, one in each.operations.items()}
 NOW = datetime(2026, 9, 16, 8, tzinfo=UTC)
-ALICE = Customer(name="alice", key="FR76-alice")
+ALICE = Customer(name="alice", keys=frozenset({"owns:FR76-alice"}))
 PAY = Call(operation="create-payment", subject="psu", arguments={"debtorAccount": "FR1"})
 READ = Call(operation="accounts", subject="psu")
 ABSENT = replace(READ, present=False)
@@ -291,17 +291,34 @@ def test_the_calendar_day():
     assert "2026-09-17" == guard.use("accounts", ALICE, late).day.isoformat()
 
 
-def test_the_identity_of_a_customer():
-    """An entry may be renamed; two entries with one token are one customer to the bank."""
-    one = Role(name="alice", token_env="A", owns=(RoleHolding(resource="account", key="FR1"),))
-    two = replace(one, name="bob", token_env=None)
-    target = replace(REAL, fixtures=replace(REAL.fixtures, roles=(one, two)))
-    assert Customer(name="alice", key="FR1") == customer_of(target, Access(id="alice"), "psu", [])
-    assert Customer(name="bob", key="FR1") == customer_of(target, Access(id="bob"), "psu", [])
-    shared = replace(target, auth=Auth(kind=AuthKind.BEARER, token_env="T"))
-    assert Customer(name="bob", key="token:T") == customer_of(shared, Access(id="bob"), "psu", [])
-    assert Customer(name="psu", key="FR2") == customer_of(target, Access(), "psu", ["FR3", "FR2"])
-    assert Customer(name="psu", key="c1") == customer_of(target, Access(id="c1"), "psu", ["FR3"])
+def test_the_identity_of_a_customer(monkeypatch):
+    """A name, any item and any token identify a customer, whatever the variables are called."""
+    for name, value in {"A": "secret-a", "B": "secret-b", "C": "secret-a"}.items():
+        monkeypatch.setenv(name, value)
+
+    def entry(name, token, *owns, shared=None):
+        owned = tuple(RoleHolding(resource="account", key=key) for key in owns)
+        role = Role(name=name, token_env=token, owns=owned)
+        auth = Auth(kind=AuthKind.BEARER, token_env=shared)
+        fixtures = replace(REAL.fixtures, roles=(role,))
+        target = replace(REAL, auth=auth, fixtures=fixtures)
+        return customer_of(target, Access(id=name), "psu", [])
+
+    alice = entry("alice", "A", "FR1", "FR2")
+    for same in (
+        entry("alice", "B", "FR9"),
+        entry("bob", "A", "FR9"),
+        entry("bob", "C"),
+        entry("bob", None, "FR9", shared="C"),
+        entry("bob", "B", "FR9", " fr 2"),
+    ):
+        assert alice.keys & same.keys
+    for other in (entry("bob", "B", "FR9"), entry("bob", None, "FR9"), entry("b", "UNSET", "FR9")):
+        assert not alice.keys & other.keys
+    assert "secret-a" not in f"{alice.keys}"
+    chosen = customer_of(REAL, Access(token="secret-a"), "psu", ["FR9"])
+    assert alice.keys & chosen.keys
+    assert not chosen.keys & customer_of(REAL, Access(token="secret-b"), "psu", ["FR8"]).keys
 
 
 # -- failures ------------------------------------------------------------------------

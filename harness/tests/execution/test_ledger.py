@@ -1,5 +1,6 @@
 """The ledger: today's accesses, shared by all runs, without names."""
 
+import hmac
 import os
 import sqlite3
 import subprocess
@@ -9,9 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from assay.binding.origin import place_of
 from assay.errors import InputError, TargetError
 from assay.execution.ledger import APPLICATION, Ledger, QuotaUse, default_path
 
@@ -20,11 +23,14 @@ IBAN = "FR7630006000011234567890189"
 
 
 def use(customer=IBAN, method="accounts", day=date(2026, 9, 16), target="https://bank.example/v1"):
-    return QuotaUse(target=target, customer=customer, method=method, day=day)
+    at = datetime.combine(day, NOW.timetz())
+    return QuotaUse(
+        targets=(place_of(target),), customers=(customer,), method=method, at=at, zone=UTC
+    )
 
 
 def spend(ledger, of=None, most=None):
-    return ledger.spend(of or use(), most=most, run="run", at=NOW)
+    return ledger.spend(of or use(), most=most, run="run")
 
 
 def wrong(path):
@@ -81,17 +87,19 @@ def test_many_processes_share_it(tmp_path):
     """Processes that create the file at the same time share its count."""
     path = tmp_path / "l"
     code = (
-        "import sys; from pathlib import Path; from datetime import UTC, date, datetime;"
+        "import sys; from pathlib import Path; from datetime import UTC, datetime;"
         "from assay.execution.ledger import Ledger, QuotaUse; ledger = Ledger.at(Path(sys.argv[1]));"
-        "use = QuotaUse(target='t', customer='c', method='m', day=date(2026, 9, 16));"
         "now = datetime(2026, 9, 16, tzinfo=UTC);"
-        "print(sum(ledger.spend(use, most=10, run='r', at=now) for _ in range(8)))"
+        "use = QuotaUse(targets=('t',), customers=('c',), method='m', at=now);"
+        "print(sum(ledger.spend(use, most=10, run='r') for _ in range(8)))"
     )
     command = [sys.executable, "-c", code, str(path)]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     got = [int(one.communicate(timeout=60)[0]) for one in running]
     assert 10 == sum(got)
-    assert 10 == Ledger.at(path).used(QuotaUse(target="t", customer="c", method="m", day=use().day))
+    at = datetime(2026, 9, 16, tzinfo=UTC)
+    same = QuotaUse(targets=("t",), customers=("c",), method="m", at=at)
+    assert 10 == Ledger.at(path).used(same)
 
 
 def test_created_by_many_at_once(tmp_path):
@@ -202,3 +210,78 @@ def test_the_application_id(tmp_path):
     """The header of the file has Assay's application id."""
     Ledger.at(tmp_path / "l")
     assert APPLICATION.to_bytes(4, "big") == (tmp_path / "l").read_bytes()[68:72]
+
+
+# -- one customer, one bank, one day, however they are described ----------------------
+def known_as(*customers, at=NOW, zone=UTC, **more):
+    targets = more.pop("targets", ("bank.example/v1",))
+    return QuotaUse(
+        targets=targets, customers=customers, method="accounts", at=at, zone=zone, **more
+    )
+
+
+def test_all_that_is_shared_counts(tmp_path):
+    """Accesses under either of two identities count for who has both, and each only once."""
+    ledger = Ledger.at(tmp_path / "l")
+    for customers in (("name", "token"), ("token", "item"), ("item", "other")):
+        assert spend(ledger, known_as(*customers))
+    assert 3 == ledger.used(known_as("name", "item"))
+    assert 2 == ledger.used(known_as("token"))
+    assert 0 == ledger.used(known_as("stranger"))
+    assert 0 == ledger.used(known_as("name", targets=("elsewhere.example/v1",)))
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "later", "counted"),
+    [
+        # 22:30 in UTC is the next day in Paris.
+        ("Europe/Paris", "Europe/Paris", "2026-09-16T22:30", False),
+        ("UTC", "UTC", "2026-09-16T22:30", True),
+        ("UTC", "Europe/Paris", "2026-09-16T22:30", True),
+        ("Europe/Paris", "UTC", "2026-09-16T22:30", True),
+        (None, "Europe/Paris", "2026-09-16T22:30", True),
+        ("Europe/Paris", None, "2026-09-16T22:30", True),
+        # Nowhere is it the same day after 24 hours.
+        (None, None, "2026-09-17T07:50", True),
+        (None, None, "2026-09-17T08:00", False),
+        ("Pacific/Kiritimati", "Pacific/Pago_Pago", "2026-09-17T08:00", False),
+    ],
+)
+def test_the_day_in_every_zone_that_the_bank_may_have(tmp_path, first, then, later, counted):
+    """An access counts while it is the same day in the zone of its run or of the next one."""
+    zones = [name and ZoneInfo(name) for name in (first, then)]
+    ledger = Ledger.at(tmp_path / "l")
+    assert spend(ledger, known_as("c", zone=zones[0]))
+    at = datetime.fromisoformat(later).replace(tzinfo=UTC)
+    assert counted == ledger.used(known_as("c", zone=zones[1], at=at))
+
+
+def test_a_clock_that_was_set_back(tmp_path):
+    """What was recorded at a later time counts at a live bank."""
+    ledger = Ledger.at(tmp_path / "l")
+    assert spend(ledger, known_as("c", at=datetime(2026, 9, 18, 8, tzinfo=UTC)))
+    assert 0 == ledger.used(known_as("c"))
+    assert 1 == ledger.used(known_as("c", later=True))
+
+
+def test_a_ledger_of_the_first_version(tmp_path):
+    """Accesses that the first version recorded count, under its spellings of bank and customer."""
+    path = tmp_path / "l"
+    key = Ledger.at(path).key
+    old = [hmac.new(key, each.encode(), "sha256").hexdigest() for each in (IBAN, "token:T")]
+    rows = [
+        (target, old[n], "accounts", "2026-09-16", "run", NOW.isoformat())
+        for n, target in enumerate(("https://bank.example:443//v1", "https://bank.example/v1"))
+    ]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP INDEX customers")
+        for column in ("zone", "access"):
+            connection.execute(f"ALTER TABLE access DROP COLUMN {column}")
+        connection.executemany("INSERT INTO access VALUES (?, ?, ?, ?, ?, ?)", rows)
+    now = known_as("owns:1", earlier=(IBAN, "token:T"))
+    for ledger in (Ledger.existing(path), Ledger.at(path)):
+        assert 2 == ledger.used(now)
+        assert 1 == ledger.used(known_as("owns:1", earlier=("token:T",)))
+    assert not spend(ledger, now, most=2)
+    assert spend(ledger, now, most=3)
+    assert 3 == ledger.used(now)

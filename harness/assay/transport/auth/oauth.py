@@ -1,6 +1,6 @@
 """OAuth 2.0 (RFC 6749): requests to a token endpoint.
 
-Authlib encodes the requests; our own transport sends each once. Answers are untrusted:
+Our own transport sends each request once. Answers are untrusted:
 they are validated, and of a refusal only the error codes of the RFC are ever repeated.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, urlencode
 
 from assay.binding.decode import SERVER_ERRORS, body_of
 from assay.binding.encode import HttpRequest
@@ -115,9 +115,6 @@ def request_token(
 def _token_request(
     oauth: OAuth, client: OAuthClient, grant: str, form: Mapping[str, str]
 ) -> HttpRequest:
-    # Authlib is imported only where OAuth is used: the import is slow.
-    from authlib.oauth2.rfc6749.parameters import prepare_token_request  # noqa: PLC0415
-
     headers = [
         ("Accept", "application/json"),
         ("Content-Type", "application/x-www-form-urlencoded"),
@@ -131,7 +128,8 @@ def _token_request(
         credentials["client_id"] = client.id
         if oauth.client_auth is ClientAuth.POST and client.secret:
             credentials["client_secret"] = client.secret
-    body: str = prepare_token_request(grant, **form, **credentials)
+    fields = {"grant_type": grant, **form, **credentials}
+    body = urlencode({name: value for name, value in fields.items() if value})
     return HttpRequest(
         method="POST", url=oauth.token_url, headers=tuple(headers), body=body.encode("ascii")
     )

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from hashlib import sha256
+from importlib import import_module
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -141,6 +142,8 @@ def signed(transport: Transport, target: Target, key: Key) -> Transport:
         from assay.transport.http import (  # noqa: PLC0415 -- httpx only for a network
             normalized_url as normalize,
         )
+    if settings.kind is SignatureKind.RFC9421:
+        import_module("http_message_signatures")  # here, for several trials sign at the same time
     return SigningTransport(
         inner=transport, settings=settings, key=key, normalize=normalize, own=own
     )
