@@ -8,7 +8,6 @@ problems are reported at once.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -28,9 +27,11 @@ from assay.contract.files.document import Pointer, spell
 from assay.contract.files.load import load
 from assay.contract.model import Capability, Contract
 from assay.contract.parse import find_contract, parse_contract
+from assay.contract.references import host_pattern
 from assay.errors import InputError, Problem, did_you_mean
 from assay.planning.obligation import UNSPECIFIED, Obligation, obligations, tpp_obligations
 from assay.rules.consents import GIVEN
+from assay.rules.text_shape import matches
 
 #: The binding of an operation that the target file does not mention.
 EMPTY = OperationBinding()
@@ -228,15 +229,8 @@ def _host(contract: Contract, target: Target) -> Iterator[Problem]:
     form = contract.hosts.get("live")
     if target.environment != "live" or not form:
         return
-    pattern = ""
-    for part in re.split(r"(<[a-z_]+>)", form):
-        name = part.strip("<>")
-        if part.startswith("<"):
-            pattern += contract.hosts.get(name, r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
-        else:
-            pattern += re.escape(part)
     host = urlsplit(target.base_url).hostname or ""
-    if not re.fullmatch(pattern, host):
+    if not matches(host_pattern(contract.hosts, "live"), host):
         yield problem_at(
             target,
             ("base_url",),
