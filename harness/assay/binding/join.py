@@ -60,21 +60,22 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
     if problems := list(not_offered.problems(contracts, target, elsewhere)):
         raise InputError(problems)
     bound = tuple(_bind(contract, target) for contract in contracts)
-    problems = [
-        *(problem for each in bound for problem in _excluded(each.contract, target)),
-        *_names(contracts, target),
-        *_given(contracts, target),
-        *(problem for each in bound for problem in _scopes(each.contract, target)),
-        *(problem for each in bound for problem in _unsent_tokens(each.contract, target)),
-        *(problem for each in bound for problem in _host(each.contract, target)),
-        *unmatched_waivers(
+    problems = chain(
+        (problem for each in bound for problem in _excluded(each.contract, target)),
+        _names(contracts, target),
+        _given(contracts, target),
+        (problem for each in bound for problem in _scopes(each.contract, target)),
+        (problem for each in bound for problem in _unsent_tokens(each.contract, target)),
+        (problem for each in bound for problem in _host(each.contract, target)),
+        unmatched_waivers(
             target,
             [obligation for each in bound for obligation in each.obligations],
             elsewhere=target.contracts - {each.contract.id for each in bound},
         ),
-    ]
-    if problems:
-        raise InputError(problems)
+    )
+    error = InputError(problems)
+    if error.problems:
+        raise error
     return bound
 
 

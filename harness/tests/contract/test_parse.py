@@ -10,6 +10,7 @@ import pytest
 
 from assay.contract import parse
 from assay.contract.files.load import loads
+from assay.contract.files.shape_check import check
 from assay.contract.model import Contract, Level, Operation, Source
 from assay.contract.parse import find_contract, parse_contract, parse_document
 from assay.errors import InputError
@@ -311,3 +312,11 @@ def test_public_names() -> None:
         "read_zone",
         "shape_problems",
     }
+
+
+def test_a_long_list_is_compared_once() -> None:
+    """The second of two equal items is named, however many there are, and whatever they are."""
+    places = ", ".join(f"{{header: H{n % 29_999}}}" for n in range(30_000))
+    text = f"assay: 1\ntarget: t\nbase_url: https://a.example\ntransport: http\nauth: {{kind: bearer, token_in: [{places}]}}\n"
+    (found,) = check(loads(text), "target")
+    assert "auth.token_in[29999]: duplicate item" in str(found)
