@@ -16,16 +16,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import Enum
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 class AssayError(Exception):
     """An error that Assay raises on purpose; its text is one line for the user."""
 
 
+#: The most problems that are listed, and that are looked for: each costs a search for a hint.
+MOST_PROBLEMS, SOUGHT_PROBLEMS = 100, 1_000
 #: The greatest length of a message: what it quotes may be long.
 MOST_CHARACTERS = 2_000
 
@@ -36,6 +39,13 @@ def one_line(text: str) -> str:
         text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
     half = MOST_CHARACTERS // 2
     return text if len(text) <= MOST_CHARACTERS else f"{text[:half]}…{text[-half:]}"
+
+
+def first_lines(lines: Sequence[object]) -> Iterator[str]:
+    """Yield the first lines of a list, and how many more there are."""
+    yield from map(str, lines[:MOST_PROBLEMS])
+    if more := len(lines[MOST_PROBLEMS:]):
+        yield f"and {'at least ' if len(lines) >= SOUGHT_PROBLEMS else ''}{more} more"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +73,11 @@ class Problem:
 
 
 class InputError(AssayError):
-    """A contract, target file or option that cannot be used, with all its problems."""
+    """A contract, target file or option that cannot be used, with all its problems (up to 1,000)."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        self.problems = tuple(islice(problems, SOUGHT_PROBLEMS))
+        super().__init__("\n".join(first_lines(self.problems)))
 
     @classmethod
     def one(cls, path: str, what: str, *, line: int = 0, hint: str = "") -> InputError:

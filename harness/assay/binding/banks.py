@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, cast
 from assay.binding.read import SUFFIXES, extended, laid_over, read_merged
 from assay.binding.target import Target
 from assay.contract.files.document import Document, Finding, Pointer, Spot, found, problem
-from assay.contract.files.load import load
+from assay.contract.files.load import load, load_named
 from assay.contract.files.shape_check import SECRET_WORD, check
 from assay.contract.model import Json
 from assay.errors import InputError, Problem, did_you_mean
@@ -142,7 +142,7 @@ def read_banks(path: str | Path) -> BanksFile:
     raw = cast("_Raw", document.data)
     folder = Path(path).parent
     try:
-        template = extended(load(folder / raw["template"]))
+        template = extended(load_named(folder / raw["template"]))
     except InputError as error:
         first = error.problems[0]
         if first.line:

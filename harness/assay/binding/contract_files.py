@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from assay.contract.files.document import Document, found
-from assay.contract.files.load import load
+from assay.contract.files.load import load_named
 from assay.errors import InputError, Problem
 
 #: The key of the list.
@@ -39,7 +39,7 @@ def named_contracts(document: Document) -> Mapping[str, str]:
         stands, line = document.place((KEY, index))
         path = str(Path(stands).parent / name)
         try:
-            contract = load(path).data.get("contract")
+            contract = load_named(path).data.get("contract")
             what = "this is not a contract file (it has no key `contract`)"
         except InputError as error:
             if Path(path).is_file():

@@ -8,7 +8,6 @@ problems are reported at once.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -28,9 +27,11 @@ from assay.contract.files.document import Pointer, spell
 from assay.contract.files.load import load
 from assay.contract.model import Capability, Contract
 from assay.contract.parse import find_contract, parse_contract
+from assay.contract.references import host_pattern
 from assay.errors import InputError, Problem, did_you_mean
 from assay.planning.obligation import UNSPECIFIED, Obligation, obligations, tpp_obligations
 from assay.rules.consents import GIVEN
+from assay.rules.text_shape import matches
 
 #: The binding of an operation that the target file does not mention.
 EMPTY = OperationBinding()
@@ -59,21 +60,22 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
     if problems := list(not_offered.problems(contracts, target, elsewhere)):
         raise InputError(problems)
     bound = tuple(_bind(contract, target) for contract in contracts)
-    problems = [
-        *(problem for each in bound for problem in _excluded(each.contract, target)),
-        *_names(contracts, target),
-        *_given(contracts, target),
-        *(problem for each in bound for problem in _scopes(each.contract, target)),
-        *(problem for each in bound for problem in _unsent_tokens(each.contract, target)),
-        *(problem for each in bound for problem in _host(each.contract, target)),
-        *unmatched_waivers(
+    problems = chain(
+        (problem for each in bound for problem in _excluded(each.contract, target)),
+        _names(contracts, target),
+        _given(contracts, target),
+        (problem for each in bound for problem in _scopes(each.contract, target)),
+        (problem for each in bound for problem in _unsent_tokens(each.contract, target)),
+        (problem for each in bound for problem in _host(each.contract, target)),
+        unmatched_waivers(
             target,
             [obligation for each in bound for obligation in each.obligations],
             elsewhere=target.contracts - {each.contract.id for each in bound},
         ),
-    ]
-    if problems:
-        raise InputError(problems)
+    )
+    error = InputError(problems)
+    if error.problems:
+        raise error
     return bound
 
 
@@ -228,15 +230,8 @@ def _host(contract: Contract, target: Target) -> Iterator[Problem]:
     form = contract.hosts.get("live")
     if target.environment != "live" or not form:
         return
-    pattern = ""
-    for part in re.split(r"(<[a-z_]+>)", form):
-        name = part.strip("<>")
-        if part.startswith("<"):
-            pattern += contract.hosts.get(name, r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
-        else:
-            pattern += re.escape(part)
     host = urlsplit(target.base_url).hostname or ""
-    if not re.fullmatch(pattern, host):
+    if not matches(host_pattern(contract.hosts, "live"), host):
         yield problem_at(
             target,
             ("base_url",),

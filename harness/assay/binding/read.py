@@ -13,6 +13,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
@@ -25,10 +26,10 @@ from assay.binding.submission import without_removals
 from assay.binding.target import Target, TransportKind
 from assay.binding.waiver_files import with_waivers
 from assay.contract.files.document import Document, Spot, found, problem
-from assay.contract.files.load import load
+from assay.contract.files.load import load, load_named
 from assay.contract.files.shape_check import check
 from assay.contract.model import Json
-from assay.errors import InputError, Problem, did_you_mean
+from assay.errors import SOUGHT_PROBLEMS, InputError, Problem, did_you_mean
 from assay.fixtures.providers import fixture_findings
 
 _Raw: TypeAlias = Mapping[str, Any]
@@ -70,7 +71,7 @@ def read_merged(
     problems += check(replace(merged, data=without_removals(merged.data)), "target")
     if not problems:
         raw = cast("_Raw", merged.data)
-        problems = [problem(merged, *finding) for finding in findings(raw)]
+        problems = [problem(merged, *finding) for finding in islice(findings(raw), SOUGHT_PROBLEMS)]
         problems += [problem(merged, *finding) for finding in fixture_findings(raw)]
     if problems:
         problems.sort(key=lambda each: (each.path != document.path, each.line))
@@ -134,7 +135,7 @@ def _extended(top: Document, above: tuple[Path, ...]) -> Document:
             top, f"extends: more than {_MOST} files extend each other", "extend fewer files"
         )
     try:
-        loaded = load(base)
+        loaded = load_named(base)
     except InputError as error:
         first = error.problems[0]
         if first.line:  # the other file exists and has a problem: its own line says more

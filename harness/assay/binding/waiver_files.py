@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from assay.binding.checks import waiver_findings
 from assay.contract.files.document import Document, Spot, found, problem
-from assay.contract.files.load import load
+from assay.contract.files.load import load_named
 from assay.contract.files.shape_check import check
 from assay.errors import InputError
 
@@ -47,7 +47,7 @@ def read_waivers(path: str | Path) -> Document:
         InputError: it cannot be read, or has problems.
 
     """
-    document = load(path)
+    document = load_named(path)
     problems = check(document, KEY)
     if not problems:
         waivers = cast("list[Mapping[str, Any]]", document.data[KEY])

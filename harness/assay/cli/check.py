@@ -22,7 +22,7 @@ from assay.contract.files.load import load
 from assay.contract.model import Contract, Operation
 from assay.contract.parse import find_contract, parse_contract, parse_document
 from assay.contract.scalars import is_word, number_of
-from assay.errors import InputError, Problem
+from assay.errors import InputError, Problem, first_lines
 from assay.planning.obligation import obligations
 from assay.planning.prepare import SANDBOX
 from assay.report.wording import counted
@@ -57,8 +57,8 @@ def command(files: Sequence[str]) -> int:
             click.echo(_check(name, checked))
         except InputError as error:
             problems += error.problems
-    problems += checked.problems()
-    for note in checked.notes({each.key for each in problems}):
+    problems += InputError(checked.problems()).problems
+    for note in first_lines([*checked.notes({each.key for each in problems})]):
         click.echo(note)
     if problems:
         # A target file may name the contract that is checked beside it.

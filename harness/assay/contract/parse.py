@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from zoneinfo import ZoneInfo
@@ -32,7 +33,7 @@ from assay.contract.model import (
     Source,
 )
 from assay.contract.references import OPEN, findings, line_numbers
-from assay.errors import InputError, Problem, did_you_mean
+from assay.errors import SOUGHT_PROBLEMS, InputError, Problem, did_you_mean
 from assay.rules.clauses import clauses_of
 from assay.rules.kinds import KINDS, find_kind, installed
 from assay.rules.refusing_kind import facets_of, without_refusal
@@ -71,7 +72,9 @@ def parse_document(document: Document) -> Contract:
     problems = shape_problems(document)
     if not problems:
         raw = cast("_Raw", document.data)
-        problems = [problem(document, *finding) for finding in findings(raw)]
+        problems = [
+            problem(document, *finding) for finding in islice(findings(raw), SOUGHT_PROBLEMS)
+        ]
         problems.sort(key=lambda each: each.line)
     if problems:
         raise InputError(problems)

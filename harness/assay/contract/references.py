@@ -7,7 +7,7 @@ are no errors. References in the parameters of rules are checked in `rules.param
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from assay.contract.files.document import Finding, Pointer, found
@@ -15,6 +15,7 @@ from assay.contract.files.load import read_zone
 from assay.errors import did_you_mean
 from assay.rules.kinds import find_kind
 from assay.rules.parameters import Raw, all_known, known
+from assay.rules.text_shape import PATTERN_HINT, compile_pattern
 
 #: The value of a contract key that the source document leaves open.
 OPEN: Final = "unspecified"
@@ -24,6 +25,7 @@ REQUEST: Final = ("makes", "shows", "changes", "ends")
 SECTIONS: Final = ("rules", "scope", "unspecified")
 _PLACEHOLDER: Final = re.compile(r"\{([^}]*)\}")
 _PART: Final = re.compile(r"<([a-z_]+)>")
+_ANY_HOST: Final = r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
 
 
 def zone(raw: Raw) -> Iterator[Finding]:
@@ -37,23 +39,41 @@ def hosts(raw: Raw) -> Iterator[Finding]:
     """Yield invalid hosts: a host has parts (`www.<bankcode>.example`), each with a pattern."""
     forms = raw.get("hosts", {})
     parts = {part for form in forms.values() for part in _PART.findall(form)}
+    # A whole host can be too large although each of its parts is not.
+    broken = {name for name in parts & forms.keys() if _pattern_fault(forms[name])}
     for name, form in forms.items():
         at: Pointer = ("hosts", name)
-        if name in parts:
-            try:
-                re.compile(form)
-            except re.error as error:
-                what = f"this is not a regular expression: {error}"
-                yield at, what, 'for example "[0-9]{5}"'
-        elif "<" not in form:
+        pattern = form if name in parts else "" if broken else host_pattern(forms, name)
+        fault = _pattern_fault(pattern)
+        if name not in parts and "<" not in form:
             hint = "write a host (www.<bankcode>.bank.example), or a pattern for one of its parts"
             yield at, f"no host has a part <{name}>", hint
-        elif re.search(r"[<>]", _PART.sub("", form)):
+        elif name not in parts and re.search(r"[<>]", _PART.sub("", form)):
             yield (
                 at,
                 "a part of the host is not valid",
                 "use lower-case letters and _, as in <bankcode>",
             )
+        elif fault:
+            what = f"this is not a regular expression: {fault}"
+            yield at, what, f'for example "[0-9]{{5}}"; {PATTERN_HINT}'
+
+
+def _pattern_fault(pattern: str) -> str:
+    try:
+        compile_pattern(pattern)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def host_pattern(forms: Mapping[str, str], name: str) -> str:
+    """Return the pattern of a form of host; a part without a pattern matches any host name."""
+    pieces = re.split(r"(<[a-z_]+>)", forms[name])
+    pieces[::2] = map(re.escape, pieces[::2])
+    parts = (forms.get(part.strip("<>"), _ANY_HOST) for part in pieces[1::2])
+    pieces[1::2] = (f"(?:{part})" for part in parts)
+    return rf"\A(?:{''.join(pieces)})\z"
 
 
 def ids(raw: Raw) -> Iterator[Finding]:

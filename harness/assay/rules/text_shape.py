@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from assay.contract.files.document import Finding, Pointer
@@ -26,6 +27,12 @@ ALTERNATIVES = ("format", "pattern", "enum")
 UUID, DATE = "uuid", "date"
 #: The longest text that is compared with a pattern.
 LONGEST: Final = 4096
+#: What a pattern is, for messages.
+PATTERN_HINT: Final = (
+    "as in JSON Schema, without look-arounds (?=…) and back-references, of at most 1000 repetitions"
+)
+#: How much memory a compiled pattern and the search for it may use.
+_MEMORY: Final = 4 << 20
 #: Texts of which each format lacks some part, and texts of several alphabets for a pattern.
 _MISFITS: Mapping[str, Sequence[str]] = {
     UUID: ("assay", "6c1f8a52-7f0b-4c55-9a0c-1e6d3b2f90z0"),
@@ -34,6 +41,34 @@ _MISFITS: Mapping[str, Sequence[str]] = {
 #: What a record has in place of a private text, or of a part of one.
 _PSEUDONYM = re.compile(r"<[a-z]+(?:-[a-z]+)*(?:-[0-9]+)?(?: [0-9a-f]+)?(?:~[^>]*)?>")
 _ANY: Final = ("assay", "0", "ASSAY", "-", "a-1_A.z~9", "9" * 80)
+
+
+@lru_cache(256)
+def compile_pattern(pattern: str) -> Any:
+    """Return a pattern of a file, whose search takes time in proportion to the text (RE2).
+
+    Every pattern of a contract, a target file or a document is compiled here: with Python's own
+    expressions, a short one can search for ever.
+
+    Raises:
+        ValueError: it is none, it is too large, or it needs what RE2 does not have.
+
+    """
+    import re2  # noqa: PLC0415 -- most contracts have no pattern
+
+    options = re2.Options()
+    options.log_errors, options.max_mem = False, _MEMORY
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        reason: Any = error.args[0]
+        raise ValueError(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether a pattern of a file matches somewhere in a text."""
+    readable = text.encode("utf-8", "replace").decode()  # a bank can send half a character
+    return compile_pattern(pattern).search(readable) is not None
 
 
 def is_hidden(value: Json) -> bool:
@@ -77,7 +112,7 @@ class TextShape:
     def _matches(self, value: Json) -> bool | None:
         if len(str(value)) > LONGEST:
             return None
-        return isinstance(value, str) and bool(re.search(self.pattern, value))
+        return isinstance(value, str) and matches(self.pattern, value)
 
     def misfits(self) -> tuple[str, ...]:
         """Return texts that certainly do not have the shape, at most two."""
@@ -151,6 +186,6 @@ def _check_pattern(
 ) -> Iterator[Finding]:
     """Find a pattern that cannot be read."""
     try:
-        re.compile(value)
-    except re.error as error:
-        yield at, f"no regular expression: {error}", "as in JSON Schema"
+        compile_pattern(value)
+    except ValueError as error:
+        yield at, f"no regular expression: {error}", PATTERN_HINT

@@ -3,7 +3,7 @@
 It offers what a conformance run needs and no bank offers in production. ``CONTROL.md``
 specifies the protocol for banks that want to add it to their own sandbox. It answers
 during maintenance too. It has no access control: never expose it publicly. Only requests of
-pages in a browser, which have an origin, are refused.
+pages in a browser, which have an origin or a site, are refused.
 """
 
 import json
@@ -61,7 +61,8 @@ _Content: TypeAlias = Mapping[str, object]
 
 def answer_control(environ: "WSGIEnvironment", policies: Policies, registry: Registry) -> Answer:
     """Answer one control request."""
-    if "HTTP_ORIGIN" in environ:
+    site = environ.get("HTTP_SEC_FETCH_SITE", "none")
+    if "HTTP_ORIGIN" in environ or site != "none":
         return Answer(status=403, body={"message": "the control API is not for browsers"})
     steps = decoded_path(environ)[len(PREFIX) :].strip("/").split("/")
     try:

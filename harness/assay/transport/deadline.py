@@ -77,6 +77,14 @@ class DeadlineTransport(httpx.HTTPTransport):
         """Give this thread's exchange so much time from now on."""
         self._deadline.start(seconds)
 
+    def close_unclean(self) -> None:
+        """Close the idle connections on which more than one answer arrived."""
+        for connection in [*self._pool.connections]:
+            protocol: Any = getattr(connection, "_connection")  # noqa: B009 -- None until connected
+            http: Any = protocol and protocol._h11_state  # noqa: SLF001 -- watched by a test
+            if connection.is_idle() and http is not None and http.trailing_data[0]:
+                connection.close()
+
 
 class ThreadTransport(httpx.BaseTransport):
     """Gives each thread a transport of its own.

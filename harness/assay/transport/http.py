@@ -241,20 +241,8 @@ def _describe(error: Exception, timeout: float) -> str:
     return f"the connection broke ({type(error).__name__}: {str(error)[:200]})"
 
 
-__all__ = ["close_connections_with_leftovers"]
-
-
 def close_connections_with_leftovers(transport: httpx.BaseTransport) -> None:
     """Close the idle connections of a transport that have received more than one answer."""
     current = transport.current if isinstance(transport, ThreadTransport) else transport
-    pool: Any = getattr(current, "_pool", None)
-    for connection in [*getattr(pool, "connections", ())]:
-        if connection.is_idle() and _leftovers(connection):
-            connection.close()
-
-
-def _leftovers(connection: Any) -> bytes:
-    """Return the bytes that came after the last answer on a connection of HTTP/1.1."""
-    http = getattr(getattr(connection, "_connection", None), "_h11_state", None)
-    data: bytes = http.trailing_data[0] if http is not None else b""
-    return data
+    if isinstance(current, DeadlineTransport):
+        current.close_unclean()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -239,3 +240,15 @@ def test_what_signs_without_screens_needs_no_link_to_them() -> None:
     want = BindingRequirement(operation="read-payment", feature="approval")
     signing = replace(target, sca=Sca(kind=ScaKind.CONTROL))
     assert (False, True) == (is_bound(want, pis, target), is_bound(want, pis, signing))
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "([a-z]+)*x", "(a|a)+!|b"])
+def test_the_pattern_of_a_host_takes_no_time(tmp_path, pattern: str) -> None:
+    """A pattern of a contract cannot keep a command busy; it is used as a whole, with each `|`."""
+    text = find_contract("aisp").read_text("utf-8")
+    contract = tmp_path / "c.yaml"
+    contract.write_text(re.sub(r"(?m)^  bankcode: .*$", f'  bankcode: "{pattern}"', text))
+    path = tmp_path / "t.yaml"
+    path.write_text(f"{SMALL}environment: live\nbase_url: https://www.{'a' * 60}.live.x.example\n")
+    with pytest.raises(InputError, match="expected a live host of the form"):
+        bind([parse_contract(contract)], read_target(path))

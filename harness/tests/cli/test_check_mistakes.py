@@ -272,3 +272,57 @@ def test_a_limit_of_calls_where_no_customer_owns_anything(tmp_path):
         problem.line,
         problem.hint,
     )
+
+
+#: Files of the machine that no target file should name: none of them begins with `assay: 1`.
+NOT_OURS = {
+    "a file of passwords": "root:$6$abcSECRET:19000:0:99999:7:::\n",
+    "two lines of it": "root:$6$abcSECRET:19000:0:99999:7:::\nbin:SECRET:19000:0:99999:7:::\n",
+    "variables": "TOKEN=SECRET\n",
+    "JSON": '{"token": "SECRET", "SECRET": 1}',
+    "an open quote": 'key: "SECRET\n',
+    "an alias": "a: *SECRET\n",
+    "a tag": "a: !SECRET x\n",
+    "a key twice": "SECRET: 1\nSECRET: 2\n",
+}
+
+
+@pytest.mark.parametrize("name", NOT_OURS)
+@pytest.mark.parametrize("key", ["extends: ./{}", "contracts: [./{}]", "waivers: ./{}"])
+def test_nothing_of_a_foreign_file_is_quoted(name, key, tmp_path, monkeypatch):
+    """Of a file that a target file names, and that is none of Assay's, no word is printed."""
+    monkeypatch.chdir(tmp_path)
+    Path("foreign.yaml").write_text(NOT_OURS[name])
+    text = TARGET.replace("contracts: [aisp, pis]\n", "")
+    Path("t.yaml").write_text(f"{text}{key.format('foreign.yaml')}\n")
+    with pytest.raises(InputError) as caught:
+        command.main(["t.yaml"], standalone_mode=False)
+    assert "SECRET" not in str(caught.value)
+    assert "this is no file of Assay" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "wrong"),
+    [
+        ("{}: 1\n", "unknown key 'nothing-of-it-0'"),
+        ("operations:\n  accounts:\n    arguments:\n@      {}: {{header: X-{}}}\n", "arguments.nothing-of-it-0: the contract has no such argument here"),
+        ("waivers:\n@  - {{obligation: aisp/{}/x, owner: a, reason: b, expires: 2030-01-01}}\n", "waiver of 'aisp/nothing-of-it-0/x'"),
+    ],
+)  # fmt: skip
+def test_many_mistakes(lines, wrong, tmp_path, monkeypatch):
+    """Of thousands of mistakes, a hundred are listed, and hints are sought for a thousand at most."""
+    searched = []
+    monkeypatch.setattr(
+        "assay.errors.get_close_matches", lambda word, *_, **__: searched.append(word) or []
+    )
+    begin, _, line = lines.rpartition("@")
+    path = tmp_path / "t.yaml"
+    own = "assay: 1\ntarget: t\nextends: sandbox\n" + begin
+    path.write_text(own + "".join(line.format(*[f"nothing-of-it-{n}"] * 2) for n in range(4000)))
+    with pytest.raises(InputError) as caught:
+        command.main([str(path)], standalone_mode=False)
+    printed = str(caught.value).splitlines()
+    assert 101 == len(printed)
+    assert wrong in printed[0]
+    assert "and at least 900 more" == printed[-1]
+    assert len(searched) <= 2000

@@ -50,3 +50,11 @@ def test_garbage_is_collected_while_a_command_works(arguments: list[str]) -> Non
         "start.main()"
     )
     assert output(code).splitlines()[-1] == "enabled True True"
+
+
+def test_httpx_comes_without_its_command_line() -> None:
+    """The command line of httpx, which needs Rich and Pygments, is where it is left out."""
+    code = "import sys, httpx; print(sys.modules['httpx._main'].__name__)"
+    assert output(code) == "httpx._main"
+    code = "import sys; sys.modules['httpx._main'] = None; import httpx; print('pygments' in sys.modules)"
+    assert output(code) == "False"

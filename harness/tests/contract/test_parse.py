@@ -10,6 +10,7 @@ import pytest
 
 from assay.contract import parse
 from assay.contract.files.load import loads
+from assay.contract.files.shape_check import check
 from assay.contract.model import Contract, Level, Operation, Source
 from assay.contract.parse import find_contract, parse_contract, parse_document
 from assay.errors import InputError
@@ -159,7 +160,9 @@ def test_an_open_zone() -> None:
         ("zone: Europe/Vienna", "zone: Europe/Viena", "f.yaml:7: zone: there is no time zone 'Europe/Viena' (did you mean 'Europe/Vienna'?)"),
         ("zone: Europe/Vienna", "zone: ../../etc/passwd", "f.yaml:7: zone: there is no time zone '../../etc/passwd' (an IANA name, as in Europe/Paris)"),
         ("  code:", "  kode:", "f.yaml:10: hosts.kode: no host has a part <kode> (write a host (www.<bankcode>.bank.example), or a pattern for one of its parts)"),
-        ('"[0-9]{3}"', '"[0-9"', 'f.yaml:10: hosts.code: this is not a regular expression: unterminated character set at position 0 (for example "[0-9]{5}")'),
+        ('"[0-9]{3}"', '"[0-9"', 'f.yaml:10: hosts.code: this is not a regular expression: missing ]: [0-9 (for example "[0-9]{5}"; as in JSON Schema, without look-arounds (?=…) and back-references, of at most 1000 repetitions)'),
+        ('"[0-9]{3}"', '"(?i)a{1,99999}"', 'f.yaml:10: hosts.code: this is not a regular expression: invalid repetition size: {1,99999} (for example "[0-9]{5}"; as in JSON Schema, without look-arounds (?=…) and back-references, of at most 1000 repetitions)'),
+        ('"[0-9]{3}"', f'"{"a{0,9}" * 67}"', "f.yaml:10: hosts.code: expected at most 400 characters, found 402 (shorten it)"),
         ("www.<code>", "www.<Code>.<code>", "f.yaml:9: hosts.live: a part of the host is not valid (use lower-case letters and _, as in <bankcode>)"),
         ("key: number", "key: nummber", "f.yaml:14: resources.loan.key: there is no field 'nummber' (did you mean 'number'?)"),
         ("of: loan", "of: laon", "f.yaml:19: resources.note.of: there is no resource 'laon' (did you mean 'loan'?)"),
@@ -309,3 +312,11 @@ def test_public_names() -> None:
         "read_zone",
         "shape_problems",
     }
+
+
+def test_a_long_list_is_compared_once() -> None:
+    """The second of two equal items is named, however many there are, and whatever they are."""
+    places = ", ".join(f"{{header: H{n % 29_999}}}" for n in range(30_000))
+    text = f"assay: 1\ntarget: t\nbase_url: https://a.example\ntransport: http\nauth: {{kind: bearer, token_in: [{places}]}}\n"
+    (found,) = check(loads(text), "target")
+    assert "auth.token_in[29999]: duplicate item" in str(found)

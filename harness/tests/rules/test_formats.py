@@ -13,6 +13,7 @@ from assay.rules.formats import (
     is_uuid,
     pan_fault,
 )
+from assay.rules.text_shape import TextShape
 
 
 @pytest.mark.parametrize(
@@ -140,3 +141,18 @@ def test_a_fault_of_a_card_number_is_said_without_it():
     text = "16 digits of a payment network, with a check digit that matches"
     assert text == pan_fault("4111 1111 1111 1111")
     assert FAULTS.keys() == FORMATS.keys()
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+$", "^(a|a)*$", "^(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$"]
+)
+def test_no_pattern_takes_long(pattern):
+    """Patterns that keep Python's expressions busy for ever are decided at once."""
+    shape = TextShape(pattern=pattern)
+    assert shape.fits("a" * 4000 + "!") is False
+
+
+def test_half_a_character_matches_no_letter():
+    """JSON can hold half a character, which is a character like any other to a pattern."""
+    assert TextShape(pattern="^a.$").fits("a\ud800") is True
+    assert TextShape(pattern="^[a-z]+$").fits("a\ud800") is False

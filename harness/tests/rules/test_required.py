@@ -188,7 +188,8 @@ def test_the_tpp_sends_it():
     [
         ("argument: X-Request-ID\n    format", "argument: X-Request-Id\n    format", "there is no argument 'X-Request-Id' (did you mean 'X-Request-ID'?)"),
         ("format: uuid", "format: guid", "expected uuid or date, found 'guid'"),
-        ("format: uuid", 'pattern: "["', "no regular expression: unterminated character set"),
+        ("format: uuid", 'pattern: "["', "no regular expression: missing ]: ["),
+        ("format: uuid", 'pattern: "(?=a)"', "no regular expression: invalid perl operator: (?="),
         ("format: uuid", 'pattern: "a"\n    format: date', "`pattern` beside `format` (say one of them)"),
         ("limit: 100", "limit: 0", "expected a whole number of at least 1, found 0"),
     ],

@@ -88,10 +88,16 @@ def test_without_a_host(port: int) -> None:
     assert 404 == int(answer.split(b" ")[1])
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "http://localhost:8080", "null"])
-def test_the_control_api_is_not_for_pages(port: int, origin: str) -> None:
-    """A request of a page in a browser, which has an origin, changes no world."""
-    lines = ("Host: localhost", f"Origin: {origin}")
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("Origin: http://evil.example", "Origin: http://localhost:8080", "Origin: null"),
+        *("Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-origin"),
+    ],
+)
+def test_the_control_api_is_not_for_pages(port: int, line: str) -> None:
+    """A request of a page in a browser, which has an origin or a site, changes no world."""
+    lines = ("Host: localhost", line)
     assert 403 == status(port, *lines, method="POST", path=WORLDS, body="{}")
     # The screens are.
     assert 404 == status(port, *lines, "Authorization: Bearer demo-alice")

@@ -25,6 +25,7 @@ from assay.errors import InputError, did_you_mean
 #: A contract of a thousand operations has 4 MiB. More is another kind of file, which is not read to its end.
 MAX_BYTES: Final = 16 * 1024 * 1024
 _BEGIN: Final = "begin with `assay: 1`"
+_OWN_KEY: Final = re.compile(rb"(?m)^[{\s\"']*assay[\"']?\s*:")
 
 
 def load(path: str | Path) -> Document:
@@ -40,6 +41,24 @@ def load(path: str | Path) -> Document:
             hint="save the file as UTF-8",
         ) from None
     return _document(text, str(path), raw)
+
+
+def load_named(path: str | Path) -> Document:
+    """Read a file that another file names; of one without `assay: 1`, nothing is quoted.
+
+    It may be any file of the machine, and who wrote the other one may read the error.
+    """
+    try:
+        document = load(path)
+    except InputError as error:
+        # Without a line, the error is about the file as a whole.
+        if not error.problems[0].line or _OWN_KEY.search(_bytes(Path(path))):
+            raise
+        document = None
+    if document is None or "assay" not in document.data:
+        what = "this is no file of Assay (it has no key `assay`)"
+        raise InputError.one(str(path), what, hint=_BEGIN)
+    return document
 
 
 def loads(text: str, path: str = "<text>") -> Document:

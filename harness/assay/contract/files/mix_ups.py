@@ -27,6 +27,11 @@ def of_another_kind(data: Mapping[str, Json], schema_name: str) -> tuple[str, st
     return f"this is a {other[1]}, not a {name}", f"give it {other[2]}"
 
 
+def named(schema_name: str) -> str:
+    """Return what a file of a schema is called."""
+    return _KINDS[schema_name][1] if schema_name in _KINDS else f"file of {schema_name}"
+
+
 #: The hint of the schemas at a JSON pointer.
 POINTER_HINT: Final = "for example /links/next"
 #: A pointer in the words of JSONPath, or without its slash.

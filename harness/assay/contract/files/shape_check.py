@@ -8,20 +8,22 @@ against the schema of its kind. `references` and `binding` check the names.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from assay._resources import contract_dir
 from assay.contract.files.document import Document, Finding, Pointer, found, problem
 from assay.contract.files.load import load
-from assay.contract.files.mix_ups import POINTER_HINT, of_another_kind, pointer_hint
+from assay.contract.files.mix_ups import POINTER_HINT, named, of_another_kind, pointer_hint
 from assay.contract.files.prebuilt import prebuilt
 from assay.contract.model import Json
-from assay.errors import Problem, closest, did_you_mean
+from assay.errors import SOUGHT_PROBLEMS, Problem, closest, did_you_mean
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -56,7 +58,9 @@ def _strict() -> Any:
     """Return the validator class of all schemas; cached, because it is slow to make."""
     from jsonschema import Draft202012Validator, validators  # noqa: PLC0415 -- slow
 
-    return cast("Any", validators).extend(Draft202012Validator, {"pattern": _whole_text})
+    return cast("Any", validators).extend(
+        Draft202012Validator, {"pattern": _whole_text, "uniqueItems": _unique}
+    )
 
 
 def described(schema: Mapping[str, Any]) -> str:
@@ -106,6 +110,26 @@ def _whole_text(
 
     if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
         yield ValidationError("pattern")
+
+
+def _unique(
+    _validator: object, unique: bool, value: object, _schema: object
+) -> Iterator[ValidationError]:
+    """Validate `uniqueItems`, also of long lists, whose items are not compared with each other."""
+    from jsonschema import ValidationError  # noqa: PLC0415
+
+    if unique and isinstance(value, list) and any(_repeated(cast("list[Json]", value))):
+        yield ValidationError("uniqueItems")
+
+
+def _repeated(items: list[Json]) -> Iterator[Pointer]:
+    """Yield the places of items that stand in a list before, too."""
+    seen: set[str] = set()
+    for index, item in enumerate(items):
+        spelt = json.dumps(item, sort_keys=True, default=str)
+        if spelt in seen:
+            yield (index,)
+        seen.add(spelt)
 
 
 #: Why the rest of a text is read as a key.
@@ -219,7 +243,8 @@ def _missing(failed: FailedKeyword) -> Iterator[Finding]:
     """Yield the keys that are missing; a misspelt one is an error of its own already."""
     known = set(failed.schema.get("properties", {}))
     closed = failed.schema.get("additionalProperties") is False
-    misspelt = {closest(key, known) for key in failed.value.keys() - known if closed}
+    unknown = (key for key in failed.value if closed and key not in known)
+    misspelt = {closest(key, known) for key in islice(unknown, SOUGHT_PROBLEMS)}
     for key in failed.asked:
         if key not in failed.value and key not in misspelt:
             wanted = described(failed.schema.get("properties", {}).get(key, {}))
@@ -227,11 +252,8 @@ def _missing(failed: FailedKeyword) -> Iterator[Finding]:
 
 
 def _twice(failed: FailedKeyword) -> Iterator[Finding]:
-    seen: list[object] = []
-    for index, item in enumerate(failed.value):
-        if item in seen:
-            yield (index,), f"duplicate item {found(item)}", "remove one"
-        seen.append(item)
+    for at in _repeated(failed.value):
+        yield at, f"duplicate item {found(failed.value[at[0]])}", "remove one"
 
 
 def _too_long(failed: FailedKeyword) -> Iterator[Finding]:
@@ -292,10 +314,16 @@ def validate(
     """Validate a document as `check` does, even if it is a shipped one."""
     if other := of_another_kind(document.data, schema_name):
         return [problem(document, (), *other)]
-    findings = list(_compare(validator(f"{schema_name}.yaml"), document.data, ()))
+    if (
+        not document.data.keys()
+        & cast("dict[str, Json]", schema(f"{schema_name}.yaml")["properties"]).keys()
+    ):
+        what = f"this is no {named(schema_name)}: none of its keys is known"
+        return [problem(document, (), what, "begin with `assay: 1`")]
+    findings = _compare(validator(f"{schema_name}.yaml"), document.data, ())
     if rule_schema is not None:
-        findings += _rules(document.data.get("rules"), rule_schema, kinds)
-    problems = _once(document, findings)
+        findings = chain(findings, _rules(document.data.get("rules"), rule_schema, kinds))
+    problems = _once(document, islice(findings, SOUGHT_PROBLEMS))
     return sorted(problems, key=lambda each: (each.path != document.path, each.line))
 
 

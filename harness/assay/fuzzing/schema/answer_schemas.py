@@ -17,8 +17,10 @@ from assay.binding.pointer import MISSING
 from assay.contract.model import Json
 from assay.fuzzing.findings import Remark
 from assay.history import Wire
+from assay.rules.text_shape import matches
 
 if TYPE_CHECKING:
+    from jsonschema import ValidationError
     from jsonschema.protocols import Validator
 
 #: Remarks of this module, by the names that Schemathesis has for them.
@@ -74,7 +76,7 @@ class AnswerSchemas:
 
     def _validator(self, key: tuple[str, str, str, str]) -> Validator:
         """Return the validator of a schema; references are into the whole document."""
-        from jsonschema import Draft202012Validator  # noqa: PLC0415 -- slow
+        from jsonschema import Draft202012Validator, validators  # noqa: PLC0415 -- slow
 
         if key not in self._validators:
             path, method, status, media = key
@@ -82,9 +84,18 @@ class AnswerSchemas:
             schema = responses[status]["content"][media]["schema"]
             rooted = {**schema, "components": self.document.get("components", {})}
             checker = Draft202012Validator.FORMAT_CHECKER
-            made = cast("Any", Draft202012Validator)(rooted, format_checker=checker)
+            bounded = cast("Any", validators).extend(Draft202012Validator, {"pattern": _pattern})
+            made = bounded(rooted, format_checker=checker)
             self._validators[key] = made
         return self._validators[key]
+
+
+def _pattern(_: object, pattern: str, value: object, _schema: object) -> Iterator[ValidationError]:
+    """Validate `pattern` in bounded time."""
+    from jsonschema import ValidationError  # noqa: PLC0415 -- as above
+
+    if isinstance(value, str) and not matches(pattern, value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
 def _plain(value: Json) -> Any:

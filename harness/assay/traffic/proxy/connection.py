@@ -1,7 +1,7 @@
 """Connection of one client: HTTP/1.1 by h11, request after request.
 
-A request that is not HTTP, names another host, or asks for a tunnel is refused here and reaches
-neither the upstream nor the record.
+A request that is not HTTP, names another host, asks for a tunnel, or was made by a page of another
+site in a browser is refused here and reaches neither the upstream nor the record.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -31,6 +32,8 @@ __all__ = ["ClientConnection"]
 READ_SIZE = 64 * 1024
 #: Hosts that name a proxy on this machine.
 LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+#: What a browser says of requests that no page of another site made.
+OWN_SITES = frozenset({b"same-origin", b"none"})
 
 
 class _ClientGoneError(Exception):
@@ -93,16 +96,32 @@ class ClientConnection:
         if not request.target.startswith(b"/"):
             what = f"this proxy forwards to {self.proxy.upstream.origin} and nowhere else"
             return 421, f"{what}: request a path"
-        header = dict(request.headers).get(b"host", b"").decode("latin-1")
+        headers = dict(request.headers)
+        header = headers.get(b"host", b"").decode("latin-1")
         try:
             host = urlsplit(f"//{header}").hostname or ""
         except ValueError:
             return 400, "the Host header names no host"
-        # A page in a browser must not reach the bank through a name of its own.
-        if self.proxy.local and host not in LOCAL_HOSTS and header:
+        if header and not self._is_own(host):
             what = f"this proxy is {self.proxy.url}"
             return 421, f"{what}; set --listen to another address to use it under a name"
+        if _from_another_site(
+            request.method, headers, f"http://{header}".lower().encode("latin-1")
+        ):
+            what = "a page of another site made this request in a browser"
+            return 403, f"{what}; only links to the bank's pages are forwarded from there"
         return None
+
+    def _is_own(self, host: str) -> bool:
+        """Whether a name is the proxy's: a page must not reach the bank by a name of its own.
+
+        On an address of the network, names without a dot are the network's own.
+        """
+        if self.proxy.local:
+            return host in LOCAL_HOSTS
+        with suppress(ValueError):
+            return bool(ip_address(host))
+        return "." not in host or host in {self.proxy.host.lower(), socket.getfqdn().lower()}
 
     def _respond(self, status: int, what: str) -> None:
         """Send a response of the proxy itself, and end the connection."""
@@ -204,3 +223,18 @@ class ClientConnection:
         for part in parts:
             self._send(h11.Data(data=part))
         self._send(h11.EndOfMessage())
+
+
+def _from_another_site(method: bytes, headers: dict[bytes, bytes], own: bytes) -> bool:
+    """Whether a page of another site made a request; to open a page of the bank by a link is none.
+
+    Browsers name the site of the page, or (on http addresses of a network) its origin; other
+    clients name neither.
+    """
+    site = headers.get(b"sec-fetch-site")
+    opens = headers.get(b"sec-fetch-mode") == b"navigate" and method in {b"GET", b"HEAD"}
+    if site is not None:
+        return site not in OWN_SITES and not opens
+    referrer = b"" if method in {b"GET", b"HEAD"} else headers.get(b"referer", b"")
+    origin = headers.get(b"origin") or b"/".join(referrer.split(b"/")[:3])
+    return origin.lower() not in {b"", own}

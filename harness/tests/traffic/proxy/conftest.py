@@ -145,10 +145,16 @@ def sandbox():
         yield url
 
 
-def browse(url: str, har: Path, script: str, *, headers: dict[str, str] | None = None) -> Any:
+def browse(
+    url: str,
+    har: Path,
+    script: str | Callable[[Any], Any],
+    *,
+    headers: dict[str, str] | None = None,
+) -> Any:
     """Run a script in a Chromium page at a URL, record its requests as HAR, return its result.
 
-    The page has the same origin as the URL, so the script can fetch anything from there.
+    A function gets the page in place of a script. The page has the same origin as the URL, so the script can fetch anything from there.
     """
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- an extra
 
@@ -160,7 +166,7 @@ def browse(url: str, har: Path, script: str, *, headers: dict[str, str] | None =
         context = browser.new_context(record_har_path=har, extra_http_headers=headers or {})
         page = context.new_page()
         page.goto(url)
-        result = page.evaluate(script)
+        result = script(page) if callable(script) else page.evaluate(script)
         context.close()
         browser.close()
     return result

@@ -448,3 +448,89 @@ def test_a_browser_as_the_client(sandbox, tape, browser, tmp_path):
     assert "/accounts" in {one["request"]["url"].removeprefix(sandbox) for one in ours}
     asked = {one["request"]["url"].removeprefix(tape.proxy.url) for one in theirs}
     assert asked <= {one["request"]["url"].removeprefix(sandbox) for one in ours}
+
+
+#: What a page of another site tries: each of them with a POST, or with a request that is no link.
+ATTACKS = """async (proxy) => {
+    const sent = (how) => fetch(proxy + '/pay', {mode: 'no-cors', ...how}).catch(() => 0);
+    await sent({method: 'POST', body: 'a=1'});
+    await sent({method: 'POST', body: 'a=1', referrerPolicy: 'no-referrer'});
+    await sent({method: 'POST', mode: 'cors', headers: {'Content-Type': 'application/json'}});
+    await sent({method: 'DELETE', mode: 'cors'});
+    await sent({});
+    navigator.sendBeacon(proxy + '/pay', 'a=1');
+    for (const enctype of ['text/plain', 'application/x-www-form-urlencoded']) {
+        const frame = document.createElement('iframe');
+        frame.name = enctype;
+        document.body.append(frame);
+        const form = document.createElement('form');
+        Object.assign(form, {method: 'POST', action: proxy + '/pay', target: enctype, enctype});
+        document.body.append(form);
+        const loaded = new Promise((done) => { frame.onload = done; });
+        form.submit();
+        await loaded;
+    }
+}"""
+HTML = [("Content-Type", "text/html")]
+LOGIN = b"<form method=POST action=/pay><input name=pin><button>Sign</button></form>"
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+def test_a_page_of_another_site_reaches_no_bank(by_hand, tape, browser, tmp_path, name):
+    """Neither forms nor scripts of another origin, on this machine or not, use the proxy."""
+    bank, evil = by_hand(plain), by_hand(lambda _: (200, HTML, b"<body>"))
+    tape = tape(bank.url)
+    page = f"http://{name}:{evil.url.rpartition(':')[2]}/"
+    browser(page, tmp_path / "theirs.har", f"({ATTACKS})({tape.proxy.url!r})")
+    assert ([], []) == (bank.asked, tape.end())
+
+
+@pytest.mark.parametrize("policy", ["no-referrer", "strict-origin-when-cross-origin"])
+def test_the_screens_of_the_bank_work_in_a_browser(by_hand, tape, browser, tmp_path, policy):
+    """A customer comes by the TPP's link, fills in the bank's form, and returns to the TPP."""
+    tpp = by_hand(lambda _: (200, HTML, b"<a href=''>sign</a>"))
+
+    def screens(path):
+        headers = [*HTML, ("Referrer-Policy", policy)]
+        return (
+            (303, [("Location", f"{tpp.url}/back")], b"")
+            if path == "/pay"
+            else (200, headers, LOGIN)
+        )
+
+    bank = by_hand(screens)
+    tape = tape(bank.url)
+
+    def walk(page):
+        page.evaluate(f"document.querySelector('a').href = '{tape.proxy.url}/login'")
+        page.click("a")
+        page.fill("input", "4711")
+        page.click("button")
+        page.wait_for_url(f"{tpp.url}/back")
+
+    browser(f"{tpp.url.replace('127.0.0.1', 'localhost')}/", tmp_path / "theirs.har", walk)
+    asked = [line.split(" ")[:2] for line, _, _ in bank.asked if "favicon" not in line]
+    assert [["GET", "/login"], ["POST", "/pay"]] == asked
+    assert b"pin=4711" == bank.asked[-1][2]
+
+
+@pytest.mark.parametrize(
+    ("host", "lines", "status"),
+    [
+        ("evil.example", "", 421),
+        ("192.0.2.7:8900", "", 200),
+        ("recorder", "", 200),
+        ("recorder", "Origin: http://recorder\r\n", 200),
+        ("recorder", "Origin: http://evil.example\r\n", 403),
+        ("recorder", "Origin: null\r\n", 403),
+        ("recorder", "Referer: http://recorder/login\r\n", 200),
+        ("recorder", "Referer: http://evil.example/\r\n", 403),
+    ],
+)
+def test_a_proxy_for_a_network_is_none_for_pages(by_hand, tape, host, lines, status):
+    """On an address of a network, too, public names and pages of other origins are refused."""
+    bank = by_hand(plain)
+    tape = tape(bank.url, host="0.0.0.0")
+    asked = f"POST /pay HTTP/1.1\r\nHost: {host}\r\n{lines}Content-Length: 0\r\n\r\n"
+    assert tape.raw(asked.encode()).startswith(b"HTTP/1.1 %d " % status)
+    assert (status == 200) == bool(bank.asked)
