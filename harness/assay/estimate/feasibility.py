@@ -29,6 +29,7 @@ from assay.execution.ledger import Ledger, default_path
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
 from assay.planning.price import FREE, Price
+from assay.rules.state import calendar
 
 __all__ = ["Feasibility", "assess", "without_valueless"]
 
@@ -251,7 +252,7 @@ class _Schedule:
         if count not in self.used and self.guard.book is not None:
             use = self.guard.use(operation, customer, self.now)
             if day != use.day:  # a trial waits for another day
-                then = datetime.combine(day, time(12), use.zone or UTC)
+                then = calendar.at(day, time(12), use.zone or UTC)
                 use = replace(use, at=then)
             self.used[count] = self.guard.book.used(use)
         return self.used[count] + _shared(self.spent, count)

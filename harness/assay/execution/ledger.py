@@ -32,6 +32,7 @@ from zoneinfo import ZoneInfo
 from assay._resources import state_dir
 from assay.binding.origin import place_of
 from assay.errors import AssayError, InputError, TargetError
+from assay.rules.state.calendar import local_day
 
 __all__ = ["Ledger", "QuotaUse", "default_path"]
 
@@ -86,7 +87,7 @@ class QuotaUse:
     @property
     def day(self) -> date:
         """The calendar day at the bank, that of UTC if its zone is unknown."""
-        return self.at.astimezone(self.zone or UTC).date()
+        return local_day(self.at, self.zone or UTC)
 
     def counts(self, row: Mapping[str, str | None]) -> bool:
         """Whether a recorded access of the customer was made at the same bank and day, perhaps."""
@@ -96,7 +97,7 @@ class QuotaUse:
         try:
             at, named = datetime.fromisoformat(row["at"] or ""), row.get("zone")
             zones = (ZoneInfo(named), self.zone) if named and self.zone else _EVERYWHERE
-            days = [(at.astimezone(zone).date(), self.at.astimezone(zone).date()) for zone in zones]
+            days = [(local_day(at, zone), local_day(self.at, zone)) for zone in zones]
         except (ValueError, OSError, LookupError, OverflowError):
             return True  # nothing is known of it
         noted = named is None and row["day"] == self.day.isoformat()
