@@ -215,8 +215,12 @@ def _decision(raw: _Raw, sca: _Raw) -> Iterator[Finding]:
     elif by and by not in asked:
         yield ("sca", "confirmed_by"), f"no screen asks for the {by}", "add the field to a screen"
     elif not by and asked and "decision" not in asked and signs and sca["kind"] in SCREEN_SIGNERS:
-        hint = "add the field with the decision, such as {answer: decision}; if there is none, write"
-        hint += " `confirmed_by: code` for the form that confirms (a customer then refuses by leaving,"
+        hint = (
+            "add the field with the decision, such as {answer: decision}; if there is none, write"
+        )
+        hint += (
+            " `confirmed_by: code` for the form that confirms (a customer then refuses by leaving,"
+        )
         hint += " or by the link that `refuse_link` names)"
         yield ("sca", "screens"), "no screen asks for the decision about a request", hint
 

@@ -24,7 +24,6 @@ from assay.history import (
     Authorise,
     Authorised,
     Call,
-    Code,
     Decision,
     Ending,
     Exchange,

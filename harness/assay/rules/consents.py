@@ -19,7 +19,6 @@ from assay.contract.model import Contract, Json, Operation
 from assay.history import (
     Authorised,
     Call,
-    Code,
     Decision,
     Ending,
     Event,

@@ -127,24 +127,33 @@ class ScreenFlow:
                 screen = self._linger(screen)
             if screen is None:
                 return self._end()
-            fills, form = screen
-            filled = self._fill(fills, form)
-            if filled is None:
-                return self._stop(self.result.why)
-            self._note(self.step.pace)
-            decides = self.sca.deciding in fills.values()
-            self.last, self.decided = fills, self.decided or decides
-            if decides and self.sca.confirmed_by and self.step.decision is Decision.REFUSE:
-                if not self.sca.refuse_link:
-                    return self._leave(Ending.REFUSED)
-                wire = self.driver.follow(self.sca.refuse_link)
-                if wire is None:
-                    return self._stop(f"the screen has no link {self.sca.refuse_link!r}")
-            else:
-                self.result.screens.extend(dict.fromkeys(fills.values()))
-                wire = self.driver.send(form, filled)
-            self.result.wire = wire
+            ended = self._answer(*screen)
+            if ended is not None:
+                return ended
         return self._stop("the flow did not end within the allowed number of screens")
+
+    def _answer(self, fills: Mapping[str, str], form: Form) -> ScreenFlowResult | None:
+        """Send the form of a screen, or refuse there; return the result if the flow ends with that."""
+        filled = self._fill(fills, form)
+        if filled is None:
+            return self._stop(self.result.why)
+        self._note(self.step.pace)
+        decides = self.sca.deciding in fills.values()
+        self.last, self.decided = fills, self.decided or decides
+        if decides and self.sca.confirmed_by and self.step.decision is Decision.REFUSE:
+            return self._refuse()
+        self.result.screens.extend(dict.fromkeys(fills.values()))
+        self.result.wire = self.driver.send(form, filled)
+        return None
+
+    def _refuse(self) -> ScreenFlowResult | None:
+        """Follow the link for that, or leave; return the result if the flow ends with that."""
+        text = self.sca.refuse_link
+        wire = self.driver.follow(text) if text else self.result.wire
+        if wire is None:
+            return self._stop(f"the screen has no link {text!r}")
+        self.result.wire = wire
+        return None if text and not self.driver.redirected else self._leave(Ending.REFUSED)
 
     @property
     def _lingers_on(self) -> str:
@@ -204,8 +213,8 @@ class ScreenFlow:
                 case _:
                     decision = self.step.decision.value
                     filled[name] = self.sca.decisions.get(decision, decision)
-                    if self.step.spoof:
-                        filled |= dict.fromkeys(SPOOFED, self.step.spoof)
+        if self.step.spoof and self.sca.deciding in fills.values():
+            filled |= dict.fromkeys(SPOOFED, self.step.spoof)
         return filled
 
     def _factor(self, choices: list[str]) -> str | None:
@@ -256,7 +265,9 @@ class ScreenFlow:
         if self._disconnected():
             return self._leave(Ending.DISCONNECTED)
         if driver.redirected and not self.decided:
-            self.result.why = f"the browser was redirected before a screen asked for the {self.sca.deciding}"
+            self.result.why = (
+                f"the browser was redirected before a screen asked for the {self.sca.deciding}"
+            )
         if status in REFUSALS or (driver.redirected and not self.decided):
             return self._leave(Ending.DISCONNECTED)
         if self.sca.confirmed_by and not replace(self.step, spoof="").right:

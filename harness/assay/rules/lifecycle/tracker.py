@@ -80,7 +80,9 @@ class Tracker:
             case Authorised():
                 self._passed()
                 if event.step.by or not event.step.right:
-                    self.wrong_entries |= dict.fromkeys((event.step.subject, event.step.by), event.n)
+                    self.wrong_entries |= dict.fromkeys(
+                        (event.step.subject, event.step.by), event.n
+                    )
                 request = self._known.get(event.step.request)
                 if request:
                     request.signings = _with(request.signings, event)
