@@ -439,11 +439,10 @@ def test_both_ways_are_the_same(bank, shut_in, how, other):
 CANCEL = "<a href=/help>Help</a> <a href={}>Cancel <b>payment</b></a>"
 
 
-@pytest.mark.parametrize("decision", Decision)
-@pytest.mark.parametrize("link", ["", "cancel payment", "no such link"])
+@pytest.mark.parametrize("link", [None, "", "cancel payment", "no such link"])
 @pytest.mark.parametrize("href", ["/stop", "/stop?back", "http://elsewhere.example/back"])
 def test_both_ways_are_the_same_where_no_screen_asks_for_a_decision(
-    bank, shut_in, grounds, decision, link, href
+    bank, shut_in, grounds, link, href
 ):
     """The code confirms; who refuses leaves, or presses a link, which may lead back to the TPP."""
     back = f"{grounds[1].url}/back?x=1"
@@ -452,7 +451,8 @@ def test_both_ways_are_the_same_where_no_screen_asks_for_a_decision(
         "/say": back,
         "/stop": back if "?" in href else "<h1>You left",
     }
-    sca = replace(SCA, screens=SCREENS[:3], confirmed_by="code", refuse_link=link)
+    sca = replace(SCA, screens=SCREENS[:3], confirmed_by="code", refuse_link=link or "")
+    decision = Decision.CONFIRM if link is None else Decision.REFUSE
     with closing(HttpClient(base_url=bank.url)) as client:
         signer = FormsSigner(sca=sca, transport=client)
         forms = signer.sign(step(bank, decision=decision), JULES, lambda _: NOW)

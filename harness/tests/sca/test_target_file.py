@@ -49,8 +49,7 @@ def read(text: str) -> Target:
             "5: sca.callback: expected a loopback URL with a port, found 'http://192.0.2.1:8765'",
         ),
         (
-            "sca: {kind: forms, screens: [{a: login}, {b: code}]}\n"
-            "operations: {pay: {approval: /link}}",
+            "sca: {kind: forms, screens: [{a: code}]}\noperations: {pay: {approval: /link}}",
             "5: sca.screens: no screen asks for the decision about a request (add the field",
         ),
         (
