@@ -728,7 +728,7 @@ def test_a_screen_that_never_loads_again_disconnects_no_customer(over: Any) -> N
     way = walk(*ALL, over, linger=(3 * MINUTE, MINUTE))
 
     assert Ending.STOPPED is way.walked.ending
-    assert "the screen did not load again" == way.walked.why
+    assert way.walked.why.startswith("the screen did not load again")
     assert "decision" not in way.walked.screens
 
 
