@@ -261,7 +261,9 @@ class ScreenFlow:
         """Return how the flow ended, from the last page and what was done before it."""
         status, driver = self.result.wire.status, self.driver
         if not self.reloads:
-            return self._stop("the screen did not load again at its address, so nobody can stay on it")
+            return self._stop(
+                "the screen did not load again at its address, so nobody can stay on it"
+            )
         if self._disconnected():
             return self._leave(Ending.DISCONNECTED)
         if driver.redirected and not self.decided:
