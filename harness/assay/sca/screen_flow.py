@@ -117,13 +117,15 @@ class ScreenFlow:
         """Follow the screens from the link to the end of the flow."""
         self.result.wire = self.driver.open(link)
         self._note(NOW)
+        by_default = self.step.linger_on == "decision"
+        lingers_on = self.sca.deciding if by_default else self.step.linger_on
         for _ in range(MAX_SCREENS):
             if self._disconnected():
                 return self._leave(Ending.DISCONNECTED)
             screen = self._screen()
             if screen and screen[0] == self.last:
                 return self._stop("the same screen was shown again")
-            if screen is not None and self._lingers_on in screen[0].values():
+            if screen is not None and lingers_on in screen[0].values():
                 screen = self._linger(screen)
             if screen is None:
                 return self._end()
@@ -154,12 +156,6 @@ class ScreenFlow:
             return self._stop(f"the screen has no link {text!r}")
         self.result.wire = wire
         return None if text and not self.driver.redirected else self._leave(Ending.REFUSED)
-
-    @property
-    def _lingers_on(self) -> str:
-        """What the screen asks for on which the customer waits: by default, that of the decision."""
-        screen = self.step.linger_on
-        return self.sca.deciding if screen == "decision" else screen
 
     def _linger(self, screen: Screen | None) -> Screen | None:
         """Wait before the screen is filled in, and reload it between two waits.

@@ -50,7 +50,7 @@ def read(text: str) -> Target:
         ),
         (
             "sca: {kind: forms, screens: [{a: code}]}\noperations: {pay: {approval: /link}}",
-            "5: sca.screens: no screen asks for the decision about a request (add the field",
+            "5: sca.screens: no screen asks for the decision about a request (add it",
         ),
         (
             "sca: {kind: forms, screens: [{a: code}, {b: decision}], confirmed_by: code}",
@@ -59,10 +59,6 @@ def read(text: str) -> Target:
         (
             "sca: {kind: browser, screens: [{a: login}], confirmed_by: code}",
             "5: sca.confirmed_by: no screen asks for the code",
-        ),
-        (
-            "sca: {kind: control, screens: [{a: code}], confirmed_by: code}",
-            "5: sca.confirmed_by: `kind: control` fills in no forms",
         ),
         ("sca: {kind: manual, callback: 'https://127.0.0.1:1'}", "5: sca.callback: expected a loo"),
         ("sca: {kind: manual, callback: 'http://127.0.0.1'}", "5: sca.callback: expected a loopb"),
