@@ -209,19 +209,11 @@ def _decision(raw: _Raw, sca: _Raw) -> Iterator[Finding]:
     if by and "decision" in asked:
         hint = "remove it, or the field with the decision"
         yield ("sca", "confirmed_by"), "a screen asks for the decision", hint
-    elif by and sca["kind"] not in SCREEN_SIGNERS:
-        hint = "remove it, or write `kind: forms` or `kind: browser`"
-        yield ("sca", "confirmed_by"), f"`kind: {sca['kind']}` fills in no forms", hint
     elif by and by not in asked:
         yield ("sca", "confirmed_by"), f"no screen asks for the {by}", "add the field to a screen"
     elif not by and asked and "decision" not in asked and signs and sca["kind"] in SCREEN_SIGNERS:
-        hint = (
-            "add the field with the decision, such as {answer: decision}; if there is none, write"
-        )
-        hint += (
-            " `confirmed_by: code` for the form that confirms (a customer then refuses by leaving,"
-        )
-        hint += " or by the link that `refuse_link` names)"
+        hint = "add it, such as {answer: decision}; if there is none, write which form confirms,"
+        hint += " such as `confirmed_by: code`, and, if a link refuses, `refuse_link: Cancel`"
         yield ("sca", "screens"), "no screen asks for the decision about a request", hint
 
 

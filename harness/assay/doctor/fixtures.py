@@ -224,6 +224,12 @@ def _stopped(context: DoctorContext, event: Authorised, page: Wire) -> Iterator[
     """Report the screen at which signing ended, and the fields of its form."""
     target = context.target
     shown = list(forms(page.body)) if target.sca.kind is ScaKind.FORMS else []
+    if event.redirected and event.screens and target.sca.deciding not in event.screens:
+        expected = f"a screen that asks for the {target.sca.deciding}"
+        found = f"a redirect after the screens for {', '.join(event.screens)}"
+        hint = f"does the form that asks for the {event.screens[-1]} confirm? (confirmed_by)"
+        yield context.finding(("sca", "screens"), expected, found, hint, weight=Weight.DOUBT)
+        return
     if target.sca.kind is ScaKind.CONTROL or not shown:
         found = event.why or event.ending.value
         disconnected = event.ending is Ending.DISCONNECTED and not target.fixtures.roles

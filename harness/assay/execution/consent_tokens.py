@@ -131,7 +131,11 @@ def authorised_flow(executor: Executor, step: Authorise, access: Access) -> Scre
 
 def _is_due(executor: Executor, step: Authorise, made: Exchange) -> bool:
     """Whether a sound bank cannot but issue a code."""
-    plain = step.right and step.decision is Decision.CONFIRM and not (step.by or step.pauses)
+    plain = (
+        step.right
+        and step.decision is Decision.CONFIRM
+        and not (step.by or step.linger or step.pace)
+    )
     first = not any(
         isinstance(event, Authorised) and event.step.request == step.request
         for event in executor.events

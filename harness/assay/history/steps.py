@@ -198,11 +198,6 @@ class Authorise:
         """Whether everything typed in is right, and nothing is sent that no screen asks for."""
         return self.code is self.typed is Code.RIGHT and not (self.spoof or self.forced)
 
-    @property
-    def pauses(self) -> bool:
-        """Whether the customer lets time pass on the screens."""
-        return bool(self.linger or self.pace)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submit:

@@ -69,7 +69,8 @@ def discount_unsupported(
 def _discount_unsupported(verdict: Verdict, support: Verdict | None) -> Verdict:
     if verdict.standing is not Standing.CONFORMS or support is None:
         return verdict
-    if support.standing is Standing.CONFORMS:
+    # What does not apply to this bank, another bank of the group would show.
+    if support.standing in {Standing.CONFORMS, Standing.NOT_APPLICABLE}:
         return verdict
     reason = f"the refusal proves nothing: {support.obligation} does not conform"
     return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)

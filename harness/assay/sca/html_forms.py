@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from html import unescape
 from html.parser import HTMLParser
+from typing import TypeAlias
 
 from assay.history import Wire
 
@@ -35,6 +36,9 @@ LONGEST_TAG, USUAL_TAG = 64 * 1024, 1024
 LONG_VALUE = re.compile(r"""(["'])([^"'<>]{4096,})\1""")
 MARK = re.compile("\0([0-9]{1,6})\0")
 
+#: The address of a link, and the texts that it shows.
+Link: TypeAlias = tuple[str, list[str]]
+
 
 @dataclass(slots=True, kw_only=True)
 class Form:
@@ -51,15 +55,6 @@ class Form:
         return frozenset(self.carried) | frozenset(self.choices)
 
 
-@dataclass(slots=True, kw_only=True)
-class Link:
-    """A link, and the text that it shows: from the text with the number `first` on."""
-
-    href: str
-    first: int
-    text: str = ""
-
-
 class _TooMuchError(Exception):
     """The page has more parts than are read."""
 
@@ -73,6 +68,7 @@ class _Reader(HTMLParser):
         self.leads_on = False
         self.texts: list[str] = []
         self.links: list[Link] = []
+        self._link: list[str] = []
         self._hidden = ""
         self._parts = 0
         self._long_values: list[str] = []
@@ -130,7 +126,8 @@ class _Reader(HTMLParser):
         acts = any(name.startswith("on") for name in given)
         self.leads_on = self.leads_on or tag in LEADING_ON or refreshes or acts
         if tag == "a" and "href" in given and len(self.links) < MOST:
-            self.links.append(Link(href=given["href"], first=len(self.texts)))
+            self._link = []
+            self.links.append((given["href"], self._link))
         if tag == "form" and len(self.forms) < MOST:
             self._form = Form(
                 action=given.get("action", ""), method=given.get("method", "get").lower()
@@ -158,6 +155,7 @@ class _Reader(HTMLParser):
         """Keep what is shown; the text of an option is its value where it has no other."""
         if not self._hidden:
             self.texts.append(data)
+            self._link.append(data)
         if self._textual:
             self._textual[-1] = " ".join(f"{self._textual[-1]}{data[:MOST]}".split())[:MOST]
 
@@ -173,9 +171,8 @@ class _Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self._textual, self._hidden = None, ""
-        if tag == "a" and self.links:
-            link = self.links[-1]
-            link.text = link.text or " ".join(self.texts[link.first :])
+        if tag == "a":
+            self._link = []
         elif tag == "form":
             self._form = None
         elif tag == "select":
@@ -225,8 +222,8 @@ def same_words(text: str) -> str:
 
 def link(body: bytes, text: str) -> str | None:
     """Return the address of the first link of a page that shows a text."""
-    shown = ((same_words(each.text), each.href) for each in read_page(body).links)
-    return next((href for words, href in shown if same_words(text) in words), None)
+    links, words = read_page(body).links, same_words(text)
+    return next((href for href, shown in links if words in same_words(" ".join(shown))), None)
 
 
 def stuck(page: Wire) -> bool:

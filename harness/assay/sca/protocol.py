@@ -84,7 +84,7 @@ def require_plain(step: Authorise) -> None:
         CannotArrange: the step is not a plain signature.
 
     """
-    if not step.right or step.pauses:
+    if not step.right or step.linger or step.pace:
         raise CannotArrange(
             "an SCA signer that fills in the bank's screens"
             " (set `sca.kind` to `forms` or `browser` in the target file)"

@@ -117,40 +117,45 @@ class ScreenFlow:
         """Follow the screens from the link to the end of the flow."""
         self.result.wire = self.driver.open(link)
         self._note(NOW)
+        by_default = self.step.linger_on == "decision"
+        lingers_on = self.sca.deciding if by_default else self.step.linger_on
         for _ in range(MAX_SCREENS):
             if self._disconnected():
                 return self._leave(Ending.DISCONNECTED)
             screen = self._screen()
             if screen and screen[0] == self.last:
                 return self._stop("the same screen was shown again")
-            if screen is not None and self._lingers_on in screen[0].values():
+            if screen is not None and lingers_on in screen[0].values():
                 screen = self._linger(screen)
             if screen is None:
                 return self._end()
-            fills, form = screen
-            filled = self._fill(fills, form)
-            if filled is None:
-                return self._stop(self.result.why)
-            self._note(self.step.pace)
-            decides = self.sca.deciding in fills.values()
-            self.last, self.decided = fills, self.decided or decides
-            if decides and self.sca.confirmed_by and self.step.decision is Decision.REFUSE:
-                if not self.sca.refuse_link:
-                    return self._leave(Ending.REFUSED)
-                wire = self.driver.follow(self.sca.refuse_link)
-                if wire is None:
-                    return self._stop(f"the screen has no link {self.sca.refuse_link!r}")
-            else:
-                self.result.screens.extend(dict.fromkeys(fills.values()))
-                wire = self.driver.send(form, filled)
-            self.result.wire = wire
+            ended = self._answer(*screen)
+            if ended is not None:
+                return ended
         return self._stop("the flow did not end within the allowed number of screens")
 
-    @property
-    def _lingers_on(self) -> str:
-        """What the screen asks for on which the customer waits: by default, that of the decision."""
-        screen = self.step.linger_on
-        return self.sca.deciding if screen == "decision" else screen
+    def _answer(self, fills: Mapping[str, str], form: Form) -> ScreenFlowResult | None:
+        """Send the form of a screen, or refuse there; return the result if the flow ends with that."""
+        filled = self._fill(fills, form)
+        if filled is None:
+            return self._stop(self.result.why)
+        self._note(self.step.pace)
+        decides = self.sca.deciding in fills.values()
+        self.last, self.decided = fills, self.decided or decides
+        if decides and self.sca.confirmed_by and self.step.decision is Decision.REFUSE:
+            return self._refuse()
+        self.result.screens.extend(dict.fromkeys(fills.values()))
+        self.result.wire = self.driver.send(form, filled)
+        return None
+
+    def _refuse(self) -> ScreenFlowResult | None:
+        """Follow the link for that, or leave; return the result if the flow ends with that."""
+        text = self.sca.refuse_link
+        wire = self.driver.follow(text) if text else self.result.wire
+        if wire is None:
+            return self._stop(f"the screen has no link {text!r}")
+        self.result.wire = wire
+        return None if text and not self.driver.redirected else self._leave(Ending.REFUSED)
 
     def _linger(self, screen: Screen | None) -> Screen | None:
         """Wait before the screen is filled in, and reload it between two waits.
@@ -204,8 +209,8 @@ class ScreenFlow:
                 case _:
                     decision = self.step.decision.value
                     filled[name] = self.sca.decisions.get(decision, decision)
-                    if self.step.spoof:
-                        filled |= dict.fromkeys(SPOOFED, self.step.spoof)
+        if self.step.spoof and self.sca.deciding in fills.values():
+            filled |= dict.fromkeys(SPOOFED, self.step.spoof)
         return filled
 
     def _factor(self, choices: list[str]) -> str | None:
@@ -252,7 +257,9 @@ class ScreenFlow:
         """Return how the flow ended, from the last page and what was done before it."""
         status, driver = self.result.wire.status, self.driver
         if not self.reloads:
-            return self._stop("the screen did not load again")
+            return self._stop(
+                "the screen did not load again at its address, so nobody can stay on it"
+            )
         if self._disconnected():
             return self._leave(Ending.DISCONNECTED)
         if driver.redirected and not self.decided:

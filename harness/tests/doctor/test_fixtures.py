@@ -64,6 +64,19 @@ def test_a_code_that_is_not_known(event: Authorised, found: list[Weight]) -> Non
     assert not weights(event, ScaKind.MANUAL)
 
 
+def test_a_redirect_before_a_decision_is_doubted() -> None:
+    """The form before it may be the one that confirms, which the target file can say."""
+    event = replace(
+        SIGNED, ending=Ending.DISCONNECTED, redirected="https://tpp.example/", coded=True
+    )
+    context = DoctorContext(target_name=None, prepared=prepare())
+    context.signed.append((event, PAGE))
+    (doubt,) = screens(context)
+    assert (Weight.DOUBT, "a screen that asks for the decision") == (doubt.weight, doubt.expected)
+    assert "confirmed_by" in doubt.hint
+    assert doubt.line
+
+
 @pytest.mark.parametrize(
     ("kind", "offers", "hours", "found"),
     [

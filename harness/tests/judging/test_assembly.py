@@ -21,10 +21,14 @@ OFFERED, NOT_OFFERED = (
         (Standing.VIOLATES, Standing.INDETERMINATE),
         (Standing.INDETERMINATE, Standing.INDETERMINATE),
         (Standing.UNVERIFIED, Standing.INDETERMINATE),
+        (Standing.NOT_APPLICABLE, Standing.CONFORMS),
     ],
 )
 def test_what_was_never_accepted(offered: Standing | None, final: Standing) -> None:
-    """That a bank refuses what it does not offer shows only where another bank accepts it."""
+    """That a bank refuses what it does not offer shows only where another bank accepts it.
+
+    The target file of a bank that does not offer it says so, and then there is no other bank.
+    """
     prepared = prepare(keywords="payment-types")
     assembly = VerdictAssembly(plan=prepared.plan, target=prepared.target)
     assembly.record([Verdict(obligation=NOT_OFFERED, standing=Standing.CONFORMS)])

@@ -8,6 +8,7 @@ import pytest
 from building import AT, LOST, NO
 from orders import (
     DONE,
+    ENDED,
     OPEN,
     REJECTED,
     cancel,
@@ -23,7 +24,7 @@ from orders import (
     withdrawn,
 )
 
-from assay.history import Decision, Ending, Item, Rejected
+from assay.history import Code, Decision, Ending, Item, Rejected
 
 MAIN, ONCE, AS_ASKED, SHOWN = "main-flow", "once", "as-asked", "shown-as-it-is"
 DAY = date(2026, 9, 22)
@@ -93,13 +94,25 @@ def test_what_was_overtaken_is_missing():
     [
         [make(LOST), effects(now=LONG_AFTER)],
         [make(), sign(Ending.STOPPED), effects(now=LONG_AFTER)],
+        [make(), sign(step={"linger": (timedelta(minutes=5),)}), read(shown(state=ENDED))],
+        [make(), sign(step={"typed": Code.WRONG}), read(shown(state=REJECTED))],
         [make(amount="15000"), sign(), effects(now=LONG_AFTER)],
         [make(categoryPurpose="CASH"), sign(), effects(now=LONG_AFTER)],
         [put_off(), sign(), modify(LOST, amount="9.00"), effects(now=LONG_AFTER)],
         [put_off(), sign(), modify(amount="9.00"), effects(now=LONG_AFTER)],
         [make(), sign()],
     ],
-    ids=["answer lost", "stuck", "large", "cash", "change lost", "changed", "never asked"],
+    ids=[
+        "answer lost",
+        "stuck",
+        "idle",
+        "wrong password",
+        "large",
+        "cash",
+        "change lost",
+        "changed",
+        "never asked",
+    ],
 )
 def test_where_the_history_does_not_tell_nothing_is_due(events):
     """Nothing is missing that a bank may rightly not execute."""

@@ -223,6 +223,17 @@ def test_a_signature_whose_end_was_not_seen_leaves_doubt(ending):
     assert [] == says(make(), sign(ending), *carried(), read())
 
 
+@pytest.mark.parametrize("ending", [Ending.STOPPED, Ending.DISCONNECTED])
+def test_who_was_to_refuse_may_have_signed_on_the_way(ending):
+    """The target file may name a screen for the decision that the bank does not have."""
+    refused = sign(ending, step={"decision": Decision.REFUSE}, screens=SCREENS)
+    assert [] == says(make(), refused, read(shown(state=DONE)))
+    nothing = sign(ending, step={"decision": Decision.REFUSE}, screens=())
+    assert ["nothing-before-signing disagrees 1,2,3"] == says(
+        make(), nothing, read(shown(state=DONE))
+    )
+
+
 def test_nobody_knows_what_was_done_before():
     """Of a customer who existed before, somebody may have signed it elsewhere."""
     old = payer(fresh=False)

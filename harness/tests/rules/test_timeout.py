@@ -96,6 +96,21 @@ def test_who_is_disconnected_too_early_in_all(last):
     assert ["alive-before disagrees 1,2,3,4,5,6"] == overall(*QUICK, *late)
 
 
+def test_who_could_not_stay_on_a_screen_is_said():
+    """It is the clause about that time which says so, and the facets that were to be shown."""
+    why = "the screen did not load again"
+
+    def stopped(*pauses):
+        step = {"linger": tuple(timedelta(minutes=pause) for pause in pauses)}
+        return way(0, 3, ending=STOPPED, state=OPEN, step=step, why=why)
+
+    early, late, brief = stopped(*[3] * 9, 2.9), stopped(*[3] * 10, 0.1), stopped(3, 1)
+    assert [] == overall(*QUICK, *brief) == idle(*QUICK, *late)
+    assert ["alive-before unclear 4,5,6"] == overall(*QUICK, *early)
+    facets = ("dead-after", "nothing-done", "no-redirection")
+    assert [f"{facet} unclear 4,5,6" for facet in facets] == overall(*QUICK, *late)
+
+
 def test_an_early_disconnection_after_a_short_pause_has_another_reason():
     """Nobody is disconnected for half a minute."""
     assert [] == idle(*QUICK, *way(0, 0, 0.5, ending=DISCONNECTED, state=ENDED))

@@ -435,6 +435,36 @@ def test_both_ways_are_the_same(bank, shut_in, how, other):
     assert bool(forms.why) == bool(browser.why)
 
 
+#: The text of a link, of which the page has several.
+CANCEL = "<a href=/help>Help</a> <a href={}>Cancel <b>payment</b></a>"
+
+
+@pytest.mark.parametrize("link", [None, "", "cancel payment", "no such link"])
+@pytest.mark.parametrize("href", ["/stop", "/stop?back", "http://elsewhere.example/back"])
+def test_both_ways_are_the_same_where_no_screen_asks_for_a_decision(
+    bank, shut_in, grounds, link, href
+):
+    """The code confirms; who refuses leaves, or presses a link, which may lead back to the TPP."""
+    back = f"{grounds[1].url}/back?x=1"
+    bank.pages |= {
+        "/otp": f"<form method=post action=/say><input name=otp>{GO}</form>{CANCEL.format(href)}",
+        "/say": back,
+        "/stop": back if "?" in href else "<h1>You left",
+    }
+    sca = replace(SCA, screens=SCREENS[:3], confirmed_by="code", refuse_link=link or "")
+    decision = Decision.CONFIRM if link is None else Decision.REFUSE
+    with closing(HttpClient(base_url=bank.url)) as client:
+        signer = FormsSigner(sca=sca, transport=client)
+        forms = signer.sign(step(bank, decision=decision), JULES, lambda _: NOW)
+    sent = list(bank.came)
+    bank.came.clear()
+    signer = BrowserSigner(sca=sca, chromium=shut_in)
+    browser = signer.sign(step(bank, decision=decision), JULES, lambda _: NOW)
+    assert [each[:2] for each in sent] == [each[:2] for each in bank.came]
+    for name in ("ending", "moments", "offered", "screens", "redirected", "why"):
+        assert getattr(forms, name) == getattr(browser, name), name
+
+
 def test_what_a_customer_does(bank, shut_in, grounds):
     """The way goes by all screens to the very address, which nobody visits."""
     _, elsewhere = grounds

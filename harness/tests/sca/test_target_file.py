@@ -48,6 +48,18 @@ def read(text: str) -> Target:
             "sca: {kind: manual, callback: 'http://192.0.2.1:8765'}",
             "5: sca.callback: expected a loopback URL with a port, found 'http://192.0.2.1:8765'",
         ),
+        (
+            "sca: {kind: forms, screens: [{a: code}]}\noperations: {pay: {approval: /link}}",
+            "5: sca.screens: no screen asks for the decision about a request (add it",
+        ),
+        (
+            "sca: {kind: forms, screens: [{a: code}, {b: decision}], confirmed_by: code}",
+            "5: sca.confirmed_by: a screen asks for the decision",
+        ),
+        (
+            "sca: {kind: browser, screens: [{a: login}], confirmed_by: code}",
+            "5: sca.confirmed_by: no screen asks for the code",
+        ),
         ("sca: {kind: manual, callback: 'https://127.0.0.1:1'}", "5: sca.callback: expected a loo"),
         ("sca: {kind: manual, callback: 'http://127.0.0.1'}", "5: sca.callback: expected a loopb"),
         (

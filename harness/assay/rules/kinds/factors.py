@@ -275,7 +275,10 @@ def _around(signing: Signing, coded: set[str | None]) -> Iterator[Evidence]:
 def _typed(signing: Signing, control: Signing | None) -> Iterator[Evidence]:
     """Judge a signature for which a code was typed in that is not right."""
     event = signing.event
-    if event.step.code is Code.RIGHT or "code" not in event.screens or _otherwise(event.step):
+    step = event.step
+    if step.code is Code.RIGHT or step.typed is not Code.RIGHT or step.forced:
+        return
+    if "code" not in event.screens:
         return
     if signing.done:
         sure = event.coded and (signing.confirmed or signing.before is not None)
@@ -289,11 +292,6 @@ def _typed(signing: Signing, control: Signing | None) -> Iterator[Evidence]:
     yield signing.evidence(
         CHECKED, agreement, expected, *(control.request.numbers if control else ())
     )
-
-
-def _otherwise(step: Authorise) -> bool:
-    """Whether more than the code of a factor was not as it should be."""
-    return step.typed is not Code.RIGHT or step.forced
 
 
 def _logged_in(signing: Signing, control: Signing | None) -> Iterator[Evidence]:

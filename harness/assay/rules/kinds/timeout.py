@@ -174,6 +174,9 @@ class Timeout(Kind):
                 yield from _late(self, flow, control)
             elif all(flow.within(self.time_limits, measure) for measure in (IDLE, OVERALL)):
                 yield from _in_time(self, flow, control, longest.get(flow.signing.subject, NONE))
+        for signature in signing.signings(self.lifecycle, history):
+            if signature.event.ending is Ending.STOPPED and signature.event.step.linger:
+                yield from _cut_short(self, signature)
 
 
 def _clear_before() -> Part[timedelta]:
@@ -255,6 +258,19 @@ def _late(clause: Timeout, flow: TimedFlow, control: TimedFlow | None) -> Iterat
             yield _evidence(flow, NOWHERE, sent, controls)
     if ended:
         yield _evidence(flow, NOTHING, _moved(clause, signing, control), controls)
+
+
+def _cut_short(clause: Timeout, signing: Signing) -> Iterator[Evidence]:
+    """Say why a customer could not stay on the screens for as long as was to be tested."""
+    pauses, limit = signing.event.step.linger, clause.time_limits.limit
+    wanted = max(pauses) if clause.time_limits.idle else sum(pauses, NONE)
+    if wanted < limit * NEAR:
+        return
+    late = [DEAD, NOTHING, *([NOWHERE] if clause.lifecycle.create.returns else [])]
+    for facet in late if wanted > limit else [ALIVE]:
+        evidence = signing.evidence(facet, UNCLEAR, _EXPECTED[facet])
+        seen = f"{evidence.seen}; {signing.event.why}" if signing.event.why else evidence.seen
+        yield replace(evidence, seen=seen)
 
 
 def _evidence(

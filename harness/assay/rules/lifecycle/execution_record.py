@@ -85,8 +85,9 @@ class Record:
         if len(signings) != 1 or not request_queries.by_owner(self.request, signings[0]):
             return None
         signing = signings[0]
-        confirmed = signing.step.right and signing.ending is Ending.CONFIRMED
-        return signing if confirmed else None
+        # A page that ends the visit of an idle customer may look like the end of a signature.
+        plain = signing.step.right and not signing.step.linger
+        return signing if plain and signing.ending is Ending.CONFIRMED else None
 
     @property
     def denied(self) -> bool:

@@ -124,11 +124,6 @@ class Instance:
         return next((each for each in self.signings if each.ending is Ending.CONFIRMED), None)
 
     @property
-    def declined(self) -> Authorised | None:
-        """The refusal that the customer gave, if any was."""
-        return next((each for each in self.signings if each.ending is Ending.REFUSED), None)
-
-    @property
     def inquired(self) -> bool:
         """Whether the fixture was asked since anything happened to it, or time passed."""
         since = max(self.inquiries_before, self.inquiries.count_when_time_passed)

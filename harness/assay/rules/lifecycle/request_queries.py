@@ -82,10 +82,13 @@ def declined(request: Instance) -> bool:
 
 
 def perhaps_signed(request: Instance) -> bool:
-    """Whether the customer's signature may have been accepted, although no end was seen."""
+    """Whether the customer's signature may have been accepted, although no end was seen.
+
+    Who was to refuse may have signed with an entry where no screen asked for a decision.
+    """
     return any(
         signing.ending in _OPEN_ENDS
-        and signing.step.decision is Decision.CONFIRM
+        and (signing.step.decision is Decision.CONFIRM or signing.screens)
         and by_owner(request, signing)
         for signing in request.signings
     )
@@ -110,7 +113,7 @@ def rejected_otherwise(request: Instance) -> bool:
         return False
     if request.withdrawn or not all(end.refused for end in request.ends):
         return True
-    if any(not plain(request, each) or each.step.pauses for each in request.screen_flows):
+    if any(not plain(request, each) or each.step.linger for each in request.screen_flows):
         return True
     if signed(request):
         return False

@@ -78,15 +78,7 @@ class Tracker:
             case Subject():
                 self.subjects[event.name] = event
             case Authorised():
-                self._passed()
-                if event.step.by or not event.step.right:
-                    self.wrong_entries |= dict.fromkeys(
-                        (event.step.subject, event.step.by), event.n
-                    )
-                request = self._known.get(event.step.request)
-                if request:
-                    request.signings = _with(request.signings, event)
-                return request
+                return self._authorised(event)
             case Submitted():
                 return self._submitted(event)
             case Withdrawn():
@@ -106,6 +98,17 @@ class Tracker:
     def find(self, key: str) -> Instance | None:
         """Return the request that has a key, if it was made in this history."""
         return self._known.get(key)
+
+    def _authorised(self, event: Authorised) -> Instance | None:
+        """Process a flow of a customer through the screens."""
+        self._passed()
+        if event.step.by or not event.step.right:
+            who = event.step.subject, event.step.by
+            self.wrong_entries |= dict.fromkeys(who, event.n)
+        request = self._known.get(event.step.request)
+        if request:
+            request.signings = _with(request.signings, event)
+        return request
 
     def _passed(self) -> None:
         """Note that time passed, in which requests may have been executed."""

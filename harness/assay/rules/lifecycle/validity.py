@@ -83,10 +83,10 @@ def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bo
     """
     lifecycle, tracker = past.lifecycle, past.tracker
     if operation.makes:
-        if tracker.reuses_id(exchange):
-            return False  # the bank may take it for the earlier call
-        if exchange.call.subject in tracker.wrong_entries:
-            return False  # the bank may have locked the customer out
+        if tracker.reuses_id(exchange) or exchange.call.subject in tracker.wrong_entries:
+            return (
+                False  # the bank may take it for the earlier call, or have locked the customer out
+            )
         made = _made(lifecycle, exchange, tracker.subjects.get(exchange.call.subject))
         return (
             made

@@ -95,7 +95,7 @@ def plain_signatures(history: History, lifecycle: Lifecycle) -> Mapping[str, int
         signing = request_queries.signature(request)
         if signing is None or len(request.signings) > 1 or request.key is None:
             continue
-        if signing.step.right and not signing.step.pauses:
+        if signing.step.right and not (signing.step.linger or signing.step.pace):
             signed[request.key] = signing.n
     return signed
 

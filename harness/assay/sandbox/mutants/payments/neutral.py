@@ -108,16 +108,14 @@ def _with_own_parameters(leaving: Return) -> str | None:
 
 def _lost_is_rejected(payment: Payment) -> Status:
     """Show a payment as rejected once a wrong entry has ended its signing."""
-    locked = payment.signing is not None and payment.signing.step == "locked"
-    return "rejected" if locked else payment.status
+    signing = payment.signing
+    return "rejected" if signing and signing.step == "locked" else payment.status
 
 
 def _in_the_evening(payment: Payment, terms: Terms) -> datetime:
     """Execute a deferred payment at 22:00 of its day."""
     moment = SOUND_PAYMENTS.due(payment, terms)
-    if terms.day is None:
-        return moment
-    return max(moment, execution_moment(terms.day, time(22)))
+    return moment if terms.day is None else max(moment, execution_moment(terms.day, time(22)))
 
 
 def _just_after(timer: Timer) -> Timer:
