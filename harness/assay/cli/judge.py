@@ -18,7 +18,7 @@ from assay.contract.model import Party
 from assay.execution.session import RunResult
 from assay.journal.journal_file import JOURNAL
 from assay.judging.exit_policy import Floor
-from assay.judging.verdict import Exit
+from assay.judging.verdict import Exit, Standing
 from assay.report import find_format, read_journal
 from assay.report.wording import counted
 from assay.traffic.session import RecordingSession, open_recording
@@ -30,6 +30,11 @@ Examples:
   assay judge traffic.har --target bank.yaml --base http://127.0.0.1:9000 --party tpp
   assay judge reports/local/before-go-live/journal.jsonl
 """
+#: What may be otherwise than a HAR file shows, unless an option declares that it is not.
+UNDECLARED = {
+    "--complete": "a call or a header may be missing from the file (pass `--complete` if none is)",
+    "--bank-clock": "its times may not be the bank's, whose clock can be moved (pass `--bank-clock` if they are)",
+}
 #: The number of kinds of unjudged requests that are listed.
 LISTED = 10
 
@@ -131,6 +136,9 @@ def command(
             return _print_json(folder, result)
         if not quiet:
             _print_scope(recording, party)
+            if any(each.standing is Standing.INDETERMINATE for each in result.verdicts):
+                for option in recording.undeclared:
+                    click.echo(f"some verdicts may be indeterminate because {UNDECLARED[option]}")
         return finish(folder, result, quiet=quiet)
 
 

@@ -97,6 +97,8 @@ class CredentialPlace(Enum):
 
 #: The mode of a recorded request that names one which the target file does not define.
 UNBOUND_MODE: Final = "a mode that the target file does not define"
+#: The mode of a recorded request that has what the target file defines for several.
+SEVERAL_MODES: Final = "in several modes of the target file at once"
 #: The mode of a recorded request that would not show it: it is the scope of the token.
 UNSEEN_MODE: Final = "a mode that the request does not show"
 

@@ -153,7 +153,9 @@ def checked(
     """Yield the evidence of a kind's check; a missing consent is for kinds about consents to judge.
 
     The refusal of a call that breaches a duty of the TPP is no violation, whichever clause has the
-    duty. The history may be a part of the `whole` one. In the trial of another rule, or in another context (not `own`), a call may be refused for
+    duty. The history may be a part of the `whole` one.
+
+    In the trial of another rule, or in another context (not `own`), a call may be refused for
     several reasons: which code and status the refusal has is not judged there.
     """
     shown = history if kind.own_consents else without_unconsented(kind.contract, history)

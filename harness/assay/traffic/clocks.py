@@ -54,18 +54,18 @@ def _by(clock: Clock) -> Callable[[AnsweredCall], AnsweredCall]:
 
 def shifted(by: timedelta) -> Clock:
     """Return a clock that is ahead of the recorder's, or behind."""
-    return lambda _, at: _later(at, by)
+    return lambda _, at: later(at, by)
 
 
 def _standing(instant: datetime) -> Clock:
     """Return a clock that stands still, but for what keeps calls in their order."""
-    return lambda n, _: _later(instant, timedelta(microseconds=n))
+    return lambda n, _: later(instant, timedelta(microseconds=n))
 
 
-def _later(instant: datetime, by: timedelta) -> datetime:
+def later(instant: datetime, by: timedelta) -> datetime:
     """Return a later instant, or the same where time ends."""
-    later = instant + by
-    return later if leaves_room(later) else instant
+    moved = instant + by
+    return moved if leaves_room(moved) else instant
 
 
 def _running(first: datetime, seed: int, count: int) -> Clock:
@@ -74,7 +74,7 @@ def _running(first: datetime, seed: int, count: int) -> Clock:
     for n in range(count):
         total += STEPS[crc32(b"%d %d" % (seed, n)) % len(STEPS)] + 1
         passed.append(total % _LONGEST)
-    return lambda n, _: _later(first, timedelta(seconds=passed[min(n, count)]))
+    return lambda n, _: later(first, timedelta(seconds=passed[min(n, count)]))
 
 
 def _in_closed_hours(contracts: Iterable[Contract], first: datetime) -> Iterator[datetime]:

@@ -25,7 +25,7 @@ from assay.binding.target import Auth, OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same, text_of
 from assay.history import Call, Malformed, Wire
-from assay.history.steps import UNBOUND_MODE, UNSEEN_MODE
+from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE, UNSEEN_MODE
 
 #: The depth to which a body is read, and its maximum size in bytes.
 MAX_DEPTH, MAX_BODY = 64, 1_000_000
@@ -168,22 +168,27 @@ def find_mode(
     """Return the mode of a request; of several that fit, the one with the most members.
 
     If two have the same number, one that is not in the path is selected, since the path has the plain
-    mode then; and otherwise `future`, a date to come, selects the mode of deferred requests.
+    mode then; and otherwise `future`, a date to come, selects the mode of deferred requests. If that
+    selects none either, the request is in several.
     """
-    best: tuple[tuple[int, bool, bool], str, Spelling] | None = None
     deferred = operation.due.modes if operation.due else ()
-    places: dict[str, Spelling] = {}
-    for name, spelling in binding.modes.items():
-        if name not in operation.modes:
-            continue
-        places.setdefault(f"{spelling.place.value} {spelling.name}", spelling)
-        members = _matching_members(request, _resolved(request, spelling, binding, values), values)
-        rank = members, spelling.place is not Place.PATH, (name in deferred) is future
-        if members and (best is None or rank > best[0]):
-            best = rank, name, spelling
-    if best is not None:
-        _, name, spelling = best
+    modes = {name: at for name, at in binding.modes.items() if name in operation.modes}
+    places = {f"{at.place.value} {at.name}": at for at in reversed(modes.values())}
+    shown = {
+        name: _matching_members(request, _resolved(request, at, binding, values), values)
+        for name, at in modes.items()
+    }
+    ranks = {
+        name: (shown[name], at.place is not Place.PATH, (name in deferred) is future)
+        for name, at in modes.items()
+        if shown[name]
+    }
+    if ranks:
+        name = max(ranks, key=lambda name: ranks[name])
+        spelling = modes[name]
         explained.note(spelling)
+        if [*ranks.values()].count(ranks[name]) > 1:
+            return SEVERAL_MODES
         if spelling.place is Place.BODY and isinstance(spelling.value, Mapping):
             named = cast("Mapping[str, Json]", spelling.value)
             pointers = (f"{spelling.name}/{member}" for member in named)

@@ -20,6 +20,7 @@ from assay.contract.model import Json, Operation
 from assay.history import Cause, Event, Exchange, History, Indeterminate, Malformed, Subject
 from assay.rules.lifecycle.request_queries import same_value
 from assay.traffic.changed_history import Repeatable
+from assay.traffic.clocks import later
 from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry, bank_time, is_skewed
 from assay.traffic.stored_wire import StoredWire
 
@@ -128,21 +129,14 @@ def _any_time(
             passed: Counter[datetime] = Counter()
             for entry in order:
                 tied = times[entry.at] > 1
-                apart.append(replace(entry, at=_later(entry.at, passed[entry.at] * day)))
+                apart.append(replace(entry, at=later(entry.at, passed[entry.at] * day)))
                 passed[entry.at] += tied
             yield sorted(apart, key=lambda entry: entry.at)
 
 
 def _moved(entry: RecordedEntry, hours: int) -> RecordedEntry:
-    moved = _later(entry.at, timedelta(hours=hours))
+    moved = later(entry.at, timedelta(hours=hours))
     return entry if entry.zoned else replace(entry, at=moved)
-
-
-def _later(at: datetime, by: timedelta) -> datetime:
-    try:
-        return at + by
-    except OverflowError:
-        return at
 
 
 # -- what is missing -------------------------------------------------------------

@@ -51,6 +51,7 @@ class RecordingSession:
     `unmatched` counts the requests that match no call of the contract, by kind; `unread` counts
     the calls whose body was not recorded. `unfinished` says why a journal is not that of a whole
     run; what it shows is incomplete at best. `again` says that the recording is a journal.
+    `undeclared` are the options of a HAR file that would make more of it certain.
     """
 
     plan: Plan
@@ -64,6 +65,7 @@ class RecordingSession:
     unread: int = 0
     unfinished: str = ""
     again: bool = False
+    undeclared: tuple[str, ...] = ()
 
     @property
     def exchanges(self) -> int:
@@ -203,6 +205,10 @@ def open_recording(
         access=recorded.access,
         unmatched=recorded.unmatched,
         unread=recorded.unread,
+        undeclared=(
+            *([] if complete else ["--complete"]),
+            *([] if bank_clock else ["--bank-clock"]),
+        ),
     )
 
 

@@ -13,11 +13,12 @@ import time
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import httpx
 
 from assay.binding.encode import HttpRequest
+from assay.binding.origin import Origin, origin
 from assay.errors import Problem, TargetError
 from assay.transport.auth.diagnostics import AuthenticationError
 from assay.transport.deadline import DeadlineTransport, ThreadTransport
@@ -39,9 +40,6 @@ CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 ANY_FORMAT = 32 + zlib.MAX_WBITS
 #: Errors that mean that there is no connection at all.
 UNCONNECTED = (httpx.ConnectError, httpx.ConnectTimeout)
-
-#: Scheme, host and port; two URLs of one origin are the same host.
-Origin: TypeAlias = tuple[str, str, int | None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +72,9 @@ class HttpClient:
         # The transport alone, below httpx.Client: no cookie of one customer may travel
         # with another's call, and nothing may be retried or followed.
         self._wire = self.transport or self._one_for_each_thread()
-        self._origins = frozenset(_origin(httpx.URL(url)) for url in (self.base_url, *self.hosts))
+        self._origins = frozenset(
+            origin(str(httpx.URL(url))) for url in (self.base_url, *self.hosts)
+        )
 
     def _one_for_each_thread(self) -> ThreadTransport:
         # The context is shared: to read the certificates of all authorities takes a while.
@@ -97,10 +97,10 @@ class HttpClient:
             http_request = self._request(request.method, url, list(request.headers), request.body)
         except (httpx.InvalidURL, ValueError) as error:
             return unanswered(request, f"not a valid URL: {error}")
-        if _origin(url) not in self._origins or url.userinfo:
+        if origin(str(url)) not in self._origins or url.userinfo:
             return unanswered(request, OTHER_HOST)
         base = httpx.URL(self.base_url)
-        if self.nearby and _origin(url) != _origin(base):
+        if self.nearby and origin(str(url)) != origin(str(base)):
             http_request.url = url.copy_with(scheme=base.scheme, host=base.host, port=base.port)
         try:
             response, body, truncated = self._exchange(http_request)
@@ -201,10 +201,6 @@ def normalized_url(url: str) -> str:
         return str(httpx.URL(url))
     except httpx.InvalidURL as error:
         raise ValueError(str(error)) from None
-
-
-def _origin(url: httpx.URL) -> Origin:
-    return url.scheme, url.host, url.port
 
 
 def _decoder(response: httpx.Response) -> Callable[[bytes, int], bytes] | None:

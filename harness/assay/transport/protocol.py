@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from assay.binding.encode import HttpRequest
+from assay.binding.origin import origin
 from assay.history import Wire
 
 #: The largest answer that is read, in bytes.
@@ -126,7 +127,7 @@ class Embedded:
         self.base_url = base_url
         self.reached = True
         parts = urlsplit(base_url)
-        self._origins = {urlsplit(url)[:2] for url in (base_url, *hosts)}
+        self._hosts = {origin(url): urlsplit(url).netloc for url in (base_url, *hosts)}
         self._common = {
             **COMMON,
             "wsgi.url_scheme": parts.scheme,
@@ -141,9 +142,10 @@ class Embedded:
             parts = urlsplit(request.url)
         except ValueError as error:
             return unanswered(request, f"not a valid URL: {error}")
-        if parts[:2] not in self._origins:
+        host = self._hosts.get(origin(request.url))
+        if host is None or "@" in parts.netloc:
             return unanswered(request, OTHER_HOST)
-        headers = (*request.headers, ("Host", parts.netloc))
+        headers = (*request.headers, ("Host", host))
         status, headers, body = self._call(
             request.method, parts.path, parts.query, headers, request.body
         )

@@ -23,7 +23,7 @@ from assay.errors import CannotArrange
 from assay.execution.resend import nearest
 from assay.execution.single_variation import VariationGuard
 from assay.history import Accepted, Call, Exchange, Wire
-from assay.history.steps import UNBOUND_MODE
+from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE
 from assay.testing import START
 from assay.traffic.parse_request import ExplainedParts, ParsedRequest, find_mode
 
@@ -153,6 +153,34 @@ def test_a_recorded_request_is_in_the_mode_if_the_values_are_equal(
     """A list that names others, or a part of them, is another mode than any that is known."""
     wire = Wire(method="POST", url="https://bank.example/consents", request_body=sent)
     binding = target().operations["make"]
+    found = find_mode(ParsedRequest(wire), MAKE, binding, {}, ExplainedParts(), future=False)
+    assert mode == found
+
+
+@pytest.mark.parametrize(
+    ("sent", "mode"),
+    [
+        (b'{"kind": "NAMED"}', "named"),
+        (b'{"speed": "FAST"}', "detailed"),
+        (b'{"kind": "NAMED", "speed": "FAST"}', SEVERAL_MODES),
+        # More members that fit are a more exact mode, wherever they are.
+        (b'{"kind": "NAMED", "few": {"a": 1, "b": 2}}', "few"),
+    ],
+)
+def test_a_request_that_fits_two_modes_is_in_neither_for_certain(sent: bytes, mode: str) -> None:
+    """Which one the bank reads is not known, be one of them the first of the file."""
+    values: dict[str, tuple[str, Any]] = {
+        "named": ("/kind", "NAMED"),
+        "detailed": ("/speed", "FAST"),
+        "few": ("/few", {"a": 1, "b": 2}),
+    }
+    binding = OperationBinding(
+        modes={
+            name: Spelling(place=Place.BODY, name=at, value=value)
+            for name, (at, value) in values.items()
+        }
+    )
+    wire = Wire(method="POST", url="https://bank.example/consents", request_body=sent)
     found = find_mode(ParsedRequest(wire), MAKE, binding, {}, ExplainedParts(), future=False)
     assert mode == found
 

@@ -184,6 +184,20 @@ def test_an_unreachable_target(tmp_path: Path) -> None:
     assert {"unspecified"} == {one["verdict"] for one in held.lines("verdict")}
 
 
+def test_an_error_of_the_target_denies_no_violation() -> None:
+    """A run that cannot go on says what its footer counts: a violation that was found stays one."""
+    prepared = prepare(keywords=SOME)
+    environment = set_up(prepared.target, bank=tongueless)
+    session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+    session.open()
+    assert "no obligation is reported as violated" == session.blame
+    for trial in prepared.plan.trials:
+        session.run_trial(trial)
+    environment.close()
+    assert frozenset({DISCLOSED}) == session.violated()
+    assert "1 obligation is reported as violated" == session.blame
+
+
 def test_an_unreachable_target_with_listed_customers(tmp_path: Path) -> None:
     """The same holds for listed customers, whose fixtures contact nothing."""
     path = tmp_path / "t.yaml"

@@ -166,6 +166,15 @@ def test_another_name_gives_the_same_data(came, says):
     assert [f"aliases-agree {says} 2,3"] == events[1:]
 
 
+def test_the_first_page_of_another_name_may_have_other_items():
+    """The order of a list is open; a refusal of the other name is none of order."""
+    first = ask("balances", listed("x", "y", next="2"), "A1")
+    for came, says in ((listed("y", "z", next="2"), "unclear"), (NO, "disagrees")):
+        other = ask("balances", came, "A1", alias=0)
+        found = check("balances.available", PSU, consent("A1"), first, other)
+        assert f"aliases-agree {says} 2,3" in found
+
+
 @pytest.mark.parametrize(
     "events",
     [

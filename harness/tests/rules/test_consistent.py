@@ -318,6 +318,19 @@ def test_pages_are_compared_one_by_one():
     assert ["same-twice agrees 1,3"] == says(*walk, walk[0], consent("A1"), page(2, "T4"))
 
 
+def test_the_order_of_a_list_is_open_over_its_pages():
+    """Another order puts other items on a page: a list of several pages is compared as a whole."""
+    walk = page(1, "T1", "T2", next="p2"), page(2, "T3")
+    turned = page(1, "T3", "T1", next="p2"), page(2, "T2")
+    assert ["same-twice agrees 2,4"] == says(*walk, *turned)
+    assert ["same-twice agrees 2,5"] == says(
+        *walk, *(page(1, "T3", next="p2"), page(2, next="p3")), page(3, "T1", "T2")
+    )
+    assert ["same-twice disagrees 2,4"] == says(*walk, turned[0], page(2, "T4"))
+    changed = reads(listed(entry("T3"), entry("T1", amount="9"), next="p2"))
+    assert "same-twice disagrees 1,3" in says(*walk, changed, turned[1])
+
+
 def test_a_page_that_nobody_named_is_a_question_of_its_own():
     """It is compared with nothing, but something else was read."""
     asked = reads(ONE), page(2, "T3"), reads(ONE)

@@ -29,7 +29,7 @@ from building import (
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import Accepted, History, Item, Lacking, State
-from assay.history.steps import UNBOUND_MODE, UNSEEN_MODE
+from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE, UNSEEN_MODE
 from assay.planning.obligation import bound_clauses
 from assay.rules.evidence import DISAGREES, UNCLEAR, checked, must_be_served, tpp_evidence
 from assay.rules.kinds import KINDS
@@ -226,7 +226,8 @@ def test_modes():
     """A mode that is not spelt is none that is served, unless the bank takes it."""
     assert ["disagrees 1"] == say("payment-types", pay(NO, mode=UNBOUND_MODE))
     assert ["unclear 1"] == say("payment-types", pay(shown("k"), mode=UNBOUND_MODE))
-    assert ["unclear 1"] == say("payment-types", pay(NO, mode=UNSEEN_MODE))
+    for mode in (UNSEEN_MODE, SEVERAL_MODES):
+        assert ["unclear 1"] == say("payment-types", pay(NO, mode=mode))
     assert ["agrees 1"] == say("payment-types", pay(NO, mode="instant"))
     lacking = Lacking(mode="instant", now=AT)
     assert ["disagrees 1"] == say("payment-types", lacking, pay(NO, mode="instant"))

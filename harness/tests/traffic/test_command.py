@@ -56,6 +56,17 @@ def test_selection_and_incompleteness(recording, tmp_path):
     assert (3, True) == (code, "exit code 3: nothing was verified" in out)
 
 
+def test_what_would_make_a_recording_certain_is_said(tmp_path):
+    """A call without a consent is open as long as one may be missing, and the output names the options."""
+    client = Client()
+    VIOLATIONS["aisp/consent.scope/only-consented"](client, clean(client))
+    select = client.har(tmp_path / "x.har"), "--party", "tpp", "-k", "consent.scope"
+    code, out, _ = judge(*select, "--out", "a", cwd=tmp_path)
+    assert (3, True, True) == (code, "`--complete`" in out, "`--bank-clock`" in out)
+    code, out, _ = judge(*select, "--complete", "--bank-clock", "--out", "b", cwd=tmp_path)
+    assert (False, False) == ("pass `--complete`" in out, "pass `--bank-clock`" in out)
+
+
 @pytest.mark.parametrize(
     ("text", "said"), [("{", "is the file complete?"), ("[]", "no 'log' in this file")]
 )

@@ -4,7 +4,7 @@ import json
 from contextlib import suppress
 
 import pytest
-from clients import BASE, PRESENT, Client, clean, write
+from clients import BASE, PRESENT, VIOLATIONS, Client, clean, write
 
 from assay.contract.model import Party
 from assay.errors import InputError
@@ -64,6 +64,21 @@ def test_a_fault_that_traffic_shows(fault, clause, tmp_path):
     found = judged(client.har(tmp_path / "x.har"), tmp_path)
     assert Standing.VIOLATES is found[clause]
     assert BROKEN[fault].breaks >= {k for k, one in found.items() if one is Standing.VIOLATES}
+
+
+@pytest.mark.parametrize("breach", VIOLATIONS)
+def test_refusing_a_breach_of_the_tpp_violates_nothing(breach, tmp_path):
+    """The call with which a TPP violates its duty may be refused in any way, by any clause."""
+    client = Client()
+    VIOLATIONS[breach](client, clean(client))
+    path = client.har(tmp_path / "x.har")
+    log = json.loads(path.read_text("utf-8"))
+    answer = log["log"]["entries"][-1]["response"]
+    answer["status"] = 404
+    answer["content"] = {"mimeType": "application/json", "text": '{"code": "UNKNOWN"}'}
+    path.write_text(json.dumps(log), "utf-8")
+    standings = judged(path, tmp_path, complete=True, bank_clock=True)
+    assert [] == [name for name, one in standings.items() if one is Standing.VIOLATES]
 
 
 @pytest.mark.parametrize("fault", sorted(BROKEN)[4::30])

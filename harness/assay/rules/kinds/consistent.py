@@ -15,13 +15,13 @@ from datetime import date, timedelta
 from typing import Any
 
 from assay.contract.model import Capability, Contract, Operation
-from assay.history import Call, History, Holding, Subject
+from assay.history import Call, History, Holding, Item, Subject
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import clauses, parameters, steps
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
-from assay.rules.state.answers import LATELY, Answers, Page, SeenAnswers, mark
+from assay.rules.state.answers import LATELY, Answers, ComparedAnswer, Page, SeenAnswers, mark
 from assay.rules.state.ranges import MEETING, SHORTER, Ranges
 
 TWICE, READING, SMALLER = "same-twice", "unchanged-by-reading", "smaller-consent"
@@ -140,8 +140,7 @@ class Consistent(Kind):
                 continue
             former = seen.answer.former
             if former is not None and former.state == seen.answer.state:
-                if seen.number < len(former.pages):
-                    yield from _again(self, seen, former.pages[seen.number])
+                yield from _again(self, seen, former)
             elif former is not None and former.whole:
                 yield from _smaller(seen, former.keys, former.pages[0])
             operation = operations[seen.answer.call.operation]
@@ -220,15 +219,31 @@ def _ask(operation: Operation, key: str, **days: str) -> Script:
     yield from steps.walk(Call(operation=operation.id, subject="psu", arguments=arguments))
 
 
-def _again(clause: Consistent, seen: SeenAnswers, old: Page) -> Iterator[Evidence]:
-    """Compare a page with the same page of the last answer to the same call."""
-    new = seen.page
+def _again(clause: Consistent, seen: SeenAnswers, former: ComparedAnswer) -> Iterator[Evidence]:
+    """Compare a page, or at its end a whole list, with that of the last answer to the same call.
+
+    The order of a list is open, and with it what is on which of several pages.
+    """
+    ended = seen.answer.whole and former.whole
+    several = seen.number or seen.page.more or former.pages[0].more
+    if ended and several:
+        old, new = _joined(former.pages), _joined(seen.answer.pages)
+    elif seen.number < len(former.pages):
+        old, new = former.pages[seen.number], seen.page
+    else:
+        return
     if new.marks == old.marks and new.given == old.given:
         if not new.items:
             return  # there is nothing to compare
         agreement = AGREES
     else:
-        agreement = DISAGREES if seen.settled or _rewritten(seen, old) else UNCLEAR
+        # What has left a page may be on another one.
+        lost = _changed(old, new) if several and not ended else _lost(old, new)
+        if several and not ended and seen.settled and not lost:
+            return
+        # An entry that is too old to change has changed for any customer.
+        rewritten = any(item.on is not None and item.on < seen.lately for item in lost)
+        agreement = DISAGREES if seen.settled or rewritten else UNCLEAR
     twice = new.turn == old.turn
     if twice or len(clause.operations) > 1:
         yield Evidence(
@@ -244,6 +259,16 @@ def _again(clause: Consistent, seen: SeenAnswers, old: Page) -> Iterator[Evidenc
         )
 
 
+def _joined(pages: Sequence[Page]) -> Page:
+    """Return the pages of a whole list as one."""
+    return replace(
+        pages[-1],
+        items=tuple(item for page in pages for item in page.items),
+        marks=tuple(sorted(mark for page in pages for mark in page.marks)),
+        given=frozenset[str]().union(*(page.given for page in pages)),
+    )
+
+
 def _difference(old: Page, new: Page) -> str:
     gone, come = Counter(old.marks), Counter(new.marks)
     values = f"; values differ: {', '.join(sorted(new.given ^ old.given))}"
@@ -253,18 +278,16 @@ def _difference(old: Page, new: Page) -> str:
     )
 
 
-def _rewritten(seen: SeenAnswers, old: Page) -> bool:
-    """Whether an entry has changed that is too old to change, for any customer.
+def _lost(old: Page, new: Page) -> Sequence[Item]:
+    """Return the items of a list that another one lacks, or shows with other values."""
+    now = {item.key: mark(item) for item in new.items}
+    return [item for item in old.items if item.key and now.get(item.key) != mark(item)]
 
-    An item that has left a page may be on the next one, if there is one.
-    """
-    now = {item.key: mark(item) for item in seen.page.items}
-    whole = not (old.more or seen.page.more or seen.number)
-    return any(
-        now[item.key] != mark(item) if item.key in now else whole
-        for item in old.items
-        if item.key is not None and item.on is not None and item.on < seen.lately
-    )
+
+def _changed(old: Page, new: Page) -> Sequence[Item]:
+    """Return the items of a page that another one shows with other values."""
+    keys = {item.key for item in new.items}
+    return [item for item in _lost(old, new) if item.key in keys]
 
 
 def _smaller(seen: SeenAnswers, known: frozenset[str | None], first: Page) -> Iterator[Evidence]:

@@ -17,7 +17,7 @@ from typing import Final
 
 from assay.contract.model import Capability
 from assay.history import Exchange, History, Lacking, Subject
-from assay.history.steps import UNBOUND_MODE, UNSEEN_MODE
+from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE, UNSEEN_MODE
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import comparisons, steps
 from assay.rules.consequences import PROMISE
@@ -250,6 +250,6 @@ def _judge(clause: Modes, mode: str, exchange: Exchange, lacking: set[str]) -> A
         return DISAGREES
     if mode == UNBOUND_MODE:
         return None if not served else DISAGREES if was_refused(exchange) else UNCLEAR
-    if mode == UNSEEN_MODE:
+    if mode in {SEVERAL_MODES, UNSEEN_MODE}:
         return UNCLEAR
     return AGREES if mode in served or not served else None

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from assay.history import Exchange, Item
 from assay.judging.verdict import Evidence
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
-from assay.rules.queries import question, target_failed
+from assay.rules.queries import is_part, question, target_failed
 from assay.rules.state.calendar import within_a_day
 
 #: The facet under which the evidence is reported.
@@ -85,7 +85,8 @@ class NamedAnswers:
 
 
 def _agree(other: Exchange, main: Exchange, *, same: bool) -> Evidence:
-    unclear = not other.accepted and not other.refused and not target_failed(other)
+    # The order of a list is open, and so is what its first page has.
+    unclear = is_part(other) if other.accepted else not (other.refused or target_failed(other))
     return Evidence(
         facet=ALIASES_AGREE,
         agreement=AGREES if same else UNCLEAR if unclear else DISAGREES,

@@ -4,7 +4,8 @@ Status codes, bodies of refusals, further members, order, a shorter history and 
 of a second consent are not in the document, so no check may depend on them.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
@@ -175,18 +176,51 @@ def _numbered(bank: Policies) -> Policies:
 
 
 def _turned_around(bank: Policies) -> Policies:
-    """Reverse the balances in every second answer."""
+    """Reverse every list in every second answer."""
     numbers = count(1)
 
-    def respond(request: Request, answer: Answer) -> Answer:
+    def respond(_request: Request, answer: Answer) -> Answer:
         body = answer.body
-        if request.operation != "balances" or not isinstance(body, Mapping) or next(numbers) % 2:
+        if not isinstance(body, Mapping) or next(numbers) % 2:
             return answer
-        rows = body.get("balances")
-        turned = rows[::-1] if isinstance(rows, Sequence) else rows
-        return replace(answer, body={**body, "balances": turned})
+        return replace(answer, body={name: _turned(value) for name, value in body.items()})
 
     return replace(bank, respond=respond)
+
+
+def _turned(value: Json) -> Json:
+    return value[::-1] if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def _printed(answer: Answer) -> Answer:
+    """Write the members of every object in another order, with white space around them."""
+    if isinstance(answer.body, bytes):
+        return answer
+    text = json.dumps(answer.body, indent="\t", sort_keys=True, ensure_ascii=False)
+    return replace(answer, body=f" \r\n{text}\n".encode())
+
+
+def _in_capitals(answer: Answer) -> Answer:
+    headers = tuple((name.upper(), value) for name, value in answer.headers)
+    return replace(answer, media=f"{answer.media.upper()} ; Charset=UTF-8", headers=headers)
+
+
+def _with_nulls(answer: Answer) -> Answer:
+    """Show null for the link to a page that there is not."""
+    body = answer.body
+    links = body.get("links") if isinstance(body, Mapping) else None
+    if not isinstance(body, Mapping) or not isinstance(links, Mapping):
+        return answer
+    return replace(answer, body={**body, "links": {"next": None, "prev": None, **links}})
+
+
+def _is_empty_list(_request: Request, answer: Answer) -> bool:
+    body = answer.body
+    return isinstance(body, Mapping) and [] in (body.get("accounts"), body.get("transactions"))
+
+
+def _linked(base: Callable[[str], str]) -> Change:
+    return lambda bank: replace(bank, links=put(bank.links, **dict.fromkeys(bank.links, base)))
 
 
 NEUTRAL_ANSWERS = (
@@ -252,10 +286,31 @@ NEUTRAL_ANSWERS = (
         "successful answers have the media type application/hal+json with a charset",
         respond=answering(_is_success, _as_hal),
     ),
+    neutral("relative-links", "links are relative", _linked(_relative)),
     neutral(
-        "relative-links",
-        "links are relative",
-        lambda bank: replace(bank, links=put(bank.links, **dict.fromkeys(bank.links, _relative))),
+        "links-with-port",
+        "links have the port of their scheme, and their host in capitals",
+        _linked(lambda base: f"{base.upper()}:443" if base.startswith("https:") else base),
+    ),
+    neutral(
+        "links-null",
+        "links to pages that do not exist are null",
+        respond=answering(_always, _with_nulls),
+    ),
+    neutral(
+        "printed",
+        "answers have white space between members, which are in another order",
+        respond=answering(_always, _printed),
+    ),
+    neutral(
+        "media-in-capitals",
+        "media types and the names of headers are in capitals",
+        respond=answering(_always, _in_capitals),
+    ),
+    neutral(
+        "empty-204",
+        "a page without items is answered with 204 and no body",
+        respond=answering(_is_empty_list, lambda answer: replace(answer, status=204, body=b"")),
     ),
     neutral(
         "45-days",
@@ -339,8 +394,8 @@ NEUTRAL_ANSWERS = (
     ),
     neutral("numbered-answers", "every answer has a unique number", _numbered),
     neutral(
-        "balances-in-any-order",
-        "every second answer has the balances in reverse order",
+        "lists-in-any-order",
+        "every second answer has its lists in reverse order",
         _turned_around,
     ),
     neutral("errors-empty", "refusals have no body", respond=answering(_is_error, _no_body)),
