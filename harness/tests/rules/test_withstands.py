@@ -17,6 +17,8 @@ def says(*events):
     ("came", "word"),
     [
         (NO, "agrees"),
+        ((NO[0], 429), "unclear"),
+        ((NO[0], 401), "unclear"),
         (UNKNOWN, "agrees"),
         (shown("P2"), "agrees"),
         (BROKEN, "disagrees"),
