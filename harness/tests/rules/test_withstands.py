@@ -18,7 +18,6 @@ def says(*events):
     [
         (NO, "agrees"),
         ((NO[0], 429), "unclear"),
-        ((NO[0], 401), "unclear"),
         (UNKNOWN, "agrees"),
         (shown("P2"), "agrees"),
         (BROKEN, "disagrees"),

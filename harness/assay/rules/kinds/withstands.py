@@ -23,7 +23,6 @@ from assay.rules.evidence import (
     AGREES,
     DISAGREES,
     FOR_A_WHILE,
-    UNAUTHENTICATED,
     UNCLEAR,
     describe_answer,
     failed_instead,
@@ -177,8 +176,8 @@ def _frame(call: Call, argument: str) -> _Frame:
 
 
 def _judge(facet: str, exchange: Exchange, control: Exchange) -> Evidence:
-    # A call that comes too soon, or without a valid token, is refused before its values are read.
-    unread = exchange.wire.status in {*FOR_A_WHILE, UNAUTHENTICATED}
+    # A call that comes too soon is refused before its values are read.
+    unread = exchange.wire.status in FOR_A_WHILE
     answered = exchange.accepted or (exchange.refused and not unread)
     return Evidence(
         facet=facet,
