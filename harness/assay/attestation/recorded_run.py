@@ -21,7 +21,7 @@ from assay.judging.verdict import Agreement, Standing
 from assay.report import Report, decode, read_journal
 
 #: A sent value that is shortened or hidden, so that a check cannot recognise it.
-_HIDDEN = re.compile(r"<(?:text|credentials)[ -][0-9a-f]+>")
+_HIDDEN = re.compile(r"<(?:text|private|credentials)[ -][0-9a-f]+>")
 
 Raw = Mapping[str, object]
 

@@ -51,6 +51,38 @@ def segment_reason(steps: Sequence[Step]) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
+class OfAnotherResource(StepMapper):
+    """Every customer owns things of another resource in place of those of the trial."""
+
+    plain: str
+    other: str
+
+    def map(self, step: Step) -> Step:
+        """Return an arrangement of things of the other resource."""
+        if not isinstance(step, Arrange):
+            return step
+        holdings = (
+            replace(holding, resource=self.other) if holding.resource == self.plain else holding
+            for holding in step.holdings
+        )
+        return replace(step, holdings=tuple(holdings))
+
+
+def resource_reason(contract: Contract, plain: str, other: str, steps: Sequence[Step]) -> str:
+    """Say why a trial cannot be about things of another resource."""
+    held = [holding for step in arrangements(steps) for holding in step.holdings]
+    if not held:
+        return "the trial uses no item of the customer"
+    if any(holding.resource != plain or holding.traits for holding in held):
+        return OWN
+    for call in calls(steps):
+        operation = contract.operations[call.operation]
+        if operation.request or (operation.about and not contract.children(other, operation.id)):
+            return f"no {operation.id} is about a {other}"
+    return ""
+
+
+@dataclass(slots=True, kw_only=True)
 class OnALaterPage(StepMapper):
     """Every customer owns a page full of other things before those of the trial."""
 

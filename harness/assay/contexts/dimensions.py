@@ -39,6 +39,7 @@ from assay.contract.model import Capability, Contract
 from assay.history import Call, Step
 from assay.rules import clauses
 from assay.rules.state.calendar import WEEKDAYS
+from assay.rules.steps import roots
 
 #: How many of the optional days of a list are given: both of them, or one.
 OPTIONAL_ARGUMENTS = {
@@ -47,6 +48,19 @@ OPTIONAL_ARGUMENTS = {
 }
 #: Days on which banks often work differently.
 WEEKEND = ("saturday", "sunday")
+
+
+def resources(at: Situation) -> Values:
+    """Yield each further resource that customers own; trials are about the first one."""
+    plain, *others = [root.id for root in roots(at.contract)] or [""]
+    for other in others:
+        yield DimensionValue(
+            dimension="item",
+            name=other,
+            description=f"for a {other}",
+            reason=partial(customers.resource_reason, at.contract, plain, other),
+            mapper=partial(customers.OfAnotherResource, plain=plain, other=other),
+        )
 
 
 def pages(at: Situation) -> Values:
@@ -106,12 +120,10 @@ def presence(at: Situation) -> Values:
 
 
 def aliases(at: Situation) -> Values:
-    """Yield each further name of a method; every method that has one is called by it."""
-    most = max((len(one.aliases) for one in at.contract.operations.values()), default=0)
-    for number in range(most):
-        named = frozenset(
-            one.id for one in at.contract.operations.values() if len(one.aliases) > number
-        )
+    """Yield each further name that a method has at the bank; every one that has it is called by it."""
+    names = {one.id: len(at.binding(one.id).names(one)) for one in at.contract.operations.values()}
+    for number in range(max(names.values(), default=0)):
+        named = frozenset(name for name, known in names.items() if known > number)
 
         def change(call: Call, number: int = number, named: frozenset[str] = named) -> Call:
             concerned = call.operation in named and call.alias is None
@@ -235,6 +247,7 @@ def optional_arguments(at: Situation) -> Values:
 DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     "mode": ("the mode of a request", modes),
     "segment": ("the customer's segment", segments),
+    "item": ("the resource that a trial is about", resources),
     "page": ("the page of a list", pages),
     "presence": ("whether the customer is present", presence),
     "name": ("the name of a method", aliases),

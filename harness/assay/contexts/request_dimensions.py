@@ -62,6 +62,10 @@ def segments(at: Situation) -> Values:
             if Capability.SEGMENTS not in at.offered:
                 yield segment, "`segments` in `fixtures.offers` in the target file"
                 continue
+            listed = {role.segment for role in at.target.fixtures.roles}
+            if listed and segment not in listed:
+                yield segment, "a customer with this `segment` in `fixtures.roles`"
+                continue
             yield DimensionValue(
                 dimension="segment",
                 name=segment,

@@ -52,8 +52,8 @@ class TrialRunner(Protocol):
     plan: Plan
     masking: Masking
 
-    def run_unjudged(self, trial: Trial) -> History:
-        """Run the probe of a trial, and return its history."""
+    def run_unjudged(self, trial: Trial) -> ProbeRun:
+        """Run the probe of a trial, and return what it was."""
         ...
 
     def run_contextual(self, trial: Trial) -> bool:
@@ -95,14 +95,16 @@ class ContextResult:
 def run_in_context(trial: Trial, runner: TrialRunner, so_far: VerdictAssembly) -> ContextResult:
     """Run a trial in its context, and return what it violates beyond what was found `so_far`."""
     known = so_far.violated()
-    history = runner.run_unjudged(trial)
+    run = runner.run_unjudged(trial)
+    history = run.history
     together = _violated(runner.broken(runner.plan, trial.contract, history), known)
     if not together:
-        return ContextResult(hides=_hides(trial, runner, history, so_far))
+        # What the target cannot do is told as it is, and not tried again in parts.
+        return ContextResult(hides=not run.stopped and _hides(trial, runner, history, so_far))
     parts: list[tuple[Trial, dict[str, list[Breach]]]] = []
     for value in trial.context if trial.context[1:] else ():
         alone = in_context(trial, (value,))
-        history = runner.run_unjudged(alone)
+        history = runner.run_unjudged(alone).history
         parts.append((alone, _violated(runner.broken(runner.plan, alone.contract, history), known)))
     found: dict[str, ContextFinding] = {}
     for each, violated in (*parts, (trial, together)):

@@ -221,8 +221,8 @@ class Session:
         self._verdicts.write_preliminary([each.verdict.obligation for each in result.findings])
         return result.hides
 
-    def run_unjudged(self, trial: Trial) -> History:
-        """Run the probe of a trial for the record, and return its history.
+    def run_unjudged(self, trial: Trial) -> ProbeRun:
+        """Run the probe of a trial for the record, and return what it was.
 
         Raises:
             TargetError: the fixture provider cannot be reached or used at all.
@@ -231,7 +231,7 @@ class Session:
         run = self.recorder.perform(trial)
         contextual.note_end(self.journal, trial, run)
         self._assembly.see_trial(run.history)
-        return run.history
+        return run
 
     def _fault(self, trial: Trial, error: Exception) -> None:
         """Record a fault of the harness in a trial."""

@@ -171,7 +171,7 @@ class VerdictAssembly:
         return frozenset(self._violated)
 
     def corrected(self, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-        """Take back verdicts that rest on static answers, or on what was never accepted."""
+        """Take back what conforms by static answers, and what rests on what was never accepted."""
         if self.party is not Party.BANK:
             return tuple(verdicts)
         verdicts = discount_static(verdicts, self.answers.static(), self._operations)

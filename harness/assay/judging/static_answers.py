@@ -1,6 +1,6 @@
 """Static answers: operations that return the same bytes whatever is asked.
 
-Such a target is a mock, so that no verdict rests on its answers. Only keyed digests of questions
+Such a target is a mock, so that nothing conforms by its answers. Only keyed digests of questions
 and answers are kept: the parts of a run can be compared, and nothing can be guessed. Nothing here
 does I/O.
 """
@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from assay.history import Call, Exchange, History, Subject
-from assay.judging.verdict import DECIDED, Standing, Verdict
+from assay.judging.verdict import Standing, Verdict
 
 #: Different questions that must get the very same bytes before answers are static.
 SAME_ANSWERS = 4
@@ -191,7 +191,10 @@ def _asked(call: Call, subject: Subject | None) -> str:
 def discount_static(
     verdicts: Iterable[Verdict], static: frozenset[str], operations: Mapping[int, str]
 ) -> tuple[Verdict, ...]:
-    """Take back every verdict that rests on an operation with static answers."""
+    """Take back that something conforms where that rests on an operation with static answers.
+
+    A violation stands: it was seen, however the answers came about.
+    """
     return tuple(_discount_static(verdict, static, operations) for verdict in verdicts)
 
 
@@ -200,7 +203,7 @@ def _discount_static(
 ) -> Verdict:
     cited = {operations.get(n, "") for evidence in verdict.evidence for n in evidence.exchanges}
     affected = sorted(cited & static)
-    if not affected or verdict.standing not in DECIDED:
+    if not affected or verdict.standing is not Standing.CONFORMS:
         return verdict
     reason = f"static answers: {', '.join(affected)} returns the same bytes for every request"
     return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)

@@ -29,6 +29,8 @@ AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UN
 UNAUTHENTICATED = 401
 #: The status of a target that says that it cannot answer anything just now.
 OVERLOADED = 503
+#: Statuses of refusals that end by themselves: they answer no rule but one about a limit.
+FOR_A_WHILE = frozenset({408, 425, 429})
 #: What was seen where a check cannot count days from a date.
 OUTSIDE_CALENDAR = "a date is at the beginning or the end of the calendar"
 
@@ -94,14 +96,18 @@ def failed_instead(exchange: Exchange) -> bool:
 
 
 def must_be_refused(
-    facet: str, exchange: Exchange, why: str, *, controlled: bool = False
+    facet: str, exchange: Exchange, why: str, *, controlled: bool = False, limit: bool = False
 ) -> Evidence:
     """Judge a call that must be refused, with an answer that discloses no items.
 
-    `controlled` says that a control was accepted, so that a failure is no refusal.
+    `controlled` says that a control was accepted, so that a failure is no refusal. `limit` says
+    that the rule limits calls: for any other one, a call that comes too soon shows nothing.
     """
     empty = isinstance(exchange.outcome, Accepted) and exchange.outcome.items == ()
-    if exchange.refused and not exchange.items:
+    for_a_while = exchange.wire.status in FOR_A_WHILE and not limit
+    if exchange.refused and not exchange.items and for_a_while:
+        agreement = UNCLEAR
+    elif exchange.refused and not exchange.items:
         agreement = AGREES
     elif controlled and failed_instead(exchange):
         agreement = DISAGREES

@@ -17,8 +17,12 @@ from assay.history.events import Masked
 PAN_LENGTHS = range(12, 20)
 #: The first digits of the networks of payment cards; others have no card numbers.
 NETWORKS = re.compile(r"[3-6]|2(?:2[2-9]|[3-6]|7[01]|720)")
-#: The name of `is_like_a_pan` among the forms of a masked text.
-LIKE_A_PAN = "like-a-pan"
+#: The names of `is_like_a_pan` and `may_be_a_pan` among the forms of a masked text.
+LIKE_A_PAN, MAY_BE_A_PAN = "like-a-pan", "may-be-a-pan"
+#: A card number of which a run of digits is blotted out: no encryption leaves the others in clear.
+_BLOTTED = re.compile(r"([0-9]{0,10})([Xx*#\u2022\u00b7])\2{3,}([0-9]{0,6})")
+#: So many digits of it must be there: fewer may be part of another mask.
+_VISIBLE = 4
 #: How an IBAN begins, and what it consists of.
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]+")
 #: An IBAN has at most 34 characters (ISO 13616), and may be written with spaces.
@@ -67,6 +71,8 @@ def pan_fault(value: Json) -> str:
         return ""
     if not value:
         return "an empty text"
+    if is_blotted(value):
+        return f"a card number of which {sum(map(str.isdigit, value))} digits stand in clear"
     return f"{len(_digits(value))} digits of a payment network, with a check digit that matches"
 
 
@@ -112,15 +118,43 @@ def date_fault(value: Json) -> str:
 
 
 def is_no_clear_pan(value: Json) -> bool:
-    """Whether this is no card number in clear: the digits of a payment network that pass Luhn."""
+    """Whether this is no card number in clear, neither whole nor in part.
+
+    In clear are the digits of a payment network that pass Luhn, and those beside a blotted run. The
+    whole value has to be such a number: ciphertexts in hexadecimal or base64, and numeric tokens
+    beside other characters, have long runs of digits by chance.
+    """
     if isinstance(value, Masked):
         return "no-clear-pan" in value.forms
     from stdnum import luhn  # noqa: PLC0415 -- only where a contract asks for it
 
     if not isinstance(value, str) or not value:
         return False
-    digits = _digits(value)
-    return not (is_like_a_pan(value) and NETWORKS.match(digits) and luhn.is_valid(digits))
+    return not (is_blotted(value) or (_has_network(value) and luhn.is_valid(_digits(value))))
+
+
+def is_blotted(value: str) -> bool:
+    """Whether this is a card number with a run of masking signs, such as 497010XXXXXX1234."""
+    number = _digits(value)
+    shown = _BLOTTED.fullmatch(number) if len(number) in PAN_LENGTHS else None
+    if shown is None or len(shown[1] + shown[3]) < _VISIBLE:
+        return False
+    return not shown[1] or bool(NETWORKS.match(shown[1]))
+
+
+def may_be_a_pan(value: Json) -> bool:
+    """Whether these are the digits of a payment network that fail Luhn.
+
+    It is a card number with a typing mistake, or a token that keeps the format of what it encrypts:
+    some fail Luhn on purpose, to be no card numbers. So it neither conforms nor violates.
+    """
+    if isinstance(value, Masked):
+        return MAY_BE_A_PAN in value.forms
+    return _has_network(value) and is_no_clear_pan(value)
+
+
+def _has_network(value: Json) -> bool:
+    return isinstance(value, str) and is_like_a_pan(value) and bool(NETWORKS.match(_digits(value)))
 
 
 def is_like_a_pan(value: Json) -> bool:
@@ -155,7 +189,15 @@ FAULTS: Mapping[str, Callable[[Json], str]] = {
     "date": date_fault,
 }
 #: What is noted of a text that a journal masks: its formats, and what it looks like.
-FORMS: Mapping[str, Callable[[Json], bool]] = {**FORMATS, LIKE_A_PAN: is_like_a_pan}
+FORMS: Mapping[str, Callable[[Json], bool]] = {
+    **FORMATS,
+    LIKE_A_PAN: is_like_a_pan,
+    MAY_BE_A_PAN: may_be_a_pan,
+}
+#: Formats with a test for values of which nobody can say whether they have the format.
+OPEN: Mapping[str, tuple[Callable[[Json], bool], str]] = {
+    "no-clear-pan": (may_be_a_pan, "the digits of a payment network, with a wrong check digit")
+}
 #: Formats with a test for valid values that may look invalid by chance.
 LOOKALIKES: Mapping[str, Callable[[Json], bool]] = {"no-clear-pan": is_like_a_pan}
 #: The schema of a parameter that names a format for each resource.

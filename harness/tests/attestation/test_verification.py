@@ -140,6 +140,23 @@ def test_a_value_that_the_journal_hides(tmp_path):
     assert [verdict["obligation"]] == [*differences(verify(forged(other, lines)))]
 
 
+def test_a_private_value_that_convicts(tmp_path):
+    """A member that belongs to a person is masked whatever was sent, and nothing is forged by that."""
+    name = "pis/values/create-payment-currency"
+    path = recorded(tmp_path, "pis.failing.currency-value", name, contracts=("pis",))
+    lines = lines_of(path)
+    (verdict,) = [line for line in lines if line["type"] == "verdict"]
+    convicting = [each for each in verdict["evidence"] if each["agreement"] == "disagrees"]
+    assert len(convicting) < len(verdict["evidence"])
+    decisive = {n for each in convicting for n in each["exchanges"]}
+    for line in lines:
+        if line.get("n") in decisive and line["type"] == "exchange" and line["variation"]:
+            line["again"]["call"]["arguments"]["currency"] = "<private 0123456789abcdef01>"
+    verification = verify(forged(path, lines))
+    assert () == verification.differences
+    assert [name] == [each.where for each in verification.open]
+
+
 def test_a_value_that_a_check_cannot_recognise(identity, tmp_path):
     """What a check leaves open for a value that is masked is not judged again, and is not forged."""
     name = next(line["obligation"] for line in identity if line.get("verdict") == "conforms")

@@ -11,7 +11,7 @@ from assay.contexts.covering import Depth
 from assay.contexts.dimensions import DIMENSIONS, dimensions
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
-from assay.history import Call
+from assay.history import Arrange, Call, Holding
 from assay.planning.contextual import with_contexts
 from assay.planning.prepare import prepare
 from assay.sandbox.mutants.contextual import SITUATIONS
@@ -37,6 +37,7 @@ def values(contract, target):
 def test_the_dimensions_of_account_information(target):
     """Pages, presence, names of methods, weekdays, repetition; no payments, no TPP."""
     assert {
+        "item": ["card"],
         "page": ["later", "entries"],
         "presence": ["absent"],
         "name": ["alias-1", "alias-2"],
@@ -45,6 +46,31 @@ def test_the_dimensions_of_account_information(target):
         "token": ["renewed"],
         "turn": ["second"],
     } == values("aisp", target)
+
+
+def test_a_bank_has_the_names_that_its_target_file_gives(target):
+    """Names of the contract that the bank does not have are neither tried nor counted."""
+    own = {name: replace(each, aliases=()) for name, each in target.operations.items()}
+    assert "name" not in values("aisp", replace(target, operations=own))
+    more = {**own, "balances": replace(own["balances"], aliases=("/a", "/b", "/c"))}
+    found = values("aisp", replace(target, operations=more))
+    assert ["alias-1", "alias-2", "alias-3"] == found["name"]
+
+
+def test_a_trial_about_an_account_is_also_one_about_a_card(target):
+    """What a trial says of states or of both resources stays, and so does a trial of payments."""
+    contract = parse_contract(find_contract("aisp"))
+    (dimension,) = [each for each in dimensions(contract, target) if each.name == "item"]
+    (card,) = dimension.values
+    account = Arrange(subject="psu", holdings=(Holding(resource="account", count=2),))
+    mapped = card.mapper().map(account)
+    assert (Holding(resource="card", count=2),) == mapped.holdings
+    call = Call(operation="balances", subject="psu")
+    assert "" == card.reason([account, call])
+    savings = replace(account, holdings=(Holding(resource="account", traits={"savings": True}),))
+    assert card.reason([savings, call]) == card.reason([mapped, call]) != ""
+    assert "the trial uses no item of the customer" == card.reason([call])
+    assert "item" not in values("pis", target)
 
 
 def test_the_dimensions_of_payment_initiation(target):

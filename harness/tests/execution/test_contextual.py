@@ -6,7 +6,9 @@ from functools import partial
 from assay.contexts.covering import Depth
 from assay.contexts.requests import OTHER_AMOUNT
 from assay.contract.model import Party
+from assay.errors import CannotArrange
 from assay.execution.environment import set_up
+from assay.execution.executor import Executor
 from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
@@ -82,6 +84,29 @@ def test_a_value_that_hides_another_is_tried_alone():
     verdict = verdicts["pis/payments.create/answers"]
     assert Standing.VIOLATES is verdict.standing
     assert "only at host 2: " in verdict.reason
+
+
+def test_a_context_that_the_target_cannot_have_is_not_tried_in_parts(monkeypatch):
+    """A fixture provider without another segment costs one trial each, and says what it lacks."""
+    arrange = Executor.arrange
+
+    def lacking(self, step):
+        if step.segment is not None:
+            raise CannotArrange("customers of another segment")
+        return arrange(self, step)
+
+    monkeypatch.setattr(Executor, "arrange", lacking)
+    performed = []
+    plan, target = reference()
+    chosen = [item.obligation.id for item in plan.items if "payments.create" in item.obligation.id]
+    planned = with_contexts(restrict(plan, chosen), target, Depth.EACH).plan
+    session = Session(
+        plan=planned,
+        environment=set_up(target),
+        journal=Journal(out=None, redactor=Careless()),
+    )
+    run_session(session, lambda trial: performed.append(trial.id))
+    assert len(planned.all_trials) == len(performed)
 
 
 def test_a_payment_rejected_because_nobody_signed_it_is_no_finding_of_another_clause():

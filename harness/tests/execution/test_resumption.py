@@ -131,7 +131,7 @@ def test_a_mock_is_recognised_by_all_its_answers(tmp_path: Path, place: int) -> 
     """Static answers are static across a cut: questions and answers before it count, once each."""
     answer = b'{"accounts": [{"iban": "FR7630001007941234567890185"}]}'
     mock = lambda base: Bank(make_app(base_url=base), answer=answer)  # noqa: E731
-    words = "psu-identity or trusted or listing or own-data"
+    words = "psu-identity or trusted or listing or own-data or accounts.available"
     run(tmp_path / "whole", mock, keywords=words)
     path = tmp_path / "j"
     path.write_bytes((tmp_path / "whole").read_bytes())

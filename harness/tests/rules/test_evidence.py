@@ -45,6 +45,25 @@ def test_an_empty_list_comes_with_a_hint():
     )
 
 
+@pytest.mark.parametrize(
+    ("status", "limit", "agreement"),
+    [
+        (403, False, "agrees"),
+        (429, False, "unclear"),
+        (425, False, "unclear"),
+        (429, True, "agrees"),
+    ],
+)
+def test_a_call_that_comes_too_soon_answers_a_limit_only(status, limit, agreement):
+    """A rate limiter refuses whatever is asked, so its refusal shows nothing of another rule."""
+    (event,) = history(ask("accounts", (NO[0], status))).exchanges
+
+    judged = evidence.must_be_refused("f", event, "it must", limit=limit)
+    assert agreement == judged.agreement.value
+    (told,) = history(ask("accounts", (leaked("x")[0], status))).exchanges
+    assert "disagrees" == evidence.must_be_refused("f", told, "it must").agreement.value
+
+
 def test_doubt_weakens_a_violation_only():
     """Evidence of conformance stays as it is."""
     good, bad = (

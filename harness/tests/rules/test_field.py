@@ -149,6 +149,9 @@ def test_encrypted_numbers_may_look_like_card_numbers():
     assert "card disagrees 1" in check("iban", PSU, cards(PAN, "c2VjcmV0"))
     assert "card unclear 1" in check("iban", PSU, cards(PAN, "4111111111111112"))
     assert "card unclear 1" in check("iban", PSU, cards(PAN), cards("9111111111111112"))
+    assert "card agrees 1" in check("iban", PSU, cards("9111111111111112"))
+    assert "card unclear 1" in check("iban", PSU, cards("4111111111111112", "c2VjcmV0"))
+    assert "card disagrees 1" in check("iban", PSU, cards("411111XXXXXX1111"))
 
 
 # -- patterns, presence alone, and requests -----------------------------------------------

@@ -11,6 +11,7 @@ from assay.rules.formats import (
     is_iban,
     is_no_clear_pan,
     is_uuid,
+    may_be_a_pan,
     pan_fault,
 )
 from assay.rules.text_shape import TextShape
@@ -47,7 +48,15 @@ def test_an_iban_has_a_country_a_length_and_a_checksum(value, valid):
         ("4111-1111-1111-1111", False),
         ("378282246310005", False),
         ("4111111111111112", True),
-        ("411111XXXXXX1111", True),
+        ("411111XXXXXX1111", False),
+        ("4970 10** **** 1234", False),
+        ("************1234", False),
+        ("XXXXXXXXXXXXXXXX", True),
+        ("911111XXXXXX1111", True),
+        ("411111XXX111111", True),
+        ("4f11a1e29bd01234567890123456789a", True),
+        ("NDk3MDEwWFhYWFhYMTIzNA==", True),
+        ("tok_4111111111111111", True),
         ("c2VjcmV0IHRva2Vu", True),
         ("0" * 11, True),
         ("0" * 12, True),
@@ -64,6 +73,24 @@ def test_an_iban_has_a_country_a_length_and_a_checksum(value, valid):
 def test_a_card_number_in_clear_is_one_of_a_network_that_passes_luhn(value, hidden):
     """Anything else that is text may be an encrypted one, also digits that no network has."""
     assert hidden is is_no_clear_pan(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "open_"),
+    [
+        ("4111111111111112", True),
+        ("4111 1111 1111 1112", True),
+        ("4111111111111111", False),
+        ("9999999999999994", False),
+        ("4111111111111112a", False),
+        (None, False),
+        (Masked("<card-1>", ["no-clear-pan", "may-be-a-pan"]), True),
+        (Masked("<card-1>", ["no-clear-pan", "like-a-pan"]), False),
+    ],
+)
+def test_the_digits_of_a_network_that_fail_luhn_are_left_open(value, open_):
+    """A token that keeps the format of a card number looks like one that is typed wrong."""
+    assert open_ is may_be_a_pan(value)
 
 
 GOOD = "6c1f8a52-7f0b-4c55-9a0c-1e6d3b2f9010"
@@ -140,6 +167,8 @@ def test_a_fault_of_a_card_number_is_said_without_it():
     """A card number in clear has this many digits; more than that is not said."""
     text = "16 digits of a payment network, with a check digit that matches"
     assert text == pan_fault("4111 1111 1111 1111")
+    text = "a card number of which 10 digits stand in clear"
+    assert text == pan_fault("4111 11XX XXXX 1111")
     assert FAULTS.keys() == FORMATS.keys()
 
 

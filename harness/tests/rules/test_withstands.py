@@ -17,6 +17,7 @@ def says(*events):
     ("came", "word"),
     [
         (NO, "agrees"),
+        ((NO[0], 429), "unclear"),
         (UNKNOWN, "agrees"),
         (shown("P2"), "agrees"),
         (BROKEN, "disagrees"),

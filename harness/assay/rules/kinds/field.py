@@ -25,8 +25,8 @@ from assay.rules.consequences import (
     SERVE_LESS,
     SERVE_MORE,
 )
-from assay.rules.evidence import AGREES, DISAGREES, doubt
-from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
+from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES, OPEN
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_request
 from assay.rules.parameter_declaration import VALUES
@@ -322,14 +322,16 @@ def _judge(
     there = [value for value in named if value not in (None, "")]
     there_or_open = [(value, allowed(value)) for value in there]
     wrong = [value for value, good in there_or_open if good is False]
+    is_open, why = OPEN.get(clause.format.get(resource, ""), (None, ""))
+    open_ = why if is_open and any(map(is_open, there)) else ""
     if there and not clause.unrestricted and (wrong or all(good for _, good in there_or_open)):
         evidence = Evidence(
             facet=resource,
-            agreement=DISAGREES if wrong else AGREES,
+            agreement=DISAGREES if wrong else UNCLEAR if open_ else AGREES,
             expected=f"{clause.field} to be {description}",
             seen=_describe(clause, resource, wrong[0])
             if wrong
-            else f"as expected in {len(there)} items",
+            else open_ or f"as expected in {len(there)} items",
             exchanges=(exchange.n,),
         )
         yield (

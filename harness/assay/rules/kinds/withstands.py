@@ -19,7 +19,14 @@ from assay.history import Call, Exchange, History
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
 from assay.rules.consequences import SAFEGUARD
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, failed_instead
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    FOR_A_WHILE,
+    UNCLEAR,
+    describe_answer,
+    failed_instead,
+)
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.defects import digest_of
 from assay.rules.parameters import Raw
@@ -169,7 +176,9 @@ def _frame(call: Call, argument: str) -> _Frame:
 
 
 def _judge(facet: str, exchange: Exchange, control: Exchange) -> Evidence:
-    answered = exchange.accepted or exchange.refused
+    # A call that comes too soon is refused before its values are read.
+    unread = exchange.wire.status in FOR_A_WHILE
+    answered = exchange.accepted or (exchange.refused and not unread)
     return Evidence(
         facet=facet,
         agreement=AGREES if answered else DISAGREES if failed_instead(exchange) else UNCLEAR,

@@ -11,15 +11,13 @@ from assay.contract.model import Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Owned
 from assay.judging.verdict import Evidence
 from assay.rules.consents import Consents
-from assay.rules.evidence import DISAGREES, UNCLEAR, describe_answer, must_be_served
+from assay.rules.evidence import DISAGREES, FOR_A_WHILE, UNCLEAR, describe_answer, must_be_served
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.queries import is_part, plain, question
 from assay.rules.state.calendar import dates
 
 #: Entries at most this old are in every history, however short.
 LATELY = timedelta(days=7)
-#: Statuses of refusals that end by themselves.
-_FOR_A_WHILE = frozenset({408, 425, 429})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +70,7 @@ class UncoveredCalls:
     def note(self, exchange: Exchange, consents: Consents) -> None:
         """Process an exchange, which `consents` has processed."""
         call = exchange.call
-        sound = plain(call) and call.present and exchange.wire.status not in _FOR_A_WHILE
+        sound = plain(call) and call.present and exchange.wire.status not in FOR_A_WHILE
         if sound and was_refused(exchange) and not consents.possible(call.subject):
             self._refused.add((*question(call), call.by))
 

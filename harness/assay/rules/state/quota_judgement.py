@@ -28,7 +28,8 @@ def judge(exchange: Exchange, counts: Counts, *, sound: bool, alone: bool) -> It
     if counts.at_least(exchange) >= allowed.most:
         facet = SHARED if alone else _refusal_facet(exchange, counts, allowed)
         if facet:
-            yield must_be_refused(facet, exchange, f"{allowed.most} calls were served {words.this}")
+            why = f"{allowed.most} calls were served {words.this}"
+            yield must_be_refused(facet, exchange, why, limit=True)
         return
     most = counts.at_most(exchange)
     if not sound or most >= allowed.least:

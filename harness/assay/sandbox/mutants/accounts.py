@@ -72,6 +72,11 @@ def _clear_pan(prefix: int) -> Callable[[IdSeed], str]:
     return pan
 
 
+def _blotted(id_seed: IdSeed) -> str:
+    pan = _clear_pan(497_010)(id_seed)
+    return f"{pan[:6]}XXXXXX{pan[12:]}"
+
+
 def _with_room(request: Request, answer: Answer) -> bool:
     """Return whether the answer is a last page with room for one more row."""
     if request.operation != "accounts" or answer.status != HTTPStatus.OK:
@@ -141,6 +146,12 @@ FIELDS = (
         "iban/card",
         "cards are identified by their clear PAN of another scheme",
         mint=put(SOUND.mint, card=_clear_pan(513_200)),
+    ),
+    breaking(
+        "iban.masked-pan",
+        "iban/card",
+        "cards are identified by a PAN of which six digits are blotted out",
+        mint=put(SOUND.mint, card=_blotted),
     ),
     breaking(
         "iban.account-nameless",

@@ -119,6 +119,18 @@ class Situation:
             if key in self.path or key in self.content
         )
 
+    @property
+    def is_about_cards(self) -> bool:
+        """Whether the items that the request names are cards; without one, all of the customer's."""
+        owners = self.world.owners if self.world else {}
+        named = [
+            owner.items[key].resource
+            for key, owner in owners.items()
+            if key in self.path or key in self.content
+        ]
+        own = [item.resource for item in self.customer.items.values()] if self.customer else []
+        return set(named or own) == {"card"}
+
     def weekday(self, day: int) -> bool:
         """Whether it is this day of the week (ISO) in the world."""
         return self.world is not None and local(self.world.now).isoweekday() == day
@@ -148,6 +160,7 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "mode=deferred": lambda s: s.any(lambda each: each.type == "deferred"),
     "mode=instant": lambda s: s.any(lambda each: each.type == "instant"),
     "segment=PRO": lambda s: s.segment == "PRO",
+    "item=card": lambda s: s.is_about_cards,
     "page=later": lambda s: s.on_a_later_page,
     "page=entries": lambda s: s.has_pages_of_entries,
     "presence=absent": lambda s: not s.attended,

@@ -45,6 +45,14 @@ def _digits(id_seed: IdSeed) -> str:
     return f"{digits}{-total % 10}"
 
 
+def _without_check_digit(id_seed: IdSeed) -> str:
+    """Return a token that keeps the format of a PAN, and fails Luhn so that it is none."""
+    digits = f"4{_digits(id_seed)[1:15]}"
+    doubled = [2 * int(digit) for digit in digits[::2]]
+    total = sum(each - 9 * (each > 9) for each in doubled) + sum(map(int, digits[1::2]))  # noqa: PLR2004
+    return f"{digits}{(1 - total) % 10}"
+
+
 def _unreadable_is(status: int) -> Change:
     def found(_fault: Fault) -> int:
         return status
@@ -280,6 +288,12 @@ NEUTRAL_ANSWERS = (
         "cards-of-digits",
         "cards are identified by 16 digits that begin with 9 and pass Luhn",
         mint=put(SOUND.mint, card=_digits),
+    ),
+    neutral(
+        "cards-without-a-check-digit",
+        "cards are identified by 16 digits of a payment network that fail Luhn",
+        mint=put(SOUND.mint, card=_without_check_digit),
+        leaves="iban/card",
     ),
     neutral(
         "hal",
