@@ -8,6 +8,7 @@ corrections and the waivers are applied last. Nothing here does I/O.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -113,6 +114,11 @@ class VerdictAssembly:
             if own:
                 self._credentials.see(exchange)
         self.see_trial(history)
+
+    @property
+    def calls(self) -> Counter[str]:
+        """How many calls of each operation there were."""
+        return Counter(self._operations.values())
 
     def is_call_of(self, contract: str, n: int) -> bool:
         """Whether an exchange calls an operation of a contract."""

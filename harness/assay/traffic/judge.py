@@ -6,6 +6,7 @@ sent.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -130,6 +131,7 @@ class Judge:
     _assembly: VerdictAssembly = field(init=False)
     _signed: set[int] = field(default_factory=set[int])
     _seen: _SeenHistory | None = None
+    _called: Counter[str] = field(default_factory=Counter[str])
 
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
@@ -151,6 +153,7 @@ class Judge:
             self._signed |= {
                 event.n for event in named.history.events if isinstance(event, Authorised)
             }
+        self._called = self._assembly.calls
         trials: dict[str, str] = {}
         asked = [item.obligation for item in self.plan.items if item.disposition is Disposition.ASK]
         clauses = sorted(_by_clause(asked), key=self._calls)
@@ -197,8 +200,17 @@ class Judge:
                     elsewhere = limited and name not in named.about
                     if violated or not (bank and (named.sequence or elsewhere)):
                         merged[name].take(pieces, summary.numbers, named.name)
-        for obligation, evidence in merged.items():
-            yield evidence.verdict(obligation)
+        for each in obligations:
+            yield merged[each.id].verdict(each.id, self._missing(bound.kind, each))
+
+    def _missing(self, kind: Kind, obligation: Obligation) -> str:
+        """Return why a recording shows nothing of an obligation: the calls that it has, or lacks."""
+        names = sorted(operations_in_scope(kind) or kind.contract.operations)
+        called = self._called
+        if not any(called[name] for name in names):
+            return f"the recording has no call of {', '.join(names)}"
+        had = ", ".join(f"{called[name]:,} of {name}" for name in names if called[name])
+        return f"no call of the recording decides it ({obligation.description}); it has {had}"
 
     def _summaries(
         self,

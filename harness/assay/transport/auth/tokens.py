@@ -190,7 +190,9 @@ class TokenStore:
         """
         login, password = request.customer.login, request.customer.password
         if login is None or password is None:
-            raise CannotArrange("customer credentials", key=("fixtures",))
+            raise CannotArrange(
+                "customer credentials (`credentials` in `fixtures.offers`)", key=("fixtures",)
+            )
         oauth, client = self._settings(request)
         form = {"username": login, "password": password}
         scope = {"scope": oauth.scope} if oauth.scope else {}
