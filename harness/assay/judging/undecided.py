@@ -184,7 +184,7 @@ def _chosen(event: Authorised) -> bool:
 def _unsigned(history: History) -> Iterator[Undecided]:
     """Yield why a customer could not sign as was to be shown, or why nothing shows what followed."""
     for event in history.events:
-        what = ""
+        what = key = ""
         match event:
             case Authorised(step=step) if not step.variation and (event.why or _cut_short(event)):
                 why = event.why or f"the customer was disconnected ({event.wire.status})"
@@ -192,13 +192,14 @@ def _unsigned(history: History) -> Iterator[Undecided]:
             case Authorised(step=Authorise(factor=str(factor))) if not _chosen(event):
                 what = f"no screen offered the factor {factor}"
             case Withdrawn(done=False):
-                what = "the customer's cancellation at the bank was not accepted"
-            case Renewed(done=False):
-                what = "the token was not renewed"
+                what = "the bank did not accept the customer's own cancellation"
+                key = "fixtures.offers: direct-access"
+            case Renewed(operation=operation, done=False):
+                what = f"the token for {operation} was not renewed"
             case _:
                 pass
         if what:
-            yield Undecided(what=what, events=(event,))
+            yield Undecided(what=what, events=(event,), key=key)
     confirmed = {
         event.step.request
         for event in history.events
