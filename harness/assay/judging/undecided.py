@@ -136,8 +136,8 @@ def _unread(calls: Sequence[Exchange], kind: Kind, obligation: Obligation) -> It
         if answers and shows and not any(shows(each, required.name) for each in answers):
             feature = BINDING_FEATURES[required.feature]
             key = ".".join(feature.place(required.operation, required.name))
-            name = f" {required.name}" if required.name else ""
-            what = f"no answer of {required.operation} shows {feature.title}{name}"
+            what = f"the {required.feature} {required.name}" if required.name else feature.title
+            what = f"no answer of {required.operation} shows {what}"
             yield Undecided(what=what, events=tuple(answers), key=key)
     for name, answers in accepted.items():
         yield from _unnamed(kind.contract.operations[name], answers)
