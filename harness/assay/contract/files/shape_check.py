@@ -286,10 +286,24 @@ def validate(
     if other := of_another_kind(document.data, schema_name):
         return [problem(document, (), *other)]
     findings = list(_compare(validator(f"{schema_name}.yaml"), document.data, ()))
+    present = _with_present_names(_schema(f"{schema_name}.yaml"), document.data)
+    if present.keys() != document.data.keys():
+        # What stands below a renamed key is wrong at the same time.
+        former: dict[str | int, str] = dict(zip(present, document.data, strict=True))
+        for at, what, hint in _compare(validator(f"{schema_name}.yaml"), present, ()):
+            findings += [((former[at[0]], *at[1:]), what, hint)] if at[1:] else []
     if rule_schema is not None:
         findings += _rules(document.data.get("rules"), rule_schema, kinds)
     problems = _once(document, findings)
     return sorted(problems, key=lambda each: (each.path != document.path, each.line))
+
+
+def _with_present_names(schema: Mapping[str, Any], data: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return a document in which renamed keys at the top have their present names."""
+    names = cast("Mapping[str, str]", schema.get("x-renamed", {}))
+    if any(names[key] in data for key in names.keys() & data.keys()):
+        return data
+    return {names.get(key, key): value for key, value in data.items()}
 
 
 def _once(document: Document, findings: Iterable[Finding]) -> list[Problem]:
