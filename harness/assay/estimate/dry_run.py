@@ -16,6 +16,7 @@ from datetime import date, datetime, timedelta
 from itertools import count
 
 from assay.binding.encode import Access, HttpRequest
+from assay.binding.links import names_links
 from assay.binding.security import ISSUING, Auth
 from assay.binding.target import Budget, Role, RoleChoice, Target
 from assay.contract.model import Json, Operation
@@ -184,8 +185,10 @@ class DryExecutor(Executor):
         if self.partly.missing and operation.lists:
             # What can still be judged is seen only in lists of what the customer does own.
             event = replace(event, outcome=Accepted(items=tuple(self._listed(call, operation))))
-        event = replace(event, n=self.number(), wire=replace(ANSWER, url=request.url))
         binding = self.environment.target.operations.get(operation.id)
+        links = (request.url,) if binding and (binding.link_headers or names_links(binding)) else ()
+        wire = replace(ANSWER, url=request.url, links=links)
+        event = replace(event, n=self.number(), wire=wire)
         if binding is not None and binding.outputs and isinstance(event.outcome, Accepted):
             outputs = dict.fromkeys(binding.outputs, ANYTHING)
             event = replace(event, outcome=replace(event.outcome, outputs=outputs))

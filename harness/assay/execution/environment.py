@@ -59,7 +59,7 @@ class Environment:
     all customers share, `party` that of the TPP, if the target file has one. `chromium` or
     `callback_server` serve the signer for a whole run, and `person` prompts who signs. Every call
     passes `guard`. `waiting` waits in real time, where a run may. `secrets` are all that the run
-    knows of, and writes nowhere.
+    knows of, and writes nowhere. `ids` are the target's own ids of what real customers own, by key.
     """
 
     target: Target
@@ -75,6 +75,7 @@ class Environment:
     guard: Guard = _UNGUARDED
     waiting: Waiting | None = None
     secrets: KnownSecrets = field(default_factory=KnownSecrets)
+    ids: dict[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         """Make the guard for the target, unless one is given."""

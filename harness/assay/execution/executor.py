@@ -49,6 +49,7 @@ from assay.execution.submissions import (
 )
 from assay.execution.token_requests import sendable_access
 from assay.fixtures.protocol import Fixture
+from assay.fixtures.providers import has_real_customers
 from assay.history import (
     Accepted,
     Advance,
@@ -287,7 +288,11 @@ class Executor:
         exchange = self._sent(call, request, target)
         outcome = self.submissions.outcome(exchange.outcome, refused_request(self, call))
         exchange = replace(exchange, outcome=outcome)
-        self.ids |= {item.key: item.id for item in exchange.items if item.key and item.id}
+        shown = {item.key: item.id for item in exchange.items if item.key and item.id}
+        self.ids |= shown
+        if has_real_customers(target):
+            # A consent that another trial narrows may make later lists shorter.
+            self.environment.ids |= shown
         self.kept.keep(exchange, target.operations.get(call.operation))
         return exchange
 

@@ -50,7 +50,9 @@ def _look_up(executor: Executor, lister: str, name: str, key: str, call: Call) -
     if key in executor.ids:
         return
     last = executor.read_list(lister, owner)
-    if key in executor.ids:
+    known = executor.environment.ids
+    if key in executor.ids or key in known:
+        executor.ids.setdefault(key, known.get(key, ""))
         return
     path = ("operations", lister, "item", "id")
     if last is not None and not last.accepted:

@@ -176,7 +176,9 @@ class Session:
             return TrialResult(verdicts=indeterminate(trial.settles, reason), done=False)
         except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
             self._fault(trial, error)
-            return TrialResult(verdicts=indeterminate(trial.settles, "harness fault"))
+            return TrialResult(
+                verdicts=indeterminate(trial.settles, f"harness fault: {self.faults[-1]}")
+            )
         self._assembly.see_trial(run.history)
         self.masking.see_base(self.plan, trial, run.history)
         done = not (run.stopped and self.environment.guard.stopped)

@@ -13,6 +13,7 @@ from assay.binding.encode import BARE, Access
 from assay.binding.spelling import Place
 from assay.contract.model import Capability
 from assay.errors import CannotArrange
+from assay.fixtures.providers import Customers, customers_of
 from assay.history import Authorise, Call, Renew
 from assay.planning.remedies import REMEDIES
 from assay.sca.protocol import ScreenFlowResult
@@ -30,7 +31,11 @@ MAX_TOKEN = 8192
 def token_request(
     executor: Executor, step: Call | Renew, access: Access, *, by_tpp: bool
 ) -> TokenRequest:
-    """Return who needs a token, and what it takes to get one."""
+    """Return who needs a token, and what it takes to get one.
+
+    A bank that creates customers for each trial may forget its tokens with them.
+    """
+    created = customers_of(executor.environment.target) is Customers.CREATED
     return TokenRequest(
         by_tpp=by_tpp,
         customer=access,
@@ -39,6 +44,7 @@ def token_request(
         now=executor.look(),
         sign_in=lambda link: _sign_in(executor, link, step.subject, access),
         scope=scope_of(executor, step) if isinstance(step, Call) else None,
+        trial=str(executor.name) if created else "",
     )
 
 

@@ -8,6 +8,7 @@ corrections and the waivers are applied last. Nothing here does I/O.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -128,6 +129,11 @@ class VerdictAssembly:
     ) -> Verdict:
         """Take back that an obligation conforms where one of its operations was not exercised."""
         return exercised(verdict, obligation, served, self._operations)
+
+    @property
+    def calls(self) -> Counter[str]:
+        """How many calls of each operation there were."""
+        return Counter(self._operations.values())
 
     def is_call_of(self, contract: str, n: int) -> bool:
         """Whether an exchange calls an operation of a contract."""

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from assay.history import History
 from assay.history.events import ProbeRun
 from assay.judging.corrections import soften
-from assay.judging.undecided import why_undecided
+from assay.judging.undecided import Undecided, why_undecided
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan
@@ -85,7 +85,7 @@ def judge(
             obligation,
             by_facet.get(obligation.facet, []),
             run,
-            lambda undecided: str(why_undecided(run.history, kind, undecided, kinds)),
+            lambda each: why_undecided(run.history, kind, each, kinds),
         )
         whole = exercised(verdict, obligation, served, called)
         if run.stopped and whole is not verdict:
@@ -107,14 +107,17 @@ def _verdict(
     obligation: Obligation,
     evidence: Sequence[Evidence],
     run: ProbeRun,
-    why: Callable[[Obligation], str],
+    why: Callable[[Obligation], Undecided],
 ) -> Verdict:
     standing, reason = weigh(evidence)
     shortage = None
     if not evidence and run.stopped:
         standing, reason, shortage = Standing.UNVERIFIED, run.stopped, run.shortage
+        # What the answers do not show is missing in spite of what stopped the trial.
+        beside = why(obligation) if run.history.exchanges else None
+        reason += f"; {beside}" if beside and beside.key.startswith("operations.") else ""
     elif not evidence:
-        reason = why(obligation)
+        reason = str(why(obligation))
     elif standing is Standing.INDETERMINATE and run.stopped:
         reason = f"{reason}; the trial {run.stopped}"
     return Verdict(

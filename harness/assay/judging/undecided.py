@@ -136,8 +136,8 @@ def _unread(calls: Sequence[Exchange], kind: Kind, obligation: Obligation) -> It
         if answers and shows and not any(shows(each, required.name) for each in answers):
             feature = BINDING_FEATURES[required.feature]
             key = ".".join(feature.place(required.operation, required.name))
-            name = f" {required.name}" if required.name else ""
-            what = f"no answer of {required.operation} shows {feature.title}{name}"
+            what = f"the {required.feature} {required.name}" if required.name else feature.title
+            what = f"no answer of {required.operation} shows {what}"
             yield Undecided(what=what, events=tuple(answers), key=key)
     for name, answers in accepted.items():
         yield from _unnamed(kind.contract.operations[name], answers)
@@ -184,7 +184,7 @@ def _chosen(event: Authorised) -> bool:
 def _unsigned(history: History) -> Iterator[Undecided]:
     """Yield why a customer could not sign as was to be shown, or why nothing shows what followed."""
     for event in history.events:
-        what = ""
+        what = key = ""
         match event:
             case Authorised(step=step) if not step.variation and (event.why or _cut_short(event)):
                 why = event.why or f"the customer was disconnected ({event.wire.status})"
@@ -192,13 +192,14 @@ def _unsigned(history: History) -> Iterator[Undecided]:
             case Authorised(step=Authorise(factor=str(factor))) if not _chosen(event):
                 what = f"no screen offered the factor {factor}"
             case Withdrawn(done=False):
-                what = "the customer's cancellation at the bank was not accepted"
-            case Renewed(done=False):
-                what = "the token was not renewed"
+                what = "the bank did not accept the customer's own cancellation"
+                key = "fixtures.offers: direct-access"
+            case Renewed(operation=operation, done=False):
+                what = f"the token for {operation} was not renewed"
             case _:
                 pass
         if what:
-            yield Undecided(what=what, events=(event,))
+            yield Undecided(what=what, events=(event,), key=key)
     confirmed = {
         event.step.request
         for event in history.events

@@ -1,7 +1,8 @@
 """Causes of inconclusive obligations: one failing call, one group, however many it leaves open.
 
-The cause is read from what was recorded: the first exchange of the trial that could not be judged,
-or a violation that the same trial shows, or one of the same clause. Reasons are texts, and are never taken apart.
+The cause is read from what was recorded: an exchange that the evidence cites and that could not be
+judged, or else the reason of the verdict, beside a violation that the same trial shows, or one of the
+same clause. Reasons are texts, and are never taken apart.
 """
 
 from __future__ import annotations
@@ -86,10 +87,7 @@ class _Violations:
 
 
 def _failed(result: ReportedResult) -> Iterator[TimelineEntry]:
-    """Yield the exchanges of a trial that could not be judged, those first that are cited."""
-    failed, cites = (
-        [each for each in result.timeline if each.outcome == INDETERMINATE],
-        result.cites,
-    )
-    yield from (entry for entry in failed if entry.exchange in cites)
-    yield from failed
+    """Yield the exchanges that evidence cites and that could not be judged; others explain nothing."""
+    for entry in result.timeline:
+        if entry.outcome == INDETERMINATE and entry.exchange in result.cites:
+            yield entry

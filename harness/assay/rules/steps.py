@@ -5,7 +5,7 @@ Each is a generator to be used with `yield from`; none does I/O or judges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
@@ -119,6 +119,11 @@ def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
     if not isinstance(reply, Authorised):
         raise TypeError("a signature is answered by what became of it")
     return reply
+
+
+def days_shown(pages: Iterable[Exchange]) -> Sequence[date]:
+    """Return the days of the items on some pages, in order."""
+    return sorted({item.on for page in pages for item in page.items if item.on})
 
 
 def walk_whole(

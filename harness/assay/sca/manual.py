@@ -194,7 +194,9 @@ class ManualSigner:
             )
         link = step.approval or ""
         if not link.lower().startswith(("https://", "http://")):
-            raise CannotArrange("a link to the signing screens that a person can open")
+            raise CannotArrange(
+                f"a link to the screens for {step.request}, which no answer has (`approval`)"
+            )
         confirms = step.decision is Decision.CONFIRM
         registered = self.addresses.get(step.request)
         address = registered or callback_server.address()

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from assay.judging.verdict import DECIDED, Agreement, Evidence, Standing, Verdict, weigh
 
-NOT_SHOWN = "the recorded traffic does not show this"
 #: Why a recording that can be read in several ways does not decide.
 ORDER_UNKNOWN = "but the order or the times in this recording are uncertain"
 MISSING = "but a call or a header may be missing from this recording (pass `--complete` if none is)"
@@ -124,12 +123,10 @@ class MergedEvidence:
         self.numbers.merge(numbers)
         self.trials.setdefault(weigh(pieces)[0], trial)
 
-    def verdict(self, obligation: str) -> tuple[Verdict, str]:
-        """Weigh it; the gravest history names the trial."""
+    def verdict(self, obligation: str, missing: str) -> tuple[Verdict, str]:
+        """Weigh it; the gravest history names the trial. `missing` is the reason without any."""
         if not self.pieces:
-            return Verdict(
-                obligation=obligation, standing=Standing.UNVERIFIED, reason=NOT_SHOWN
-            ), ""
+            return Verdict(obligation=obligation, standing=Standing.UNVERIFIED, reason=missing), ""
         standing, reason = weigh(self.pieces)
         verdict = Verdict(
             obligation=obligation,

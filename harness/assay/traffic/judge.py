@@ -6,6 +6,7 @@ sent.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -133,6 +134,7 @@ class Judge:
         default_factory=list[tuple[frozenset[str], frozenset[str]]]
     )
     _seen: _SeenHistory | None = None
+    _called: Counter[str] = field(default_factory=Counter[str])
 
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
@@ -155,6 +157,7 @@ class Judge:
             self._signed |= {
                 event.n for event in named.history.events if isinstance(event, Authorised)
             }
+        self._called = self._assembly.calls
         trials: dict[str, str] = {}
         asked = [item.obligation for item in self.plan.items if item.disposition is Disposition.ASK]
         clauses = sorted(_by_clause(asked), key=self._calls)
@@ -202,10 +205,20 @@ class Judge:
                     if violated or not (bank and (named.sequence or elsewhere)):
                         merged[name].take(pieces, summary.numbers, named.name)
         for obligation in obligations:
-            verdict, trial = merged[obligation.id].verdict(obligation.id)
+            missing = self._missing(bound.kind, obligation)
+            verdict, trial = merged[obligation.id].verdict(obligation.id, missing)
             served = (names for about, names in self._served if not about or obligation.id in about)
             every = frozenset[str]().union(*served)
             yield self._assembly.exercised(verdict, obligation, every), trial
+
+    def _missing(self, kind: Kind, obligation: Obligation) -> str:
+        """Return why a recording shows nothing of an obligation: the calls that it has, or lacks."""
+        names = sorted(operations_in_scope(kind) or kind.contract.operations)
+        called = self._called
+        if not any(called[name] for name in names):
+            return f"the recording has no call of {', '.join(names)}"
+        had = ", ".join(f"{called[name]:,} of {name}" for name in names if called[name])
+        return f"no call of the recording decides it ({obligation.description}); it has {had}"
 
     def _summaries(
         self,

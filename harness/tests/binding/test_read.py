@@ -296,6 +296,16 @@ def test_wording(text: str, said: str) -> None:
     assert found.startswith(said)
 
 
+@pytest.mark.usefixtures("folder")
+def test_all_renamings_are_named_at_once() -> None:
+    """What stands below a renamed key is examined under its present name, at the same time."""
+    text = "auth: {kind: bearer, provider: {kind: none}}\nworld: {kind: control, offers: [providers]}\n"
+    found = problems(SMALLEST + text)
+    hints = ["renamed: write 'tpp'", "renamed: write 'fixtures'", "renamed: write 'tpps'"]
+    assert [True] * 3 == [hint in each for hint, each in zip(hints, found, strict=True)]
+    assert "t.yaml:6: world.offers[0]" in found[2]
+
+
 @pytest.mark.parametrize("name", ["remote", "live"])
 def test_templates_are_right_as_they_are(name: str) -> None:
     """The templates can be read before anybody has changed them."""

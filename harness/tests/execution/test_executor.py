@@ -16,6 +16,7 @@ from assay.binding.encode import Access
 from assay.binding.target import (
     Auth,
     AuthKind,
+    CustomerSource,
     FixtureKind,
     Fixtures,
     ItemBinding,
@@ -29,7 +30,8 @@ from assay.binding.target import (
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.environment import Environment
-from assay.execution.executor import run_probe
+from assay.execution.executor import executing, run_probe
+from assay.execution.token_requests import token_request
 from assay.history import (
     Accepted,
     Advance,
@@ -174,6 +176,20 @@ def test_entries_that_are_not_offered_are_not_asked_for(offers: frozenset[Capabi
     )
     (asked,) = done.place.asked
     assert [holding.entries for holding in asked.holdings] == [(NOW.date(),) if offers else ()]
+
+
+@pytest.mark.parametrize("source", CustomerSource)
+def test_a_token_is_of_its_trial_where_customers_are_created(source: CustomerSource) -> None:
+    """A bank with new customers may be a new bank; one with existing customers is the same."""
+    target = replace(PROFILE, fixtures=Fixtures(kind=FixtureKind.PYTHON, customers=source))
+    client = HttpClient(base_url=BASE, transport=httpx.MockTransport(lambda _: httpx.Response(200)))
+    environment = Environment(target=target, client=client, fixtures=Place())
+    trials = set()
+    for _ in range(2):
+        with executing(environment, {"accounts": ACCOUNTS}, number=lambda: 1) as executor:
+            asked = token_request(executor, CALL, Access(), by_tpp=True)
+            trials.add(asked.trial)
+    assert (2 if source is CustomerSource.CREATED else 1) == len(trials)
 
 
 def test_the_order_of_events() -> None:

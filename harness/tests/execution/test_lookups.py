@@ -36,10 +36,10 @@ OPERATIONS = {
 class Bank:
     """A bank with one answer for its list, and what an executor needs besides."""
 
-    def __init__(self, status, body):
+    def __init__(self, status, body, text=FILE):
         self.answer, numbers = (status, body), count(1)
         client = HttpClient(base_url=BASE, transport=httpx.MockTransport(self.respond))
-        environment = Environment(target=read_document(loads(FILE)), client=client, fixtures=self)
+        environment = Environment(target=read_document(loads(text)), client=client, fixtures=self)
         self.executor = Executor(
             environment=environment,
             fixture=self,
@@ -93,3 +93,17 @@ def test_why_an_id_is_missing(status, body, why, key):
     with pytest.raises(CannotArrange) as caught:
         Bank(status, body).ask()
     assert (why, key) == (str(caught.value), caught.value.key)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_an_id_that_was_known_before_is_not_lost(listed):
+    """A later list may be shorter; only what customers who stay own has the same id later."""
+    roles = "fixtures: {kind: roles, offers: [psu], roles: {a: {owns: [{resource: a, key: A1}]}}}\n"
+    bank = Bank(200, {"items": [{"iban": "A1", "handle": "h1"}]}, FILE + (roles if listed else ""))
+    assert bank.ask().wire.url.endswith("/items/h1")
+    bank.answer, bank.executor.ids = (200, {"items": []}), {}
+    if listed:
+        assert bank.ask().wire.url.endswith("/items/h1")
+    else:
+        with pytest.raises(CannotArrange):
+            bank.ask()

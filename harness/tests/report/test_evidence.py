@@ -221,10 +221,13 @@ def test_a_timeline_is_bounded(journal):
 
 
 def test_one_cause_is_one_group(journal):
-    """Obligations that the same failing call leaves open share a group, beside its violation."""
+    """Obligations whose evidence cites the same failing call share a group, beside its violation.
+
+    A call that failed in the same trial, and that no evidence cites, explains nothing.
+    """
     failed = {"outcome": {"kind": "indeterminate", "why": "the target failed (503)"}}
     response = {"status": 503, "headers": [], "body": "", "truncated": False}
-    names = [f"aisp/clause-{n}/facet" for n in range(3)]
+    names, numbers = [f"aisp/clause-{n}/facet" for n in range(3)], []
     for name in (*names, "aisp/other/facet", "aisp/available/answers"):
         journal.plan(name)
     for name in (*names, "aisp/available/answers"):
@@ -232,11 +235,16 @@ def test_one_cause_is_one_group(journal):
             name.replace("/facet", "#facet").replace("/answers", "#answers"),
             **failed,
             response=response,
+            n=len(numbers) + 1,
         )
+        numbers.append(len(numbers) + 1)
     for n, name in enumerate(names):
-        journal.verdict(name, "indeterminate", f"reason {n}", evidence=[])
+        cites = {"agreement": "unclear", "expected": "", "seen": "", "exchanges": [numbers[n]]}
+        journal.verdict(name, "indeterminate", f"reason {n}", evidence=[cites])
+    journal.exchange("aisp/other#facet", **failed, response=response, n=99)
     journal.verdict("aisp/other/facet", "indeterminate", "a reason of its own", evidence=[])
-    journal.verdict("aisp/available/answers", "violates")
+    shows = {"agreement": "disagrees", "expected": "", "seen": "", "exchanges": numbers[-1:]}
+    journal.verdict("aisp/available/answers", "violates", evidence=[shows])
     groups = by_cause(journal.footer().read())
     assert [(group.reason, group.advice, len(group.results)) for group in groups] == [
         ("balances: the target failed (503)", "see aisp/available/answers", 3),

@@ -803,10 +803,16 @@ def test_ranges_of_a_customer_with_a_past_meet_on_days_that_stay_as_they_are():
         entries=tuple(Entry(key=f"T{n}", on=day) for n, day in enumerate(days)),
     )
     psu = Subject(name="psu", now=now, owns=(owned,), fresh=False)
-    known = consistent._known_days(psu)
+    known = consistent._known_days(psu, ())
     assert max(known) < now.date() - timedelta(days=7)
     operation = Operation(id="t", method="GET", path="/t", since="from", until="to")
     first, middle, last = consistent._ranges(operation, "meeting-ranges", now.date(), known)
     assert first["to"] == middle["from"] < middle["to"] == last["from"]
     assert {date.fromisoformat(first["to"]), date.fromisoformat(last["from"])} <= {*known}
-    assert () == consistent._known_days(replace(psu, fresh=True))
+    assert () == consistent._known_days(replace(psu, fresh=True), ())
+    # Where the target file lists no entries, the days are those that the whole list shows.
+    unlisted = replace(psu, owns=(replace(owned, entries=()),))
+    shown = reads(listed(*(entry(f"T{n}", n) for n in (1, 20, 30, 40))))
+    assert [40, 30, 20] == [
+        (now.date() - day).days for day in consistent._known_days(unlisted, [shown])
+    ]

@@ -121,6 +121,15 @@ def test_a_probe_reads_each_value_between_others():
     assert isinstance(listed().outcome, Accepted)
 
 
+def test_a_range_begins_on_a_day_that_has_entries():
+    """The entries of a customer who was there before may all be far from today."""
+    old = [entry(f"O{day}", "booked", day) for day in (1, 3, 5)]
+    dated = play(KIND, "since", lambda call: listed(*old)).calls
+    assert [None, "2026-09-03", None] == [call.arguments.get("from") for call in dated]
+    bare = play(KIND, "since", lambda call: listed()).calls
+    assert bare[1].arguments["from"] not in {None, "2026-09-03"}
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "problem"),
     [

@@ -76,7 +76,7 @@ def test_a_verdict_on_many_pieces(seed):
             summary.add(evidence, doubt=MISSING if doubted else "")
         if shown:
             merged.take(summary.certain(agreed=agreed), summary.numbers, str(trial))
-    verdict, trial = merged.verdict("a/b/x")
+    verdict, trial = merged.verdict("a/b/x", "nothing")
     standing, reason, first, calls, gravest = all_kept(histories)
     if gravest is None:
         assert Standing.UNVERIFIED is verdict.standing

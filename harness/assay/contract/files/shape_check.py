@@ -314,17 +314,32 @@ def validate(
     """Validate a document as `check` does, even if it is a shipped one."""
     if other := of_another_kind(document.data, schema_name):
         return [problem(document, (), *other)]
-    if (
-        not document.data.keys()
-        & cast("dict[str, Json]", schema(f"{schema_name}.yaml")["properties"]).keys()
-    ):
+    known = cast("dict[str, Json]", schema(f"{schema_name}.yaml")["properties"])
+    if not document.data.keys() & known.keys():
         what = f"this is no {named(schema_name)}: none of its keys is known"
         return [problem(document, (), what, "begin with `assay: 1`")]
     findings = _compare(validator(f"{schema_name}.yaml"), document.data, ())
+    present = _with_present_names(_schema(f"{schema_name}.yaml"), document.data)
+    if present.keys() != document.data.keys():
+        # What stands below a renamed key is wrong at the same time.
+        former: dict[str | int, str] = dict(zip(present, document.data, strict=True))
+        below = _compare(validator(f"{schema_name}.yaml"), present, ())
+        renamed = (
+            ((former[at[0]], *at[1:]), what, hint) for at, what, hint in below if at[1:]
+        )
+        findings = chain(findings, renamed)
     if rule_schema is not None:
         findings = chain(findings, _rules(document.data.get("rules"), rule_schema, kinds))
     problems = _once(document, islice(findings, SOUGHT_PROBLEMS))
     return sorted(problems, key=lambda each: (each.path != document.path, each.line))
+
+
+def _with_present_names(schema: Mapping[str, Any], data: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return a document in which renamed keys at the top have their present names."""
+    names = cast("Mapping[str, str]", schema.get("x-renamed", {}))
+    if any(names[key] in data for key in names.keys() & data.keys()):
+        return data
+    return {names.get(key, key): value for key, value in data.items()}
 
 
 def _once(document: Document, findings: Iterable[Finding]) -> list[Problem]:

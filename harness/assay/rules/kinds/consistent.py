@@ -15,7 +15,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from assay.contract.model import Capability, Contract, Operation
-from assay.history import Call, History, Holding, Item, Subject
+from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import clauses, parameters, steps
 from assay.rules.consequences import PROMISE
@@ -27,6 +27,8 @@ from assay.rules.state.ranges import MEETING, SHORTER, Ranges
 TWICE, READING, SMALLER = "same-twice", "unchanged-by-reading", "smaller-consent"
 #: The age in days of the oldest entries; they are in every history, however short.
 FRESH = 5
+#: The least number of days on which ranges can meet.
+PARTS = 3
 #: How to declare a value whose change is not a fault.
 HINT = "if a value changes by itself, list it under `volatile` in the target file"
 
@@ -116,8 +118,8 @@ class Consistent(Kind):
             return
         yield from steps.grant(self.grant, "psu", first)
         if self.ranged and scenario.id in {SHORTER, MEETING}:
-            yield from _ask(self.ranged, first)
-            for days in _ranges(self.ranged, scenario.id, today, _known_days(psu)):
+            pages = yield from _ask(self.ranged, first)
+            for days in _ranges(self.ranged, scenario.id, today, _known_days(psu, pages)):
                 yield from _ask(self.ranged, first, **days)
         elif scenario.id == TWICE:
             for operation in self.operations:
@@ -185,14 +187,14 @@ def _keyed(clause: Consistent) -> tuple[Operation, ...]:
     )
 
 
-def _known_days(psu: Subject) -> Sequence[date]:
+def _known_days(psu: Subject, pages: Sequence[Exchange]) -> Sequence[date]:
     """Return the days of what a customer owns who was there before, except the last ones.
 
     What is listed of those may still change, so ranges that meet there show nothing.
     """
     if psu.fresh:
         return ()
-    days = sorted({entry.on for entry in psu.owns[0].entries})
+    days = sorted({entry.on for entry in psu.owns[0].entries} or steps.days_shown(pages))
     return [day for day in days if day < psu.now.date() - LATELY - timedelta(days=1)]
 
 
@@ -204,7 +206,7 @@ def _ranges(
     They meet on days that are `known` to have something, if there are enough of them.
     """
     early, late = (str(today - timedelta(days=n)) for n in (FRESH - 1, 2))
-    if len(known) >= FRESH:
+    if len(known) >= PARTS:
         early, late = str(known[len(known) // 3]), str(known[2 * len(known) // 3])
     since, until = operation.since or "", operation.until or ""
     if scenario == MEETING:
@@ -214,9 +216,10 @@ def _ranges(
     return (*asked, {since: early, until: late}) if len(asked) > 1 else asked
 
 
-def _ask(operation: Operation, key: str, **days: str) -> Script:
+def _ask(operation: Operation, key: str, **days: str) -> steps.Part[tuple[Exchange, ...]]:
     arguments = {**steps.arguments(operation, key), **days}
-    yield from steps.walk(Call(operation=operation.id, subject="psu", arguments=arguments))
+    call = Call(operation=operation.id, subject="psu", arguments=arguments)
+    return (yield from steps.walk(call))
 
 
 def _again(clause: Consistent, seen: SeenAnswers, former: ComparedAnswer) -> Iterator[Evidence]:

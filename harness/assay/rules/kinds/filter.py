@@ -212,8 +212,13 @@ class Filter(Kind):
         widest = sorted(self.values, key=lambda value: -len(self.values[value]))
         selections: list[Mapping[str, Json]]
         if scenario.edge:
-            day = (today - EDGE * DAY).isoformat()
-            selections = [{}, {getattr(self.operation, scenario.edge) or "": day}, {}]
+            whole = Call(operation=self.operation.id, subject="psu", arguments=given)
+            pages = yield from steps.walk(whole, most=self._most())
+            days, day = steps.days_shown(pages), today - EDGE * DAY
+            if days and day not in days:
+                # A customer who was there before has entries on other days.
+                day = days[len(days) // 2]
+            selections = [{getattr(self.operation, scenario.edge) or "": day.isoformat()}, {}]
         else:
             # Each value is read between two readings of any other.
             selections = [{self.argument: value} for value in (*widest, *widest[:-1])]

@@ -85,7 +85,7 @@ def served_with_consent(facet: str, exchange: Exchange, owned: Owned) -> Evidenc
     if not exchange.accepted or exchange.items:
         return evidence
     if isinstance(exchange.outcome, Accepted) and exchange.outcome.items is None:
-        seen = f"{describe_answer(exchange)}; the target file binds no list in the answer"
+        seen = f"{describe_answer(exchange)}; nothing is listed (operations.{exchange.call.operation}.list)"
         return replace(evidence, agreement=UNCLEAR, seen=seen)
     if is_part(exchange):
         seen = f"{describe_answer(exchange)}, and further pages follow"

@@ -55,7 +55,8 @@ class TokenRequest:
     `tpp` returns the TPP's credentials as the fixture created them. `now` is the
     target's clock; `sign_in` takes the customer through the screens. `named` says that
     the call is made by a particular one of several TPPs. `scope` takes the place of the target
-    file's own; a token with it is another token.
+    file's own; a token with it is another token. `trial` is that of which the token is, if the bank
+    may begin anew with each.
     """
 
     by_tpp: bool
@@ -65,6 +66,7 @@ class TokenRequest:
     sign_in: SignIn
     named: bool = False
     scope: str | None = None
+    trial: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -190,7 +192,9 @@ class TokenStore:
         """
         login, password = request.customer.login, request.customer.password
         if login is None or password is None:
-            raise CannotArrange("customer credentials", key=("fixtures",))
+            raise CannotArrange(
+                "customer credentials (`credentials` in `fixtures.offers`)", key=("fixtures",)
+            )
         oauth, client = self._settings(request)
         form = {"username": login, "password": password}
         scope = {"scope": oauth.scope} if oauth.scope else {}
@@ -347,4 +351,4 @@ def _key(request: TokenRequest, client: OAuthClient) -> _Key:
     """Return whose token it is: the party, its client, and the customer."""
     customer = request.customer
     owner = "" if request.by_tpp else "\n".join((customer.id or "", customer.login or ""))
-    return request.by_tpp, client.id, f"{owner}\n\n{request.scope or ''}"
+    return request.by_tpp, client.id, f"{owner}\n\n{request.scope or ''}\n{request.trial}"

@@ -342,6 +342,16 @@ def test_the_third_party_asks_for_itself(
     assert "Authorization" not in dict(endpoint.asked[0].headers)
 
 
+def test_a_bank_that_begins_anew_gives_a_token_for_each_trial(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
+    """What an earlier trial was given is unknown to a bank that was reset since."""
+    one, endpoint = token_store(token("p1"), token("p2"))
+    given = [one.token(third_party(trial=name)) for name in ("first", "first", "second")]
+    assert ["p1", "p1", "p2"] == given
+    assert 2 == len(endpoint.asked)
+
+
 def test_clients_of_the_worlds_making(
     token_store: Callable[..., tuple[TokenStore, Endpoint]],
 ) -> None:
