@@ -29,7 +29,7 @@ MOST_BODY = 4096
 #: The most headers of a message that are kept.
 MOST_HEADERS = 64
 #: The most keys of lists that are remembered at a time: each makes every search slower.
-MOST_KEYS = 1_000
+MOST_KEYS = 200
 #: Numbers in groups, as account numbers without a check digit are written.
 _GROUPS = re.compile(r"(?<![\w-])(?=(?:\d[ +-]?){9})\d+(?:[ +-]\d+){1,8}(?![\w-])", re.ASCII)
 #: Texts up to this length are repeated often in a trial, and are masked once.
