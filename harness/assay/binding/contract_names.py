@@ -17,7 +17,7 @@ from assay.binding.authorization import misfits
 from assay.binding.submission import all_bindings, misplaced, without_submission
 from assay.binding.target import Target
 from assay.binding.unusable_values import unusable, wrong_states
-from assay.binding.values import filled_in
+from assay.binding.values import EXAMPLE, filled
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Contract, Json, Operation
 from assay.contract.scalars import text_of
@@ -123,7 +123,7 @@ class ContractNames:
         self, operation: Operation, argument: str, value: Json
     ) -> Iterator[tuple[str, str]]:
         """Yield each clause that an ordinary value of an argument breaks, and what it must be."""
-        value = filled_in(value)
+        value = filled(value, EXAMPLE)
         for contract in self.contracts:
             for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
                 if expected := kind.expects(operation, argument, value):

@@ -7,7 +7,7 @@ contract declares unavailable is not absent, since the contract says so itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TypeAlias
 
 from assay.binding.target import Target
@@ -41,10 +41,10 @@ def problems(
         ("resources", "resource", target.absent.resources, resources),
         ("operations", "operation", target.absent.operations, operations.keys() - unavailable),
     ):
-        for name in _own(target, section, given, {*known, *unavailable}):
+        for name in given:
             at = ("absent", section, name)
             if name in unavailable and section == "operations":
-                yield _problem(
+                yield from _problem(
                     target,
                     at,
                     "the contract itself says that this operation is not available",
@@ -52,33 +52,22 @@ def problems(
                 )
             elif name not in known and name not in elsewhere(section):
                 what = f"no contract of this run has such {_a(noun)}"
-                yield _problem(target, at, what, did_you_mean(name, known))
+                yield from _problem(target, at, what, did_you_mean(name, known))
             elif section == "operations" and _is_bound_here(target, name):
                 what = f"the operation is absent, and operations.{name} says how it is called"
-                yield _problem(target, at, what, "remove one of the two")
+                yield from _problem(target, at, what, "remove one of the two")
     for name in target.not_offered:
-        if target.is_of_wider_base("not_offered", name):
-            continue
         rule, _, facet = name.partition("/")
         if rule not in rules and rule not in elsewhere("rules"):
             what = "no contract of this run has such a rule"
-            yield _problem(target, ("not_offered", name), what, did_you_mean(rule, rules))
+            yield from _problem(target, ("not_offered", name), what, did_you_mean(rule, rules))
         elif facet and rule in rules and name not in facets:
             own = [each for each in facets if each.startswith(f"{rule}/")]
             what = "the rule has no such facet"
-            yield _problem(target, ("not_offered", name), what, did_you_mean(name, own))
+            yield from _problem(target, ("not_offered", name), what, did_you_mean(name, own))
     yield from _all_absent(contracts, target)
     yield from _owned(target)
     yield from _removed(target, operations)
-
-
-def _own(
-    target: Target, section: str, given: Iterable[str], known: Collection[str]
-) -> Iterator[str]:
-    """Yield the names that contracts of the run have, and those that may be mistakes of the file."""
-    for name in given:
-        if name in known or not target.is_of_wider_base("absent", section, name):
-            yield name
 
 
 def _a(noun: str) -> str:
@@ -105,7 +94,7 @@ def _all_absent(contracts: Sequence[Contract], target: Target) -> Iterator[Probl
         if owned and target.absent.resources.keys() >= {*owned}:
             what = f"without these resources, a customer of {contract.id} can own nothing"
             hint = f"leave the contract {contract.id} out of the run"
-            yield _problem(target, ("absent", "resources", owned[0]), what, hint)
+            yield from _problem(target, ("absent", "resources", owned[0]), what, hint)
 
 
 def _owned(target: Target) -> Iterator[Problem]:
@@ -115,7 +104,9 @@ def _owned(target: Target) -> Iterator[Problem]:
             if holding.resource in target.absent.resources:
                 what = f"the customer owns a {holding.resource}, and the bank has none"
                 hint = f"remove it here, or absent.resources.{holding.resource}"
-                yield _problem(target, ("fixtures", "roles", role.name, "owns", index), what, hint)
+                yield from _problem(
+                    target, ("fixtures", "roles", role.name, "owns", index), what, hint
+                )
 
 
 def _removed(target: Target, operations: Collection[str]) -> Iterator[Problem]:
@@ -127,10 +118,12 @@ def _removed(target: Target, operations: Collection[str]) -> Iterator[Problem]:
                 f"if the bank does not have it, write absent.operations.{name} with the reason;"
                 " otherwise bind it"
             )
-            yield _problem(target, ("operations", name), what, hint)
+            yield from _problem(target, ("operations", name), what, hint)
 
 
-def _problem(target: Target, at: Pointer, what: str, hint: str) -> Problem:
+def _problem(target: Target, at: Pointer, what: str, hint: str) -> Iterator[Problem]:
+    """Yield a problem, unless the key is of a base that binds more than this file."""
     path, line = target.place(*at)
-    key = spell(at)
-    return Problem(path=path or target.path, line=line, what=f"{key}: {what}", hint=hint, key=key)
+    key, path = spell(at), path or target.path
+    if not target.is_of_wider_base(*at):
+        yield Problem(path=path, line=line, what=f"{key}: {what}", hint=hint, key=key)

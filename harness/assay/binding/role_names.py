@@ -52,17 +52,12 @@ def _sent(role: _Raw, names: ContractNames, at: Pointer) -> Iterator[tuple[str, 
     for index, registration in enumerate(role.get("registrations") or ()):
         where = (*at, "registrations", index, "value")
         yield registration["argument"], registration["value"], where
-    owned = {
-        (each.owned, owner.id)
-        for contract in names.contracts
-        for each in contract.operations.values()
-        for owner in roots(contract)[:1]
-        if each.makes and each.owned
-    }
-    for index, holding in enumerate(role.get("owns") or ()):
-        for argument, resource in owned:
-            if holding["resource"] == resource:
-                yield argument or "", holding["key"], (*at, "owns", index, "key")
+    for contract in names.contracts:
+        arguments = {each.owned for each in contract.operations.values() if each.makes}
+        for index, holding in enumerate(role.get("owns") or ()):
+            if holding["resource"] in [owner.id for owner in roots(contract)[:1]]:
+                for argument in filter(None, arguments):
+                    yield argument, holding["key"], (*at, "owns", index, "key")
 
 
 def _uses(role: _Raw, at: Pointer) -> Iterator[_Use]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from assay.binding.pointer import MISSING, steps
+from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
 from assay.binding.submission import SUBMISSION, SUBMITTED
 from assay.contract.files.document import Finding, Pointer, found
@@ -47,38 +47,29 @@ def unusable(
 
 
 def _lost(binding: _Raw, at: Pointer) -> Iterator[Finding]:
-    """Yield the pointers into the body that lead into a list, or to a place, that no template has.
+    """Yield the pointers into a list, or below a value, that the template does not have.
 
     A change that repeats its whole request has that request's body, a submission that of the
     request; and what stands inside another argument's value may be in a list of that value.
     """
-    if binding.get("whole") or at[-1] in (SUBMISSION, SUBMITTED):
-        return
     places = [
         ((*at, section, name, "body"), pointer)
         for section in ("arguments", "modes")
         for name, spelling in (binding.get(section) or {}).items()
-        for pointer in _listed((spelling or {}).get("body"))
+        for given in [(spelling or {}).get("body") or []]
+        for pointer in (given if isinstance(given, list) else [given])
     ]
-    for where, pointer in places:
-        if any(pointer.startswith(f"{other}/") for _, other in places if other != pointer):
-            continue
-        here: Any = binding.get("template") or {}
-        for step in steps(pointer):
-            if isinstance(here, Mapping) and (step in here or not step.isdecimal()):
-                here = cast("_Raw", here).get(step, MISSING)
-            elif isinstance(here, list) and step.isdecimal() and int(step) < len(here):
-                here = cast("list[Any]", here)[int(step)]
-            elif here is not MISSING or step.isdecimal():
-                hint = f"add a `template` with a list that has an element {step}, or an object with {step}"
-                hint = hint if step.isdecimal() else "add the object to the `template`"
+    whole = binding.get("whole") or at[-1] in (SUBMISSION, SUBMITTED)
+    for where, pointer in () if whole else places:
+        inside = any(pointer.startswith(f"{other}/") for _, other in places if other != pointer)
+        template, way = binding.get("template") or {}, pointer.split("/")
+        for n in () if inside else range(1, len(way)):
+            above, below = (find(template, "/".join(way[:size])) for size in (n, n + 1))
+            open_ = above is MISSING or isinstance(above, Mapping)
+            if below is MISSING and (way[n].isdecimal() or not open_):
+                hint = f"write a `template` with a list or an object there that has a {way[n]}"
                 yield where, f"there is no place for {pointer} in the template", hint
                 break
-
-
-def _listed(pointers: Any) -> list[str]:
-    """Return one or more pointers as a list."""
-    return cast("list[str]", pointers) if isinstance(pointers, list) else [pointers or ""]
 
 
 def _templates(binding: _Raw, operation: Operation) -> Iterator[str]:

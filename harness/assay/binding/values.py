@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, Final, cast
-from uuid import NAMESPACE_URL, uuid5
 
 from assay.binding.amounts import in_units
 from assay.binding.outputs import OutputValues
@@ -45,6 +44,14 @@ class RequestValues:
     body: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
+#: An example of what belongs to one request.
+EXAMPLE: Final = RequestValues(
+    now="2026-09-16T10:00:00+00:00",
+    today=date(2026, 9, 16),
+    unique="6c1f8a52-7f0b-4c55-9a0c-1e6d3b2f90a0",
+    alike="a" * 30,
+    trial="a" * 12,
+)
 #: A day relative to the bank's today: `{today}`, `{today+90}`, `{today-1}`.
 _DAY = re.compile(r"\{today(?:([+-][0-9]{1,5}))?\}", re.ASCII)
 #: The other placeholders.
@@ -95,17 +102,6 @@ def filled(value: Json, made: RequestValues) -> Json:
     if isinstance(value, list | tuple):
         return [filled(member, made) for member in cast("list[Json]", value)]
     return value
-
-
-def filled_in(value: Json) -> Json:
-    """Return a value with an example of what each request fills in, but for values of answers."""
-    if not isinstance(value, str):
-        return value
-    moment = datetime(2026, 9, 16, 10, tzinfo=UTC)
-    for name, example in (("now", moment.isoformat()), ("unique", str(uuid5(NAMESPACE_URL, "")))):
-        value = value.replace(f"{{{name}}}", example)
-    value = re.sub(r"\{(alike|trial)\}", "a" * 30, value)
-    return _DAY.sub(lambda match: _day(match, RequestValues(today=moment.date())), value)
 
 
 def _day(match: re.Match[str], made: RequestValues) -> str:

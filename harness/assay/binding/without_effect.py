@@ -131,17 +131,18 @@ def _never_repeated(
     target: Target, contracts: Sequence[Contract]
 ) -> Iterator[tuple[Pointer, str, str]]:
     """Yield the bodies with a value that is new in a repeat, where a clause has repeats rejected."""
-    for contract in contracts:
-        for operation in contract.operations.values():
-            binding = target.operations.get(operation.id)
-            if binding is None or "{unique}" not in str(binding.template):
-                continue
-            for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
-                if operation.makes and kind.rejects_repeats(operation.makes):
-                    place = ("operations", operation.id, "template")
+    new = {name for name, each in target.operations.items() if "{unique}" in str(each.template)}
+    for contract in contracts if new else ():
+        for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
+            for operation in map(contract.operations.get, new):
+                if operation and operation.makes and kind.rejects_repeats(operation.makes):
                     what = f"{{unique}} where {clause.id} has repeats rejected, and equal requests"
                     what += " have equal bodies only with {alike}"
-                    yield place, "the same body in a repeat", what
+                    yield (
+                        ("operations", operation.id, "template"),
+                        "the same body in a repeat",
+                        what,
+                    )
 
 
 def _other_state(listed: State, word: Json) -> State | None:

@@ -15,7 +15,6 @@ from assay.contract.model import Json
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import AnsweredOperation, members, nearest, values
 from assay.doctor.probes import RULE
-from assay.history import Indeterminate
 from assay.rules.clauses import clauses_of
 from assay.rules.queries import has_value
 
@@ -27,7 +26,7 @@ def examine(seen: AnsweredOperation, name: str, bound: FieldAt, when: str) -> It
     """Examine one field: the answers of its own rule show it, and ordinary ones do not."""
     context, place = seen.context, seen.place("field", name)
     probed = [*_answers(seen, name)]
-    refused = [answer for answer, _ in _in_modes(probed) if _is_refused(answer)]
+    refused = [answer for answer, _ in _in_modes(probed) if answer.refused]
     if refused:
         yield _refused_mode(context, refused[0], name)
         return
@@ -80,12 +79,6 @@ def _in_modes(answers: Iterable[SeenAnswer]) -> Iterator[tuple[SeenAnswer, str]]
 
 def _lists(seen: AnsweredOperation, answer: SeenAnswer) -> bool:
     return answer.operation.id == seen.operation.id and answer.accepted
-
-
-def _is_refused(answer: SeenAnswer) -> bool:
-    """Whether the bank answered, and did not accept."""
-    failed = not answer.status or isinstance(answer.exchange.outcome, Indeterminate)
-    return not answer.accepted and not failed
 
 
 def _refused_mode(context: DoctorContext, answer: SeenAnswer, name: str) -> Finding:

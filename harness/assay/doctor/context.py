@@ -19,7 +19,7 @@ from assay.contract.model import Contract, Json, Operation
 from assay.doctor.probes import PRESENCE, RULE
 from assay.errors import Problem
 from assay.execution.environment import Environment
-from assay.history import Authorised, Effects, Event, Exchange, Subject, Wire
+from assay.history import Authorised, Effects, Event, Exchange, Indeterminate, Subject, Wire
 from assay.journal.redact import Redactor
 from assay.planning.prepare import Prepared
 from assay.report.sanitize import clean
@@ -126,6 +126,12 @@ class SeenAnswer:
     def accepted(self) -> bool:
         """Whether the call was accepted, by the outcomes of the target file."""
         return self.exchange.accepted
+
+    @property
+    def refused(self) -> bool:
+        """Whether the bank answered, and did not accept."""
+        failed = not self.status or isinstance(self.exchange.outcome, Indeterminate)
+        return not self.accepted and not failed
 
     @property
     def subject(self) -> str:

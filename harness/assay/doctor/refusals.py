@@ -94,25 +94,20 @@ def _unauthenticated(
     target, first = context.target, answers[0]
     excerpt = context.excerpt(first)
     found = f"401 from {first.operation.id}" + (f": {excerpt}" if excerpt else "")
+    # Where nothing is accepted at all, a run could not show anything either.
+    served = any(answer.accepted for answer in context.answers)
+    weight = Weight.DOUBT if served else Weight.FAULT
     if target.fixtures.roles and not by_tpp and not target.auth.token_env:
         roles = {role.name for role in target.fixtures.roles}
         for name in dict.fromkeys(context.role_of.get(answer.subject, "") for answer in answers):
             own = (name, "token_env") if name in roles else ()
             place = ("fixtures", "roles", *own)
-            served = any(
-                each.accepted and context.role_of.get(each.subject) == name
-                for each in context.answers
-            )
-            weight = Weight.DOUBT if served else Weight.FAULT
             yield context.finding(place, "a token that the bank accepts", found, weight=weight)
         return
     place, hint = _refused_key(target, first, by_tpp=by_tpp), ""
     if accepted and place[-1] in _OF_ALL_CALLS:
         # A gateway may answer so at a path that it does not know.
         place, hint = first.place("path"), "other calls are accepted with them: is the path right?"
-    # Where nothing is accepted at all, a run could not show anything either.
-    served = any(answer.accepted for answer in context.answers)
-    weight = Weight.DOUBT if served else Weight.FAULT
     yield context.finding(place, "credentials that the bank accepts", found, hint, weight=weight)
 
 

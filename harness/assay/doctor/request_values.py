@@ -14,7 +14,6 @@ from assay.contract.model import Json
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer
 from assay.doctor.item_fields import alike
 from assay.doctor.request_probes import BARRED, CHANGED, IN_MODE, OTHERS, SEGMENT, UNKNOWN
-from assay.history import Indeterminate
 from assay.rules.clauses import admits
 
 
@@ -35,7 +34,7 @@ def _modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[
     """Report each mode in which a request was not accepted."""
     for answer in answers:
         mode = answer.exchange.call.mode
-        if answer.exchange.call.variation == IN_MODE and mode and _refused(answer):
+        if answer.exchange.call.variation == IN_MODE and mode and answer.refused:
             expected = f"a request in the mode {mode} to be accepted, as without it"
             hint = (
                 "if the bank does not offer the mode, remove it; its rules are then not applicable"
@@ -106,7 +105,7 @@ def _segments(context: DoctorContext) -> Iterator[Finding]:
         admitted = admits(contract, answer.operation.makes or "", answer.exchange.call, subject)
         if answer.accepted and answer.good and not admitted:
             served.append(name)
-        elif admitted and _refused(answer):
+        elif admitted and answer.refused:
             refused.append(name)
     if served and refused:
         place = ("fixtures", "segments", refused[0])
@@ -114,17 +113,11 @@ def _segments(context: DoctorContext) -> Iterator[Finding]:
         yield context.finding(place, expected, "the opposite")
 
 
-def _refused(answer: SeenAnswer) -> bool:
-    """Whether the bank answered, and did not accept."""
-    failed = not answer.status or isinstance(answer.exchange.outcome, Indeterminate)
-    return not answer.accepted and not failed
-
-
 def _second_values(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
     """Report each second value with which alone a request was not accepted."""
     for answer in answers:
         call = answer.exchange.call
-        if call.variation == OTHERS and len(call.varied) == 1 and _refused(answer):
+        if call.variation == OTHERS and len(call.varied) == 1 and answer.refused:
             expected = "a second value as valid as `value`"
             found = f"{answer.status}: {context.excerpt(answer)}"
             place = answer.place("arguments", call.varied[0], "other")
@@ -144,7 +137,7 @@ def _changes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterato
         shown = _shown_after(context, answer) if answer.accepted else None
         if shown is not None:
             yield from _change(context, answer, shown)
-        elif accepted and _refused(answer):
+        elif accepted and answer.refused:
             place, expected = answer.place("arguments", call.varied[0]), "a change to be accepted"
             found = f"{answer.status}: {context.excerpt(answer)}"
             hint = "another change was accepted"

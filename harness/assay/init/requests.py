@@ -319,8 +319,11 @@ def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, 
     if fixed is not None:
         return (fixed,)
     special = frozenset(_texts([clause.params for clause in shape.contract.clauses]))
-    values = (value for value in leaf.values if value not in special)
-    ordinary = tuple(typed(leaf, value) for value in values if _is_ordinary(shape, name, value))
+    ordinary = tuple(
+        typed(leaf, value)
+        for value in leaf.values
+        if value not in special and _is_ordinary(shape, name, value)
+    )
     return ordinary[:1] if leaf.fixed else ordinary[:2]
 
 

@@ -31,8 +31,8 @@ MOST_VALUES = 100_000
 DEPTH = 3
 #: The words of a text, of letters and digits only; and those with hyphens.
 _WORD, _JOINED = re.compile(r"[^\W_]{3,}"), re.compile(r"[\w-]{4,}")
-#: Digits in groups.
-_GROUPED = re.compile(r"[0-9]+(?:[ -][0-9]+)+")
+#: Nine digits and more in groups.
+_GROUPED = re.compile(r"(?=(?:[0-9][ -]?){9})[0-9]+(?:[ -][0-9]+)*[ -]([0-9]+)")
 #: What joins digits to a longer number, a date or a time.
 _JOINS = ".:-/"
 
@@ -177,9 +177,9 @@ def _forms(value: str) -> Iterable[str]:
 
 def _without_groups(value: str) -> Iterator[str]:
     """Yield a number in groups as one number, and its last group: an account without its sort code."""
-    if _GROUPED.fullmatch(value):
-        yield from (part for part in (re.sub("[ -]", "", value),) if len(part) >= SHORTEST_NUMBER)
-        yield from (part for part in re.split("[ -]", value)[-1:] if len(part) >= SHORTEST_CODE)
+    if grouped := _GROUPED.fullmatch(value):
+        yield re.sub("[ -]", "", value)
+        yield from (last for last in grouped.groups() if len(last) >= SHORTEST_CODE)
 
 
 def _cases(value: str) -> Iterable[str]:

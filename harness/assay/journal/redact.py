@@ -19,14 +19,7 @@ from assay.binding.encode import Access
 from assay.binding.secret_names import PERSONAL_NAMES, PERSONAL_WORD
 from assay.history import Item, Subject, Wire
 from assay.journal.account_numbers import LIKE_A_NUMBER, is_account_or_card, squeezed
-from assay.journal.known_values import (
-    MOST_VALUES,
-    SHORTEST,
-    SHORTEST_NUMBER,
-    UNDER_WAY,
-    KnownValues,
-    replaced,
-)
+from assay.journal.known_values import MOST_VALUES, SHORTEST, UNDER_WAY, KnownValues, replaced
 from assay.journal.secret_positions import headers as masked_headers
 from assay.journal.secret_positions import json_members, may_have_secrets, parameters
 from assay.transport.secrets import KnownSecrets
@@ -36,9 +29,9 @@ MOST_BODY = 4096
 #: The most headers of a message that are kept.
 MOST_HEADERS = 64
 #: The most keys of lists that are remembered at a time: each makes every search slower.
-MOST_KEYS = 1_000
+MOST_KEYS = 200
 #: Numbers in groups, as account numbers without a check digit are written.
-_GROUPS = re.compile(r"(?<![\w-])\d+(?:[ +-]\d+){1,8}(?![\w-])", re.ASCII)
+_GROUPS = re.compile(r"(?<![\w-])(?=(?:\d[ +-]?){9})\d+(?:[ +-]\d+){1,8}(?![\w-])", re.ASCII)
 #: Texts up to this length are repeated often in a trial, and are masked once.
 SHORT = 256
 #: Request and response headers whose values reveal nothing about a customer.
@@ -251,8 +244,7 @@ class Redactor:
     def _grouped(self, match: re.Match[str]) -> str:
         """Return the pseudonym of a known number that is written in groups."""
         number = squeezed(match[0])
-        known = self.values.current.get(number) or self.values.earlier.get(number)
-        return known if known and len(number) >= SHORTEST_NUMBER else match[0]
+        return self.values.current.get(number) or self.values.earlier.get(number) or match[0]
 
     def bounded(self, text: str, most: int) -> str:
         """Return a masked text of bounded length, in which no private value is cut in two.

@@ -65,7 +65,6 @@ class Journal:
     _digest: Any = field(default_factory=hashlib.sha256)
     _chain: ChainWriter = field(default_factory=ChainWriter)
     _torn: bool = False
-    #: The operations that list what customers own.
     _listers: frozenset[str] = frozenset()
 
     @classmethod
@@ -161,10 +160,7 @@ class Journal:
         return self._encoder.line(event)
 
     def learn_public(self, plan: Plan, target: Target) -> None:
-        """Learn the words of contracts and target file, which are not masked as a header's value.
-
-        Learn also which operations list what customers own, whose keys are private.
-        """
+        """Learn the words that are not masked as a header's value, and what lists private keys."""
         self._listers = frozenset(
             operation.id
             for contract in plan.contracts.values()

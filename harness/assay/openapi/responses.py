@@ -7,7 +7,7 @@ binding feature adds. Other members, and the bodies of refusals, stay open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from assay.binding.target import Matcher, OperationBinding, Turn
@@ -21,9 +21,8 @@ SAYS: Mapping[str, str] = {
     "rejected": "Rejected.",
     "accepted": "Accepted.",
 }
-#: Media types of JSON: those of any answer, and those of errors (RFC 9457). Of a range such as
-#: `application/*`, a mock server could not make a header.
-JSON, PROBLEM = "application/json", "application/problem+json"
+#: Of a range such as `application/*`, which all types in `+json` have, no mock could make a header.
+JSON = "application/json"
 _LINK: Schema = {"type": ["string", "null"]}
 #: Returns parts of the schema of an answer.
 _PartsOf: TypeAlias = Callable[[OperationBinding], Iterator[Schema]]
@@ -91,22 +90,18 @@ def _response(meant: list[tuple[str, Matcher]], answer: Schema, use: BoundOperat
         schema = all_of(answer if outcome == "accepted" else {}, _conditions(matcher, use))
         if not schema and matcher.media_type is None:
             return out  # Any content can mean this outcome.
-        for media in _media_types(outcome, matcher, use):
+        for media in (matcher.media_type,) if matcher.media_type else _json_types(use):
             schemas.setdefault(media, []).append(schema)
     out["content"] = {media: {"schema": any_of(each)} for media, each in schemas.items()}
     return out
 
 
-def _media_types(outcome: str, matcher: Matcher, use: BoundOperation) -> Iterator[str]:
-    """Yield the media types of an outcome: that of its matcher, or those of JSON that are asked for."""
-    if matcher.media_type:
-        yield matcher.media_type
-        return
+def _json_types(use: BoundOperation) -> Iterable[str]:
+    """Return the media type of JSON, and those in `+json` for which the calls ask."""
     headers = {**use.target.headers, **use.binding.headers}
     asked = ",".join(value for name, value in headers.items() if name.lower() == "accept")
     named = (each.partition(";")[0].strip().lower() for each in asked.split(","))
-    further = () if outcome == "accepted" else (PROBLEM,)
-    yield from dict.fromkeys((JSON, *(each for each in named if each.endswith("+json")), *further))
+    return dict.fromkeys((JSON, *(each for each in named if each.endswith("+json"))))
 
 
 def _conditions(matcher: Matcher, use: BoundOperation) -> Schema:

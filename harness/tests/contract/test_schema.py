@@ -103,6 +103,8 @@ def test_the_right_shape_has_no_errors() -> None:
         ("line: 4}", "lime: 4}", "f.yaml:16: rules[0].source.lime: unknown key 'lime' (did you mean 'line'?)"),
         ("{section: Limits, line: 4}", "[]", "f.yaml:16: rules[0].source: expected where the document says so, one place or a list of places, found an empty list (for example {section: Limits, line: 116, text: Up to 4 per calendar day})"),
         ("  loans: {method", "  Loans: {method", "f.yaml:11: operations.Loans: expected a name of small letters, digits, dots and hyphens as the key, found 'Loans' (for example batch-quota)"),
+        ("says: Four a day.", "says: {Four, or more}", "f.yaml:15: rules[0].says: expected a sentence, found a mapping"),
+        ("line: 4}", "line: 4, text: Four, or more}", "f.yaml:16: rules[0].source.or more: unknown key 'or more' (if it belongs to the text before it, quote that text: in braces, a comma ends it)"),
         ("path: /loans", "path: loans", "f.yaml:11: operations.loans.path: expected a path that begins with /, found 'loans' (for example /accounts)"),
         ("method: GET", "method: get", "f.yaml:11: operations.loans.method: expected a method: GET, POST, PUT, PATCH or DELETE, found 'get'"),
     ],

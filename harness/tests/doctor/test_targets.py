@@ -271,7 +271,7 @@ def test_the_token_of_one_customer(tmp_path, monkeypatch):
             Path(path).write_text(text, encoding="utf-8")
             name = wrong.removeprefix("DOCTOR_").lower()
             found = examine(path, ["aisp"]).blocking
-            assert [(line, f"fixtures.roles.{name}.token_env", Weight.FAULT)] == said(found)
+            assert [(line, f"fixtures.roles.{name}.token_env", Weight.DOUBT)] == said(found)
 
 
 def test_a_customer_who_owns_something_else(tmp_path, monkeypatch):

@@ -590,3 +590,55 @@ def test_a_list_in_a_body_is_in_the_template(tmp_path):
     bound = load(draft(tmp_path, source)).data["operations"]["create-payment"]
     assert "/transfers/0/instructedAmount/amount" == bound["arguments"]["amount"]["body"]
     assert {"transfers": [{}]} == bound["template"]
+
+
+PAYMENTS = """\
+openapi: 3.0.3
+info: {title: mini, version: "1"}
+paths:
+  /payments:
+    post:
+      requestBody:
+        content:
+          application/json:
+            schema:
+              type: object
+              properties:
+                creditorAccount: {type: object, properties: {iban: {type: string, example: IBAN}}}
+                amount: {type: string, example: "AMOUNT"}
+                currency: {type: string, example: EUR}
+                OTHER
+      responses: {"201": {description: ok, content: {application/json: {schema: &payment
+        {type: object, properties: {paymentId: {type: string}, transactionStatus: {type: string}}}}}}}
+  /payments/{paymentId}:
+    get:
+      parameters: [{in: path, name: paymentId, required: true, schema: {type: string}}]
+      responses: {"200": {description: ok, content: {application/json: {schema: *payment}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("iban", "amount", "values"),
+    [
+        ("NL91INGB0123456789", "5877.78", (None, None)),
+        ("NL91ABNA0417164300", "587.78", ("NL91ABNA0417164300", "587.78")),
+    ],
+)
+def test_a_short_body_makes_a_payment(iban, amount, values, tmp_path, capsys):
+    """Most of what it has is of the contract; an IBAN that cannot be and a large amount are not taken."""
+    source = tmp_path / "mini.yaml"
+    text = PAYMENTS.replace("IBAN", iban).replace("AMOUNT", amount)
+    source.write_text(text.replace("OTHER", ""), "utf-8")
+    bound = read_target(draft(tmp_path, source)).operations["create-payment"]
+    assert "/payments" == bound.path
+    assert values == tuple(bound.arguments[name].value for name in ("creditorAccount", "amount"))
+    assert "Left out: aisp, of which the document has too little" in capsys.readouterr().out
+
+
+def test_a_long_body_with_few_names_of_the_contract_makes_none(tmp_path):
+    """Where most of a body means nothing to the contract, it is another request."""
+    source = tmp_path / "mini.yaml"
+    other = "".join(f"\n                part{n}: {{type: string}}" for n in range(9))
+    source.write_text(PAYMENTS.replace("OTHER", other.strip()), "utf-8")
+    out = draft(tmp_path, source, "--contract", "pis")
+    assert "create-payment" not in read_target(out).operations

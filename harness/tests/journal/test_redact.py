@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from assay.binding.encode import Access
-from assay.history import Owned, Subject, Wire
+from assay.history import Item, Owned, Subject, Wire
 from assay.journal.redact import MOST_BODY, MOST_HEADERS, Redactor
 from assay.rules.text_shape import TextShape
 
@@ -291,3 +291,36 @@ def test_many_values_are_all_found():
         name = redactor.name(value, "key")
         assert f"a{name}b" == redactor.text(f"a{value}b")
     assert not any(value in redactor.text(" ".join(values)) for value in values)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("20-00-00 12345678", "20-00-00 12345678"),
+        ("20-00-00 12345678", "20000012345678"),
+        ("20-00-00 12345678", "no. 12345678 of 20-00-00"),
+        ("20000012345678", "20-00-00 12345678"),
+        ("20000012345678", "200000-12345678"),
+        ("20-00-00 12345678", "/accounts/20-00-00%2012345678/entries?a=20-00-00+12345678"),
+        ("20-00-00 12345678", b64encode(b"account=20-00-00 12345678").decode()),
+        ("20-00-00 12345678", '{\\"account\\":\\"20-00-00\\u002012345678\\"}'),
+    ],
+)
+def test_an_account_number_without_a_check_digit(key: str, text: str) -> None:
+    """It is masked however it is grouped and encoded; a date and another number are not."""
+    redactor = knowing(key)
+    masked = redactor.text(text)
+    assert "<account-1>" in masked
+    assert "12345678" not in masked
+    other = "2026-11-28 20-00-00 87654321 200000"
+    assert other == redactor.text(other)
+
+
+def test_the_keys_of_a_list() -> None:
+    """What a list shows is private although no fixture names it; words of the contract are not."""
+    redactor = Redactor(public=frozenset({"savings"}))
+    keys = ("40-11-22 11112222", "savings", "9876543210", None)
+    redactor.learn_keys(Item(key=key, resource="account") for key in keys)
+    text = "https://bank.example/accounts/40-11-22%2011112222?kind=savings&to=9876543210"
+    masked = redactor.link(text)
+    assert "https://bank.example/accounts/<account-1>?kind=savings&to=<account-2>" == masked

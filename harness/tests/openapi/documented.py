@@ -152,7 +152,9 @@ class Documented:
         content = operation["responses"][key].get("content")
         if content is None:
             return []
-        types = (wire.media_type, wire.media_type.split("/")[0] + "/*")
+        # A type in `+json` is JSON, which is documented.
+        usual = "application/json" if wire.media_type.endswith("+json") else ""
+        types = (wire.media_type, usual)
         media = next((k for k in types if k in content), "")
         if not media:
             return [f"media type {wire.media_type}"]

@@ -65,6 +65,29 @@ def test_it_is_valid(name):
 
 
 @EVERY
+def test_it_can_be_mocked(name):
+    """Each list says what is in it, and each media type is one that a header can have."""
+
+    def parts(value):
+        yield value
+        for below in (
+            value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        ):
+            yield from parts(below)
+
+    found = [part for part in parts(made(*name)) if isinstance(part, dict)]
+    assert [] == [part for part in found if part.get("type") == "array" and "items" not in part]
+    types = {
+        media
+        for part in found
+        if isinstance(part.get("content"), dict)
+        for media in part["content"]
+    }
+    assert "application/json" in types
+    assert not [media for media in types if "*" in media]
+
+
+@EVERY
 def test_it_is_json_and_the_same_every_time(name):
     """A document can be written as JSON, and a second one has the same text."""
     assert json.dumps(made(*name)) == json.dumps(document(*joined(*name)))

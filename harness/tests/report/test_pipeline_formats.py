@@ -472,6 +472,11 @@ def test_a_contract_elsewhere_has_none(journal, written, tmp_path, monkeypatch, 
     assert "file=" not in written(report, "github")
     place = FilePlaces(report).of(report.results[0].planned)
     assert ("contract/aisp.yaml", False) == (place.path, place.exists)
+    (run,) = json.loads(written(report, "sarif"))["runs"]
+    (location,) = run["results"][0]["locations"]
+    # A viewer does not look for it in the repository.
+    base = location["physicalLocation"]["artifactLocation"]["uriBaseId"]
+    assert "uri" not in run["originalUriBaseIds"][base]
 
 
 def test_a_shipped_contract_has_none(journal, written, monkeypatch):

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 from building import AT, FAILED, NO, account, ask, card, check, item, leaked, listed, owner
 
-from assay.history import Call, Malformed, Owned, Subject
+from assay.contract.files.load import loads
+from assay.contract.parse import parse_document
+from assay.history import Accepted, Call, Exchange, History, Item, Malformed, Owned, Subject, Wire
+from assay.rules.clauses import clauses_of
 from assay.testing import START, accepted, evidence, exchange, kind_in, refused
 from assay.testing import history as literal
 
@@ -197,3 +200,36 @@ def test_what_may_be_the_callers_is_not_judged():
     assert ["entries-foreign unclear 1,2"] == foreign(
         own, entries(accepted("B-1"), "B"), joint=True
     )
+
+
+TWO_LISTS = """\
+resources:
+  account: {says: an account, key: iban, fields: [iban]}
+  entry: {says: an entry, of: account, key: id, fields: [id, iban]}
+operations:
+  booked: {method: GET, path: "/accounts/{iban}/booked", lists: [entry], about: iban}
+  pending: {method: GET, path: "/accounts/{iban}/pending", lists: [entry], about: iban}
+rules:
+  - {id: own, kind: own-data, operations: [booked, pending], field: iban, says: So., source: {section: S, line: 1}}
+"""
+
+
+def test_two_operations_that_list_one_resource_have_a_facet_each():
+    """Each is violated by its own answers, and has an id of its own."""
+    beginning = (
+        "assay: 1\ncontract: two\ntitle: T\nversion: '1'\ninterface: i\ndocument: d\nzone: UTC\n"
+    )
+    (clause,) = clauses_of(parse_document(loads(beginning + TWO_LISTS, "two.yaml")))
+    assert ["booked-entry", "pending-entry"] == [facet.id for facet in clause.facets()]
+    call = Call(operation="pending", subject="psu", arguments={"iban": "A1"})
+    foreign = Accepted(items=(Item(key="E1", resource="entry", fields={"iban": "B1"}),))
+    events = [
+        PSU,
+        OTHER,
+        Exchange(
+            n=1, at=AT, call=call, outcome=foreign, wire=Wire(method="GET", url="", status=200)
+        ),
+    ]
+    assert [("pending-entry", "disagrees")] == [
+        (each.facet, each.agreement.value) for each in clause.check(History(events=tuple(events)))
+    ]
