@@ -191,7 +191,8 @@ class _ProgressReader:
                 progress.faults.append(f"{line.text('where')}: {line.text('what')}")
             case "search":
                 key = (line.text("contract"), line.text("how"), line.text("operation", ""))
-                progress.searches.add(key)
+                if not line.text("stopped", ""):
+                    progress.searches.add(key)
             case _:
                 pass
 

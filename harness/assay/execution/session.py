@@ -17,6 +17,7 @@ from assay.execution import ambient, contextual
 from assay.execution.ambient import FindingSource, Sources
 from assay.execution.contextual import run_contexts
 from assay.execution.environment import Environment
+from assay.execution.parallel_trials import RecordedRun
 from assay.execution.resumption import RecordedProgress
 from assay.execution.run_values import Options, RunResult, TrialResult
 from assay.execution.trial_recorder import TrialRecorder
@@ -175,7 +176,7 @@ class Session:
             reason = f"the fixture provider failed: {error}"
             return TrialResult(verdicts=indeterminate(trial.settles, reason), done=False)
         except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
-            self._fault(trial, error)
+            self.fault(trial.id, error)
             return TrialResult(verdicts=indeterminate(trial.settles, "harness fault"))
         self._assembly.see_trial(run.history)
         self.masking.see_base(self.plan, trial, run.history)
@@ -210,7 +211,7 @@ class Session:
                 raise
             done = False
         except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
-            self._fault(trial, error)
+            self.fault(trial.id, error)
         for finding in result.findings:
             self._verdicts.take(finding.verdict, FindingSource(trial=finding.trial))
         done = done and not self.environment.guard.stopped
@@ -230,11 +231,11 @@ class Session:
         self._assembly.see_trial(run.history)
         return run.history
 
-    def _fault(self, trial: Trial, error: Exception) -> None:
-        """Record a fault of the harness in a trial."""
+    def fault(self, where: str, error: Exception) -> None:
+        """Record a fault of the harness in a trial or a search."""
         what = self.journal.redactor.bounded(f"{type(error).__name__}: {error}", 500)
-        self.faults.append(f"{trial.id}: {what}")
-        self.journal.write("fault", {"where": trial.id, "what": what})
+        self.faults.append(f"{where}: {what}")
+        self.journal.write("fault", {"where": where, "what": what})
 
     def replay(
         self, name: str, contract: Contract, steps: Script, *, seed: int | None = None
@@ -247,6 +248,12 @@ class Session:
         """
         environment = None if seed is None else self.environment.seeded(seed)
         run = self.recorder.perform_steps(name, steps, contract, environment)
+        self._assembly.see_trial(run.history)
+        return run
+
+    def record_run(self, name: str, seen: RecordedRun) -> ProbeRun:
+        """Record what a search did before, as a trial of its own."""
+        run = self.recorder.write(name, seen)
         self._assembly.see_trial(run.history)
         return run
 
