@@ -17,6 +17,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
+from multiprocessing import parent_process
+from multiprocessing.connection import wait
+from threading import Thread
 from typing import Any, Final, TypeAlias
 
 from assay.binding.join import bind
@@ -28,7 +31,7 @@ from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing, Verdict
+from assay.judging.verdict import Exit, Standing, Verdict
 from assay.planning.plan import Disposition, Plan, Trial, plan
 from assay.policy_trace import OUTSIDE, ChangedBank, Trace
 from assay.sandbox.app import make_app
@@ -278,11 +281,26 @@ def _row(task: _Task) -> MatrixRow:
     )
 
 
+def processes(workers: int) -> ProcessPoolExecutor:
+    """Return a pool of worker processes, none of which outlives this process, however it ends."""
+    return ProcessPoolExecutor(workers, initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    def follow() -> None:
+        parent = parent_process()
+        if parent is not None:
+            wait([parent.sentinel])
+            os._exit(Exit.FAULT.value)
+
+    Thread(target=follow, daemon=True).start()
+
+
 def _rows(tasks: Sequence[_Task], workers: int) -> Iterator[MatrixRow]:
     if workers == 1:
         yield from map(_row, tasks)
         return
-    with ProcessPoolExecutor(workers) as pool:
+    with processes(workers) as pool:
         yield from pool.map(_row, tasks, chunksize=2)
 
 
