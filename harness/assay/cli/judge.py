@@ -12,13 +12,12 @@ import click
 
 from assay.cli import gate, options, publication
 from assay.cli.crash_report import note_folder
-from assay.cli.results import finish, new_folder, write_reports
+from assay.cli.results import exit_code, finish, new_folder, write_reports
 from assay.contract.files.document import file_name
 from assay.contract.model import Party
 from assay.execution.session import RunResult
 from assay.journal.journal_file import JOURNAL
 from assay.judging.exit_policy import Floor
-from assay.judging.verdict import Exit
 from assay.report import find_format, read_journal
 from assay.report.wording import counted
 from assay.traffic.session import RecordingSession, open_recording
@@ -179,4 +178,4 @@ def _print_json(folder: Path, result: RunResult) -> int:
     find_format("json").render(read, text)
     # As bytes: the encoding of the terminal must not change the document.
     click.echo(text.getvalue().encode(), nl=False)
-    return result.exit.value if write_reports(read, folder) else Exit.FAULT.value
+    return exit_code(result.exit.value, written=write_reports(read, folder))
