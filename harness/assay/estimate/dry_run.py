@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from itertools import count
 
 from assay.binding.encode import Access, HttpRequest
@@ -76,7 +77,8 @@ class TrialEstimate:
     `observed` are the facets with evidence from before. `batch` are accesses without the customer present, by customer, operation and day; `consents` is
     how often one is transmitted, by the customer's name; `requests` what is written:
     operation and arguments. `customers` are the listed ones that it takes, `uses` how much it uses
-    of each, and `items` how often it uses each thing that they own.
+    of each, and `items` how often it uses each thing that they own. `made` counts the requests that it makes, and `totals`
+    are the sums of their amounts.
     """
 
     stopped: str = ""
@@ -93,6 +95,8 @@ class TrialEstimate:
     items: Counter[str] = field(default_factory=Counter[str])
     signatures: int = 0
     waited: timedelta = timedelta(0)
+    made: int = 0
+    totals: Mapping[str, Decimal] = field(default_factory=dict[str, Decimal])
 
 
 @dataclass(kw_only=True)
@@ -258,7 +262,7 @@ def dry_run_trial(
         client=NullTransport(target.base_url),
         fixtures=MissingFixtures(),
         # Budgets are checked where all trials are considered together.
-        guard=Guard(target=replace(target, budget=Budget()), book=NullLedger()),
+        guard=Guard(target=replace(target, budget=Budget()), book=NullLedger(), unbounded=True),
         common=_shared_access(target.auth),
         party=_shared_access(target.auth.tpp) if target.auth.tpp else None,
     )
@@ -294,6 +298,8 @@ def dry_run_trial(
         items=executor.items,
         signatures=executor.signatures,
         waited=dry_target.now - now if waits else timedelta(0),
+        made=environment.guard.made,
+        totals=environment.guard.totals,
     )
 
 

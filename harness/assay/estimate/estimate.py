@@ -20,7 +20,7 @@ from decimal import Decimal
 from assay.binding.target import Target
 from assay.contract.model import Capability, Json
 from assay.estimate.feasibility import Feasibility
-from assay.execution.guard import Customer
+from assay.execution.guard import Customer, Guard
 from assay.fixtures.waiting import NONE, Waiting, announcing, describe_span, format_span
 from assay.history import Advance, Authorise, Event, Step
 from assay.planning.plan import Disposition, Plan, Planned, Trial, restrict, script_of
@@ -176,6 +176,7 @@ class Cost:
     written: Mapping[tuple[str, str], int]
     signatures: int
     waited: timedelta
+    limits: tuple[str, ...] = ()
 
 
 def cost_of(feasibility: Feasibility, target: Target) -> Cost:
@@ -208,7 +209,20 @@ def cost_of(feasibility: Feasibility, target: Target) -> Cost:
         written=written,
         signatures=sum(estimate.signatures for estimate in estimates),
         waited=sum((estimate.waited for estimate in estimates), NONE),
+        limits=tuple(_limits(feasibility, target)) if written else (),
     )
+
+
+def _limits(feasibility: Feasibility, target: Target) -> Iterator[str]:
+    """Yield the limits of the run on requests, each with what the plan takes of it."""
+    estimates = [feasibility.trials[trial.id] for trial in feasibility.plan.all_trials]
+    most = Guard(target=target).most_requests
+    if most is not None:
+        made = sum(estimate.made for estimate in estimates)
+        yield f"{made} of at most {_some(most, 'request')} in this run (safety.requests)"
+    for name, limit in target.safety.total.items():
+        total = sum((each.totals.get(name, Decimal(0)) for each in estimates), Decimal(0))
+        yield f"{total} of at most {limit} of {name} in this run (safety.total)"
 
 
 def _amounts(arguments: Mapping[str, Json], target: Target) -> str:
@@ -235,6 +249,7 @@ def lines(cost: Cost) -> Iterator[str]:
         yield f"{_some(number, 'consent')} of {name}, which may replace earlier ones"
     for (operation, amounts), number in cost.written.items():
         yield f"{_some(number, 'call')} of {operation}{f' ({amounts})' if amounts else ''}"
+    yield from cost.limits
     if cost.signatures:
         yield f"up to {_some(cost.signatures, 'signature')}"
 
@@ -261,6 +276,7 @@ def record(cost: Cost) -> dict[str, object]:
             {"operation": operation, "amounts": amounts, "calls": number}
             for (operation, amounts), number in cost.written.items()
         ],
+        "limits": list(cost.limits),
         "signatures": cost.signatures,
         "waiting": cost.waited.total_seconds(),
     }

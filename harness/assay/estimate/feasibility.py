@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from assay.binding.target import RoleChoice, Target
-from assay.errors import Shortage
+from assay.errors import CannotArrange, Shortage
 from assay.estimate.dry_run import TrialEstimate, dry_run_trial
 from assay.estimate.role_choices import Count, RoleChoices
 from assay.execution.credentials import UNAUTHENTICATED_TPP
@@ -184,6 +184,7 @@ class _Schedule:
         self.runnable[trial.id] = estimate
         self.spent += estimate.batch
         self.calls += self._price(trial, estimate)
+        self.guard.count_requests(estimate.made, estimate.totals)
         self.waited += estimate.waited
         return True
 
@@ -208,8 +209,14 @@ class _Schedule:
             return estimate.calls + estimate.signatures
         return max(trial.calls, estimate.calls)
 
-    def _exceeded(self, trial: Trial, estimate: TrialEstimate) -> Iterator[tuple[str, Shortage]]:
+    def _exceeded(
+        self, trial: Trial, estimate: TrialEstimate
+    ) -> Iterator[tuple[str, Shortage | None]]:
         """Yield why the budgets do not allow a trial; nothing if they do."""
+        try:
+            self.guard.check_requests(estimate.made, estimate.totals)
+        except CannotArrange as error:
+            yield f"needs {error}", None
         most, price = self.target.budget.calls, self._price(trial, estimate)
         if most is not None and self.calls + price > most:
             calls = f"{price} more calls; {most - self.calls} of {most} left (budget.calls)"

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
+from decimal import Decimal
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
@@ -26,7 +27,7 @@ from assay.binding.target import Role, Target
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, Shortage
 from assay.execution.item_uses import FINAL
-from assay.execution.limits import check_written
+from assay.execution.limits import amounts, check_written
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.history import Call
 from assay.journal.trial_end import Accesses, record_of
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LIVE_BREAKER",
+    "LIVE_REQUESTS",
     "Customer",
     "Guard",
     "QuotaRecord",
@@ -50,6 +52,8 @@ __all__ = [
 
 #: Failures in a row that end a run on a live bank, unless the target file says otherwise.
 LIVE_BREAKER = 5
+#: How many requests a run makes at a live bank, unless the target file says otherwise.
+LIVE_REQUESTS = 20
 #: What a probe of a quota needs; the operation follows.
 UNUSED_DAY = "a day with no earlier call of"
 #: What the ledger calls a request, a consent or a signature: each uses something of a customer.
@@ -149,7 +153,8 @@ class Guard:
     """The limits of one run, and how much of them is used.
 
     `stopped` says why nothing more is sent, if the run was stopped. `spent` are the accesses without the
-    customer, by customer's name and operation. `limits` are the quotas of the contracts, None until
+    customer, by customer's name and operation. `made` counts the requests that were made, and
+    `totals` are the sums of their amounts; a dry run is `unbounded` by their limits. `limits` are the quotas of the contracts, None until
     they are known.
     """
 
@@ -160,6 +165,9 @@ class Guard:
     zones: Mapping[str, tzinfo] = field(default_factory=dict[str, tzinfo])
     paths: Mapping[str, str] = field(default_factory=dict[str, str])
     calls: int = 0
+    made: int = 0
+    totals: dict[str, Decimal] = field(default_factory=dict[str, Decimal])
+    unbounded: bool = False
     failures: int = 0
     stopped: str = ""
     spent: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
@@ -229,11 +237,48 @@ class Guard:
         self.check_running()
         if operation.writes or operation.grants:
             check_written(call, operation, request, target or self.target)
+            self._count_written(operation, request, target or self.target)
         self.count()
         if has_real_customers(self.target) and absent(call, request, self.target):
             # A live bank keeps real time, whatever the target file or a fixture says.
             at = datetime.now(UTC) if self.target.is_live else now()
             self._spend(operation.id, who(), at)
+
+    @property
+    def most_requests(self) -> int | None:
+        """How many requests a run makes at most, None for any number."""
+        return self.target.safety.requests or (LIVE_REQUESTS if self.target.is_live else None)
+
+    def check_requests(self, made: int, totals: Mapping[str, Decimal]) -> None:
+        """Check that so many more requests of these amounts in all are within the limits.
+
+        Raises:
+            CannotArrange: they are not; the text names the key of `safety` that says so.
+
+        """
+        most, before = self.most_requests, self.made
+        if made and most is not None and before + made > most:
+            noun = "request" if made == 1 else "requests"
+            left = max(most - before, 0)
+            raise CannotArrange(f"{made} more {noun}; {left} of {most} left (safety.requests)")
+        for name, limit in self.target.safety.total.items():
+            rest = Decimal(limit) - self.totals.get(name, Decimal(0))
+            if (more := totals.get(name, Decimal(0))) > rest:
+                rest_left = f"{rest} of {limit} left (safety.total)"
+                raise CannotArrange(f"{more} more of {name}; {rest_left}")
+
+    def count_requests(self, made: int, totals: Mapping[str, Decimal]) -> None:
+        """Count requests that are made, or planned."""
+        self.made += made
+        for name, amount in totals.items():
+            self.totals[name] = self.totals.get(name, Decimal(0)) + amount
+
+    def _count_written(self, operation: Operation, request: HttpRequest, target: Target) -> None:
+        made, added = int(bool(operation.makes)), amounts(operation, request, target)
+        with self._lock:
+            if not self.unbounded:
+                self.check_requests(made, added)
+            self.count_requests(made, added)
 
     def note_use(
         self, who: Customer, items: Mapping[str, int], now: Callable[[], datetime]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 
 from assay.contract.model import Contract
@@ -104,7 +105,25 @@ class Session:
         self.masking.shown |= progress.shown
         self.journal.redactor.counts |= progress.names
         self.environment.guard.calls = progress.calls
+        self._restore_requests(progress)
         self.environment.guard.spent += progress.spent
+
+    def _restore_requests(self, progress: RecordedProgress) -> None:
+        """Count the requests that were made before, each at its greatest amount."""
+        operations = [
+            operation
+            for contract in self.plan.contracts.values()
+            for operation in contract.operations.values()
+        ]
+        made = sum(progress.operations[each.id] for each in operations if each.makes)
+        written = sum(progress.operations[each.id] for each in operations if each.writes)
+        safety = self.environment.target.safety
+        totals = {
+            name: Decimal(safety.most.get(name, limit)) for name, limit in safety.total.items()
+        }
+        self.environment.guard.count_requests(
+            made, {name: amount * written for name, amount in totals.items()}
+        )
 
     def open(self) -> None:
         """Write the header, the whole plan, and the verdicts that are known before the first trial."""

@@ -266,7 +266,8 @@ def _assessment(
 
     Elsewhere every planned trial can run, so there is nothing to assess.
     """
-    limits = target.budget.calls, target.safety.only, target.safety.most
+    safety = target.safety
+    limits = target.budget.calls, safety.only, safety.most, safety.requests, safety.total
     if customers_of(target) is Customers.CREATED and not any(limits):
         return None
     from assay.estimate.feasibility import assess  # noqa: PLC0415 -- not for a bank in this process
