@@ -25,7 +25,7 @@ from typing import Any, Final, TypeAlias
 from assay.binding.join import bind
 from assay.binding.read import find_target, read_target
 from assay.binding.target import Target
-from assay.contract.parse import find_contract, parse_contract
+from assay.contract.parse import parse_contracts
 from assay.execution.contextual import run_contexts
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
@@ -107,7 +107,7 @@ class Matrix:
 def reference(contracts: tuple[str, ...] = CONTRACTS) -> tuple[Plan, Target]:
     """Return the plan of the proof in the base context, and its target."""
     target = read_target(find_target(TARGET))
-    bound = bind([parse_contract(find_contract(name)) for name in contracts], target)
+    bound = bind(parse_contracts(contracts), target)
     return plan(bound, target), target
 
 
