@@ -18,10 +18,10 @@ from itertools import count
 
 from assay.binding.encode import Access, HttpRequest
 from assay.binding.security import ISSUING, Auth
-from assay.binding.target import Budget, Role, RoleChoice, Target
+from assay.binding.target import Role, RoleChoice, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange, Shortage
-from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, fixture_of, signer_of
+from assay.estimate.fakes import ANYTHING, NullTransport, fixture_of, signer_of
 from assay.execution.environment import Environment
 from assay.execution.executor import Executor
 from assay.execution.guard import Customer, Guard, absent
@@ -77,8 +77,8 @@ class TrialEstimate:
     `observed` are the facets with evidence from before. `batch` are accesses without the customer present, by customer, operation and day; `consents` is
     how often one is transmitted, by the customer's name; `requests` what is written:
     operation and arguments. `customers` are the listed ones that it takes, `uses` how much it uses
-    of each, and `items` how often it uses each thing that they own. `made` counts the requests that it makes, and `totals`
-    are the sums of their amounts.
+    of each, and `items` how often it uses each thing that they own. `written` is what counts for the limits
+    on the requests of a run.
     """
 
     stopped: str = ""
@@ -95,8 +95,7 @@ class TrialEstimate:
     items: Counter[str] = field(default_factory=Counter[str])
     signatures: int = 0
     waited: timedelta = timedelta(0)
-    made: int = 0
-    totals: Mapping[str, Decimal] = field(default_factory=dict[str, Decimal])
+    written: Mapping[str, Decimal] = field(default_factory=dict[str, Decimal])
 
 
 @dataclass(kw_only=True)
@@ -262,7 +261,7 @@ def dry_run_trial(
         client=NullTransport(target.base_url),
         fixtures=MissingFixtures(),
         # Budgets are checked where all trials are considered together.
-        guard=Guard(target=replace(target, budget=Budget()), book=NullLedger(), unbounded=True),
+        guard=Guard(target=target, unbounded=True),
         common=_shared_access(target.auth),
         party=_shared_access(target.auth.tpp) if target.auth.tpp else None,
     )
@@ -298,8 +297,7 @@ def dry_run_trial(
         items=executor.items,
         signatures=executor.signatures,
         waited=dry_target.now - now if waits else timedelta(0),
-        made=environment.guard.made,
-        totals=environment.guard.totals,
+        written=environment.guard.written,
     )
 
 

@@ -215,14 +215,12 @@ def cost_of(feasibility: Feasibility, target: Target) -> Cost:
 
 def _limits(feasibility: Feasibility, target: Target) -> Iterator[str]:
     """Yield the limits of the run on requests, each with what the plan takes of it."""
-    estimates = [feasibility.trials[trial.id] for trial in feasibility.plan.all_trials]
-    most = Guard(target=target).most_requests
-    if most is not None:
-        made = sum(estimate.made for estimate in estimates)
-        yield f"{made} of at most {_some(most, 'request')} in this run (safety.requests)"
-    for name, limit in target.safety.total.items():
-        total = sum((each.totals.get(name, Decimal(0)) for each in estimates), Decimal(0))
-        yield f"{total} of at most {limit} of {name} in this run (safety.total)"
+    guard = Guard(target=target)
+    for trial in feasibility.plan.all_trials:
+        guard.add_written(feasibility.trials[trial.id].written)
+    for name, limit in guard.most_written.items():
+        what = f"of {name} in this run (safety.total)" if name else "requests (safety.requests)"
+        yield f"{guard.written.get(name, 0)} of at most {limit} {what}"
 
 
 def _amounts(arguments: Mapping[str, Json], target: Target) -> str:

@@ -24,7 +24,7 @@ from assay.errors import CannotArrange, Shortage
 from assay.estimate.dry_run import TrialEstimate, dry_run_trial
 from assay.estimate.role_choices import Count, RoleChoices
 from assay.execution.credentials import UNAUTHENTICATED_TPP
-from assay.execution.guard import UNUSED_DAY, Guard, QuotaRecord, held_back
+from assay.execution.guard import UNUSED_DAY, Guard, held_back
 from assay.execution.ledger import Ledger, default_path
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
@@ -140,7 +140,7 @@ def without_valueless(plan: Plan, target: Target, *, now: datetime) -> Plan:
     return decided(plan, map(schedule.decide, plan.items))
 
 
-def _ledger(target: Target, path: Path | None) -> QuotaRecord | None:
+def _ledger(target: Target, path: Path | None) -> Ledger | None:
     return Ledger.existing(path or default_path()) if has_real_customers(target) else None
 
 
@@ -184,7 +184,7 @@ class _Schedule:
         self.runnable[trial.id] = estimate
         self.spent += estimate.batch
         self.calls += self._price(trial, estimate)
-        self.guard.count_requests(estimate.made, estimate.totals)
+        self.guard.add_written(estimate.written)
         self.waited += estimate.waited
         return True
 
@@ -214,7 +214,7 @@ class _Schedule:
     ) -> Iterator[tuple[str, Shortage | None]]:
         """Yield why the budgets do not allow a trial; nothing if they do."""
         try:
-            self.guard.check_requests(estimate.made, estimate.totals)
+            self.guard.check_limits(estimate.written)
         except CannotArrange as error:
             yield f"needs {error}", None
         most, price = self.target.budget.calls, self._price(trial, estimate)

@@ -87,9 +87,9 @@ def argument_names(operation: Operation, binding: OperationBinding) -> frozenset
 
 
 def amounts(operation: Operation, request: HttpRequest, target: Target) -> dict[str, Decimal]:
-    """Return how much a request adds to each argument of which `safety` limits the total."""
+    """Return how much a request adds to the limits of a run: to the number (""), and to the sums."""
     binding = target.operations.get(operation.id, BARE)
-    added: dict[str, Decimal] = {}
+    added = {"": Decimal(bool(operation.makes))}
     for name in target.safety.total:
         spelling = binding.arguments.get(name)
         values = [*_values(spelling, request)] if spelling else []

@@ -110,20 +110,13 @@ class Session:
 
     def _restore_requests(self, progress: RecordedProgress) -> None:
         """Count the requests that were made before, each at its greatest amount."""
-        operations = [
-            operation
-            for contract in self.plan.contracts.values()
-            for operation in contract.operations.values()
-        ]
-        made = sum(progress.operations[each.id] for each in operations if each.makes)
-        written = sum(progress.operations[each.id] for each in operations if each.writes)
-        safety = self.environment.target.safety
-        totals = {
-            name: Decimal(safety.most.get(name, limit)) for name, limit in safety.total.items()
-        }
-        self.environment.guard.count_requests(
-            made, {name: amount * written for name, amount in totals.items()}
-        )
+        guard, most = self.environment.guard, self.environment.target.safety.most
+        for contract in self.plan.contracts.values():
+            for each in contract.operations.values():
+                number = progress.operations[each.id] * each.writes
+                limits = guard.most_written.items()
+                sums = {name: number * Decimal(most.get(name, limit)) for name, limit in limits}
+                guard.add_written(sums | {"": Decimal(number * bool(each.makes))})
 
     def open(self) -> None:
         """Write the header, the whole plan, and the verdicts that are known before the first trial."""
