@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from enum import Enum
 from fnmatch import fnmatchcase
@@ -23,7 +22,7 @@ from typing import Any, TypeAlias
 from assay.binding.target import Target
 from assay.contexts.covering import Depth
 from assay.execution import contextual
-from assay.kill_matrix import reference, run_trials, variants
+from assay.kill_matrix import processes, reference, run_trials, variants
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.plan import Plan, Trial, restrict
 from assay.sandbox.app import make_app
@@ -262,7 +261,7 @@ def _rows(chosen: Sequence[tuple[str, str]], workers: int) -> Iterator[Contextua
     if workers == 1:
         yield from map(_row, chosen)
         return
-    with ProcessPoolExecutor(workers) as pool:
+    with processes(workers) as pool:
         yield from pool.map(_row, chosen, chunksize=2)
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
 from assay.binding.target import Target
 from assay.contexts.covering import Depth
-from assay.kill_matrix import reference, run_trials, variants
+from assay.kill_matrix import processes, reference, run_trials, variants
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import Plan
 from assay.sandbox.app import make_app
@@ -71,7 +70,7 @@ def _rows(work: Sequence[tuple[tuple[str, ...], Depth]], workers: int) -> Iterat
     if workers == 1:
         yield from map(_row, work)
         return
-    with ProcessPoolExecutor(workers) as pool:
+    with processes(workers) as pool:
         yield from pool.map(_row, work)
 
 

@@ -17,18 +17,21 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
+from multiprocessing import parent_process
+from multiprocessing.connection import wait
+from threading import Thread
 from typing import Any, Final, TypeAlias
 
 from assay.binding.join import bind
 from assay.binding.read import find_target, read_target
 from assay.binding.target import Target
-from assay.contract.parse import find_contract, parse_contract
+from assay.contract.parse import parse_contracts
 from assay.execution.contextual import run_contexts
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing, Verdict
+from assay.judging.verdict import Exit, Standing, Verdict
 from assay.planning.plan import Disposition, Plan, Trial, plan
 from assay.policy_trace import OUTSIDE, ChangedBank, Trace
 from assay.sandbox.app import make_app
@@ -104,7 +107,7 @@ class Matrix:
 def reference(contracts: tuple[str, ...] = CONTRACTS) -> tuple[Plan, Target]:
     """Return the plan of the proof in the base context, and its target."""
     target = read_target(find_target(TARGET))
-    bound = bind([parse_contract(find_contract(name)) for name in contracts], target)
+    bound = bind(parse_contracts(contracts), target)
     return plan(bound, target), target
 
 
@@ -278,11 +281,26 @@ def _row(task: _Task) -> MatrixRow:
     )
 
 
+def processes(workers: int) -> ProcessPoolExecutor:
+    """Return a pool of worker processes, none of which outlives this process, however it ends."""
+    return ProcessPoolExecutor(workers, initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    def follow() -> None:
+        parent = parent_process()
+        if parent is not None:
+            wait([parent.sentinel])
+            os._exit(Exit.FAULT.value)
+
+    Thread(target=follow, daemon=True).start()
+
+
 def _rows(tasks: Sequence[_Task], workers: int) -> Iterator[MatrixRow]:
     if workers == 1:
         yield from map(_row, tasks)
         return
-    with ProcessPoolExecutor(workers) as pool:
+    with processes(workers) as pool:
         yield from pool.map(_row, tasks, chunksize=2)
 
 

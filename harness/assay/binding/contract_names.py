@@ -177,6 +177,7 @@ def unknown_names(
             (("outside",), raw.get("outside", ()), "scope", "scope statement"),
             (("safety", "only"), safety.get("only", ()), "arguments", "argument"),
             (("safety", "most"), safety.get("most", ()), "arguments", "argument"),
+            (("safety", "total"), safety.get("total", ()), "arguments", "argument"),
             (("error", "fields"), error.get("fields", ()), "error_fields", "error field"),
             (("error", "codes"), error.get("codes", ()), "codes", "code"),
         ],

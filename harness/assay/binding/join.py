@@ -26,7 +26,7 @@ from assay.binding.token_places import places_for
 from assay.contract.files.document import Pointer, spell
 from assay.contract.files.load import load
 from assay.contract.model import Capability, Contract
-from assay.contract.parse import find_contract, parse_contract
+from assay.contract.parse import find_contract, parse_contracts
 from assay.contract.references import host_pattern
 from assay.errors import InputError, Problem, did_you_mean
 from assay.planning.obligation import UNSPECIFIED, Obligation, obligations, tpp_obligations
@@ -157,7 +157,7 @@ def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
     def others() -> ContractNames | None:
         outside = sorted(target.contracts - {each.id for each in contracts})
         names = map(target.contract_name, outside)
-        parsed = [parse_contract(find_contract(name)) for name in names]
+        parsed = parse_contracts(names)
         return ContractNames(contracts=parsed) if parsed else None
 
     unknown = [name for name in target.operations if name not in names.operations]

@@ -187,7 +187,9 @@ class Safety:
     """What must not happen to real money.
 
     Without `allow_writes`, a live bank is only read. `only` lists the values that an argument
-    of a writing call may have, `most` its largest number. After `breaker` failures in a row
+    of a writing call may have, `most` its largest number. A run makes at most `requests` requests,
+    None for the usual number on a live bank and any number elsewhere; `total` is the largest sum of
+    the numbers that an argument has in all of them. After `breaker` failures in a row
     nothing more is sent; None for never. At most `concurrency` trials run side by side; None for
     one on a live bank, and any number elsewhere.
     """
@@ -195,5 +197,7 @@ class Safety:
     allow_writes: bool = False
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     most: Mapping[str, str] = field(default_factory=dict[str, str])
+    requests: int | None = None
+    total: Mapping[str, str] = field(default_factory=dict[str, str])
     breaker: int | None = None
     concurrency: int | None = None

@@ -20,7 +20,7 @@ from assay.cli.waiver_notes import waiver_notes
 from assay.contract.files.document import Pointer, spell
 from assay.contract.files.load import load
 from assay.contract.model import Contract, Operation
-from assay.contract.parse import find_contract, parse_contract, parse_document
+from assay.contract.parse import find_contract, parse_contracts, parse_document
 from assay.contract.scalars import is_word, number_of
 from assay.errors import InputError, Problem, first_lines
 from assay.planning.obligation import obligations
@@ -112,7 +112,7 @@ def _named(target: Target) -> list[Contract]:
     """Return the contracts that a target file says it binds, if all are known by their names."""
     try:
         names = map(target.contract_name, sorted(target.contracts))
-        return [parse_contract(find_contract(name)) for name in names]
+        return parse_contracts(names)
     except InputError:
         return []  # a contract of the user's own, which was not given
 

@@ -11,7 +11,7 @@ import click
 
 from assay.binding.join import bind
 from assay.cli import options
-from assay.contract.parse import find_contract, parse_contract
+from assay.contract.parse import parse_contracts
 from assay.openapi import document
 from assay.planning.prepare import SHIPPED, load_target
 from assay.report import write_file
@@ -63,7 +63,7 @@ def openapi(contracts: Sequence[str], target: str | None, form: str, out: Path |
     """
     loaded = load_target(target)
     names = contracts or loaded.own_contracts or SHIPPED
-    bound = bind([parse_contract(find_contract(name)) for name in names], loaded)
+    bound = bind(parse_contracts(names), loaded)
     text = FORMATS[form](document(bound, loaded))
     if out is None:
         # As bytes: the encoding of the terminal must not change the document.

@@ -150,10 +150,10 @@ def _write_kind(name: str) -> int:
 
 
 def _contracts(names: Sequence[str]) -> tuple[Contract, ...]:
-    from assay.contract.parse import find_contract, parse_contract  # noqa: PLC0415
+    from assay.contract.parse import parse_contracts  # noqa: PLC0415
     from assay.planning.prepare import SHIPPED  # noqa: PLC0415
 
-    return tuple(parse_contract(find_contract(name)) for name in names or SHIPPED)
+    return tuple(parse_contracts(names or SHIPPED))
 
 
 def _files(names: Sequence[str], contracts: Sequence[Contract], out: Path) -> dict[str, str]:

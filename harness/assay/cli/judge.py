@@ -12,7 +12,7 @@ import click
 
 from assay.cli import gate, options, publication
 from assay.cli.crash_report import note_folder
-from assay.cli.results import finish, new_folder, write_reports
+from assay.cli.results import exit_code, finish, new_folder, write_reports
 from assay.contract.files.document import file_name
 from assay.contract.model import Party
 from assay.execution.session import RunResult
@@ -187,4 +187,4 @@ def _print_json(folder: Path, result: RunResult) -> int:
     find_format("json").render(read, text)
     # As bytes: the encoding of the terminal must not change the document.
     click.echo(text.getvalue().encode(), nl=False)
-    return result.exit.value if write_reports(read, folder) else Exit.FAULT.value
+    return exit_code(result.exit.value, written=write_reports(read, folder))

@@ -16,6 +16,7 @@ import click
 
 from assay.binding.target import TransportKind
 from assay.cli.heartbeat import Heartbeat, elapsed_text
+from assay.cli.termination import check
 from assay.execution.session import Session
 from assay.planning.plan import Trial
 from assay.sca.protocol import StderrPrompt
@@ -105,7 +106,8 @@ class Progress:
         self._bar.advance(self._task)
 
     def on_trial(self, trial: Trial) -> None:
-        """Show which trial is running."""
+        """Show which trial is running, unless the run was asked to end."""
+        check()
         if self._heartbeat is not None:
             self._heartbeat.on_trial()
         self._activity = f"{trial.contract}/{trial.clause}"

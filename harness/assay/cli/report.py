@@ -11,7 +11,7 @@ import click
 
 from assay import report
 from assay.cli import gate, options, publication
-from assay.cli.results import REPORTS, print_summary, write_formats, write_reports
+from assay.cli.results import REPORTS, exit_code, print_summary, write_formats, write_reports
 from assay.errors import InputError
 from assay.journal.journal_file import journal_at
 from assay.judging.exit_policy import ExitPolicy, Floor
@@ -119,7 +119,7 @@ def _write_all(read: report.Report, out: Path | None, names: Sequence[str]) -> i
     except OSError as error:
         raise InputError.one(str(out), f"cannot be a folder: {error.strerror}") from error
     if not write_formats(read, out, names):
-        return Exit.FAULT.value
+        return Exit.USAGE.value
     for name in names:
         click.echo(out / report.FORMATS[name].file)
     return 0
@@ -144,7 +144,7 @@ def _merge(
     print_summary(read, quiet=False)
     further = tuple(name for name in names if name not in {"text", *REPORTS})
     written = write_reports(read, out) and write_formats(read, out, further)
-    return merged.exit.value if written else Exit.FAULT.value
+    return exit_code(merged.exit.value, written=written)
 
 
 def _print(read: report.Report, name: str) -> None:

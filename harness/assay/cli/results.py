@@ -99,7 +99,13 @@ def finish(folder: Path, result: RunResult, *, quiet: bool) -> int:
         click.echo(line)
     for fault in result.faults:
         click.echo(f"assay: harness fault: {fault}", err=True)
-    return result.exit.value if written else Exit.FAULT.value
+    return exit_code(result.exit.value, written=written)
+
+
+def exit_code(code: int, *, written: bool) -> int:
+    """Return the exit code of a run; a report that cannot be written is an error of the system."""
+    graver = {Exit.FAULT.value, Exit.VIOLATION.value}
+    return code if written or code in graver else Exit.USAGE.value
 
 
 def _shortage_lines(result: RunResult) -> Iterator[str]:

@@ -18,7 +18,7 @@ import click
 
 from assay import __version__
 from assay.binding.target import Target
-from assay.cli.results import print_summary, write_reports
+from assay.cli.results import exit_code, print_summary, write_reports
 from assay.contexts.covering import Depth
 from assay.contract.model import Contract, Json
 from assay.errors import InputError, JournalError
@@ -152,7 +152,7 @@ def finished(run: Resumption, *, quiet: bool) -> int:
     click.echo(f"assay: the run in {run.folder} is complete; nothing was run again", err=True)
     print_summary(read, quiet=quiet)
     written = write_reports(read, run.folder)
-    return read.footer.exit if written and read.footer else Exit.FAULT.value
+    return exit_code(read.footer.exit if read.footer else Exit.FAULT.value, written=written)
 
 
 # -- options ---------------------------------------------------------------------

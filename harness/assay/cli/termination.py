@@ -1,4 +1,8 @@
-"""SIGTERM handling: a run that a pipeline cancels ends as it does at Ctrl-C."""
+"""SIGTERM handling: a run that a pipeline cancels ends as it does at Ctrl-C.
+
+Python loses an exception that a signal raises in a finalizer. So the signal is remembered, and
+`check` raises the exception again.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,17 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+_received = threading.Event()
+
+
+def check() -> None:
+    """Raise `KeyboardInterrupt` if a SIGTERM came and nothing has ended since."""
+    if _received.is_set():
+        raise KeyboardInterrupt
+
 
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+    _received.set()
     raise KeyboardInterrupt
 
 
@@ -25,3 +38,4 @@ def terminable() -> Generator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+        _received.clear()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -65,6 +65,24 @@ def find_contract(name_or_path: str | Path) -> Path:
 def parse_contract(path: str | Path) -> Contract:
     """Read a contract file; an `InputError` lists all its problems."""
     return parse_document(load(path))
+
+
+def parse_contracts(names: Iterable[str | Path]) -> list[Contract]:
+    """Read the contracts of these names or paths, each once.
+
+    Raises:
+        InputError: one has problems, or two of them have one id.
+
+    """
+    paths = {find_contract(name).absolute(): find_contract(name) for name in names}
+    parsed: dict[str, Contract] = {}
+    for path in paths.values():
+        contract = parse_contract(path)
+        if contract.id in parsed:
+            what = f"a second contract with the id {contract.id!r}"
+            raise InputError.one(str(path), what, hint="name one of the two")
+        parsed[contract.id] = contract
+    return [*parsed.values()]
 
 
 def parse_document(document: Document) -> Contract:

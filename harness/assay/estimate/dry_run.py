@@ -13,15 +13,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from itertools import count
 
 from assay.binding.encode import Access, HttpRequest
 from assay.binding.links import names_links
 from assay.binding.security import ISSUING, Auth
-from assay.binding.target import Budget, Role, RoleChoice, Target
+from assay.binding.target import Role, RoleChoice, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange, Shortage
-from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, fixture_of, signer_of
+from assay.estimate.fakes import ANYTHING, NullTransport, fixture_of, signer_of
 from assay.execution.environment import Environment
 from assay.execution.executor import Executor
 from assay.execution.guard import Customer, Guard, absent
@@ -77,7 +78,8 @@ class TrialEstimate:
     `observed` are the facets with evidence from before. `batch` are accesses without the customer present, by customer, operation and day; `consents` is
     how often one is transmitted, by the customer's name; `requests` what is written:
     operation and arguments. `customers` are the listed ones that it takes, `uses` how much it uses
-    of each, and `items` how often it uses each thing that they own.
+    of each, and `items` how often it uses each thing that they own. `written` is what counts for the limits
+    on the requests of a run.
     """
 
     stopped: str = ""
@@ -94,6 +96,7 @@ class TrialEstimate:
     items: Counter[str] = field(default_factory=Counter[str])
     signatures: int = 0
     waited: timedelta = timedelta(0)
+    written: Mapping[str, Decimal] = field(default_factory=dict[str, Decimal])
 
 
 @dataclass(kw_only=True)
@@ -261,7 +264,7 @@ def dry_run_trial(
         client=NullTransport(target.base_url),
         fixtures=MissingFixtures(),
         # Budgets are checked where all trials are considered together.
-        guard=Guard(target=replace(target, budget=Budget()), book=NullLedger()),
+        guard=Guard(target=target, unbounded=True),
         common=_shared_access(target.auth),
         party=_shared_access(target.auth.tpp) if target.auth.tpp else None,
     )
@@ -297,6 +300,7 @@ def dry_run_trial(
         items=executor.items,
         signatures=executor.signatures,
         waited=dry_target.now - now if waits else timedelta(0),
+        written=environment.guard.written,
     )
 
 

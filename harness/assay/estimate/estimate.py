@@ -20,7 +20,7 @@ from decimal import Decimal
 from assay.binding.target import Target
 from assay.contract.model import Capability, Json
 from assay.estimate.feasibility import Feasibility
-from assay.execution.guard import Customer
+from assay.execution.guard import Customer, Guard
 from assay.fixtures.waiting import NONE, Waiting, announcing, describe_span, format_span
 from assay.history import Advance, Authorise, Event, Step
 from assay.planning.plan import Disposition, Plan, Planned, Trial, restrict, script_of
@@ -176,6 +176,7 @@ class Cost:
     written: Mapping[tuple[str, str], int]
     signatures: int
     waited: timedelta
+    limits: tuple[str, ...] = ()
 
 
 def cost_of(feasibility: Feasibility, target: Target) -> Cost:
@@ -208,7 +209,18 @@ def cost_of(feasibility: Feasibility, target: Target) -> Cost:
         written=written,
         signatures=sum(estimate.signatures for estimate in estimates),
         waited=sum((estimate.waited for estimate in estimates), NONE),
+        limits=tuple(_limits(feasibility, target)) if written else (),
     )
+
+
+def _limits(feasibility: Feasibility, target: Target) -> Iterator[str]:
+    """Yield the limits of the run on requests, each with what the plan takes of it."""
+    guard = Guard(target=target)
+    for trial in feasibility.plan.all_trials:
+        guard.add_written(feasibility.trials[trial.id].written)
+    for name, limit in guard.most_written.items():
+        what = f"of {name} in this run (safety.total)" if name else "requests (safety.requests)"
+        yield f"{guard.written.get(name, 0)} of at most {limit} {what}"
 
 
 def _amounts(arguments: Mapping[str, Json], target: Target) -> str:
@@ -235,6 +247,7 @@ def lines(cost: Cost) -> Iterator[str]:
         yield f"{_some(number, 'consent')} of {name}, which may replace earlier ones"
     for (operation, amounts), number in cost.written.items():
         yield f"{_some(number, 'call')} of {operation}{f' ({amounts})' if amounts else ''}"
+    yield from cost.limits
     if cost.signatures:
         yield f"up to {_some(cost.signatures, 'signature')}"
 
@@ -261,6 +274,7 @@ def record(cost: Cost) -> dict[str, object]:
             {"operation": operation, "amounts": amounts, "calls": number}
             for (operation, amounts), number in cost.written.items()
         ],
+        "limits": list(cost.limits),
         "signatures": cost.signatures,
         "waiting": cost.waited.total_seconds(),
     }

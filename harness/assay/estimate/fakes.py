@@ -5,11 +5,11 @@ Only the fixture of listed customers is the real one, because it contacts nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import RoleChoice, ScaKind, Target
@@ -23,10 +23,7 @@ from assay.rules.dry_run import DryTarget
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
 from assay.transport.protocol import Delivery, unanswered
 
-if TYPE_CHECKING:
-    from assay.execution.ledger import QuotaUse
-
-__all__ = ["ANYTHING", "NullLedger", "NullTransport", "fixture_of", "signer_of"]
+__all__ = ["ANYTHING", "NullTransport", "fixture_of", "signer_of"]
 
 #: Stands for every secret of a fake customer.
 ANYTHING = "-"
@@ -103,25 +100,6 @@ class FakeSigner(AnyReturnAddress):
         return ScreenFlowResult(
             ending=Ending.CONFIRMED, wire=Wire(method="SIGN", url="dry-run:", status=200)
         )
-
-
-class NullLedger:
-    """A ledger that never refuses."""
-
-    def used(self, use: QuotaUse) -> int:
-        """Return 0: nothing is used."""
-        return 0
-
-    def used_in_all(self, use: QuotaUse) -> int:
-        """Return 0: nothing is used."""
-        return 0
-
-    def note(self, uses: Iterable[QuotaUse], *, run: str) -> None:
-        """Record nothing."""
-
-    def spend(self, use: QuotaUse, *, most: int | None, run: str) -> bool:
-        """Accept the use."""
-        return True
 
 
 def fixture_of(

@@ -20,11 +20,11 @@ from functools import partial
 from pathlib import Path
 
 from assay.binding.target import RoleChoice, Target
-from assay.errors import Shortage
+from assay.errors import CannotArrange, Shortage
 from assay.estimate.dry_run import TrialEstimate, dry_run_trial
 from assay.estimate.role_choices import Count, RoleChoices
 from assay.execution.credentials import UNAUTHENTICATED_TPP
-from assay.execution.guard import UNUSED_DAY, Guard, QuotaRecord, held_back
+from assay.execution.guard import UNUSED_DAY, Guard, held_back
 from assay.execution.ledger import Ledger, default_path
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
@@ -141,7 +141,7 @@ def without_valueless(plan: Plan, target: Target, *, now: datetime) -> Plan:
     return decided(plan, map(schedule.decide, plan.items))
 
 
-def _ledger(target: Target, path: Path | None) -> QuotaRecord | None:
+def _ledger(target: Target, path: Path | None) -> Ledger | None:
     return Ledger.existing(path or default_path()) if has_real_customers(target) else None
 
 
@@ -185,6 +185,7 @@ class _Schedule:
         self.runnable[trial.id] = estimate
         self.spent += estimate.batch
         self.calls += self._price(trial, estimate)
+        self.guard.add_written(estimate.written)
         self.waited += estimate.waited
         return True
 
@@ -209,8 +210,14 @@ class _Schedule:
             return estimate.calls + estimate.signatures
         return max(trial.calls, estimate.calls)
 
-    def _exceeded(self, trial: Trial, estimate: TrialEstimate) -> Iterator[tuple[str, Shortage]]:
+    def _exceeded(
+        self, trial: Trial, estimate: TrialEstimate
+    ) -> Iterator[tuple[str, Shortage | None]]:
         """Yield why the budgets do not allow a trial; nothing if they do."""
+        try:
+            self.guard.check_limits(estimate.written)
+        except CannotArrange as error:
+            yield f"needs {error}", None
         most, price = self.target.budget.calls, self._price(trial, estimate)
         if most is not None and self.calls + price > most:
             calls = f"{price} more calls; {most - self.calls} of {most} left (budget.calls)"

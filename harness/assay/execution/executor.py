@@ -305,7 +305,8 @@ class Executor:
         began = perf_counter()
         sent = self.environment.client.send(request)
         ms = (perf_counter() - began) * 1000
-        guard.see(sent.wire.status, sent.trouble)
+        if sent.sent:  # a link to another host says nothing about this one
+            guard.see(sent.wire.status, sent.trouble)
         at, wire, n = self.fixture.clock(None), sent.wire, self.number()
         if sent.trouble:
             detail = Detail.TIMEOUT if sent.timed_out else None

@@ -15,9 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
+from decimal import Decimal
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from assay.binding.encode import Access, HttpRequest
@@ -26,7 +27,7 @@ from assay.binding.target import Role, Target
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, Shortage
 from assay.execution.item_uses import FINAL
-from assay.execution.limits import check_written
+from assay.execution.limits import amounts, check_written
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.history import Call
 from assay.journal.trial_end import Accesses, record_of
@@ -35,13 +36,13 @@ from assay.planning.obligation import BoundClause
 from assay.planning.plan import Plan
 
 if TYPE_CHECKING:
-    from assay.execution.ledger import QuotaUse
+    from assay.execution.ledger import Ledger, QuotaUse
 
 __all__ = [
     "LIVE_BREAKER",
+    "LIVE_REQUESTS",
     "Customer",
     "Guard",
-    "QuotaRecord",
     "customer_for",
     "customer_of",
     "item_of",
@@ -50,6 +51,9 @@ __all__ = [
 
 #: Failures in a row that end a run on a live bank, unless the target file says otherwise.
 LIVE_BREAKER = 5
+#: How many requests a run makes at a live bank, unless the target file says otherwise.
+LIVE_REQUESTS = 20
+NOUGHT = Decimal(0)
 #: What a probe of a quota needs; the operation follows.
 UNUSED_DAY = "a day with no earlier call of"
 #: What the ledger calls a request, a consent or a signature: each uses something of a customer.
@@ -124,42 +128,25 @@ def item_of(key: str) -> Customer:
     return Customer(name=key, keys=frozenset({f"item:{key}"}))
 
 
-class QuotaRecord(Protocol):
-    """What counts accesses: a ledger, or a fake."""
-
-    def used(self, use: QuotaUse) -> int:
-        """Return how many accesses are recorded."""
-        ...
-
-    def used_in_all(self, use: QuotaUse) -> int:
-        """Return how many accesses and other uses are recorded, whatever the method."""
-        ...
-
-    def note(self, uses: Iterable[QuotaUse], *, run: str) -> None:
-        """Record uses that no limit depends on."""
-        ...
-
-    def spend(self, use: QuotaUse, *, most: int | None, run: str) -> bool:
-        """Record an access if fewer than `most` are recorded; return whether it was."""
-        ...
-
-
 @dataclass(slots=True, kw_only=True)
 class Guard:
     """The limits of one run, and how much of them is used.
 
     `stopped` says why nothing more is sent, if the run was stopped. `spent` are the accesses without the
-    customer, by customer's name and operation. `limits` are the quotas of the contracts, None until
-    they are known.
+    customer, by customer's name and operation. `written` has the number of requests that were made
+    (""), and the sums of their arguments. `limits` are the quotas of the contracts, None until they
+    are known. A dry run is `unbounded`: nothing is limited, or recorded in a ledger.
     """
 
     target: Target
-    book: QuotaRecord | None = None
+    book: Ledger | None = None
     run: str = field(default_factory=lambda: uuid4().hex)
     limits: Mapping[str, int] | None = None
     zones: Mapping[str, tzinfo] = field(default_factory=dict[str, tzinfo])
     paths: Mapping[str, str] = field(default_factory=dict[str, str])
     calls: int = 0
+    written: dict[str, Decimal] = field(default_factory=dict[str, Decimal])
+    unbounded: bool = False
     failures: int = 0
     stopped: str = ""
     spent: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
@@ -204,7 +191,7 @@ class Guard:
         """
         most = self.target.budget.calls
         with self._lock:
-            if most is not None and self.calls >= most:
+            if most is not None and self.calls >= most and not self.unbounded:
                 raise CannotArrange(
                     f"1 more call; 0 of {most} left (budget.calls)", Shortage.BUDGET
                 )
@@ -229,11 +216,47 @@ class Guard:
         self.check_running()
         if operation.writes or operation.grants:
             check_written(call, operation, request, target or self.target)
+            self._count_written(operation, request, target or self.target)
         self.count()
         if has_real_customers(self.target) and absent(call, request, self.target):
             # A live bank keeps real time, whatever the target file or a fixture says.
             at = datetime.now(UTC) if self.target.is_live else now()
             self._spend(operation.id, who(), at)
+
+    @property
+    def most_written(self) -> Mapping[str, Decimal]:
+        """How many requests a run makes at most (""), and the sums of their arguments."""
+        safety = self.target.safety
+        requests = safety.requests or (LIVE_REQUESTS if self.target.is_live else None)
+        number = {} if requests is None else {"": Decimal(requests)}
+        return number | {name: Decimal(limit) for name, limit in safety.total.items()}
+
+    def check_limits(self, added: Mapping[str, Decimal]) -> None:
+        """Check that so many more requests, of these sums, are within the limits of the run.
+
+        Raises:
+            CannotArrange: they are not; the text names the key of `safety` that says so.
+
+        """
+        for name, limit in self.most_written.items():
+            more, rest = added.get(name, NOUGHT), limit - self.written.get(name, NOUGHT)
+            if more > rest:
+                noun = f"of {name}" if name else "request" if more == 1 else "requests"
+                key = "total" if name else "requests"
+                left = f"{max(rest, NOUGHT)} of {limit} left (safety.{key})"
+                raise CannotArrange(f"{more} more {noun}; {left}")
+
+    def add_written(self, added: Mapping[str, Decimal]) -> None:
+        """Count requests that are made, or planned."""
+        for name, number in added.items():
+            self.written[name] = self.written.get(name, NOUGHT) + number
+
+    def _count_written(self, operation: Operation, request: HttpRequest, target: Target) -> None:
+        added = amounts(operation, request, target)
+        with self._lock:
+            if not self.unbounded:
+                self.check_limits(added)
+            self.add_written(added)
 
     def note_use(
         self, who: Customer, items: Mapping[str, int], now: Callable[[], datetime]
@@ -299,7 +322,7 @@ class Guard:
             if not self.book.spend(use, most=most, run=self.run):
                 needed = held_back(1, operation, 0, most or 0, who.name)
                 raise CannotArrange(needed, Shortage.BUDGET)
-        elif most is not None:
+        elif most is not None and not self.unbounded:
             raise CannotArrange(f"a ledger of accesses of {operation} (--ledger)")
         with self._lock:
             self.spent[who.name, operation] += 1

@@ -23,7 +23,7 @@ from assay.history import Call
 from assay.planning.plan import read_only
 from assay.planning.remedies import ALLOW_WRITES, REMEDIES
 
-__all__ = ["check_offered", "check_written"]
+__all__ = ["amounts", "check_offered", "check_written"]
 
 #: The key with what the fixture provider can arrange.
 _OFFERS: Final = ("fixtures", "offers")
@@ -65,7 +65,7 @@ def check_written(call: Call, operation: Operation, request: HttpRequest, target
             "a bank that is not live, because no malformed request is written to a live bank (safety)"
         )
     binding = target.operations.get(operation.id, BARE)
-    for name in dict.fromkeys((*safety.only, *safety.most)):
+    for name in dict.fromkeys((*safety.only, *safety.most, *safety.total)):
         # A modification has only what it changes, and a cancellation nothing of the request.
         strict = live and bool(operation.makes) and not operation.about_consent
         if not strict and name not in argument_names(operation, binding):
@@ -87,6 +87,21 @@ def argument_names(operation: Operation, binding: OperationBinding) -> frozenset
     return frozenset(name for name in (*operation.arguments, *binding.arguments, *special) if name)
 
 
+def amounts(operation: Operation, request: HttpRequest, target: Target) -> dict[str, Decimal]:
+    """Return how much a request adds to the limits of a run: to the number (""), and to the sums."""
+    binding = target.operations.get(operation.id, BARE)
+    added = {"": Decimal(bool(operation.makes))}
+    for name in target.safety.total:
+        spelling = binding.arguments.get(name)
+        values = [*_values(spelling, request)] if spelling else []
+        # In a body, the first is among the others, which have the same name.
+        several = spelling and spelling.place is Place.BODY and len(values) > 1
+        numbers = [_number(value, spelling) for value in values if spelling]
+        known = [abs(number) for number in numbers[bool(several) :] if number is not None]
+        added[name] = sum(known, Decimal(0))
+    return added
+
+
 def _check_value(name: str, value: Json, spelling: Spelling, target: Target, *, live: bool) -> None:
     safety = target.safety
     if name in safety.only:
@@ -95,10 +110,11 @@ def _check_value(name: str, value: Json, spelling: Spelling, target: Target, *, 
         items = cast("list[Json]", value) if isinstance(value, list) else [value]
         if not all(item in allowed or str(item) in allowed for item in items):
             raise CannotArrange(f"{name} to be listed in safety.only")
-    if name in safety.most:
-        number = _number(value, spelling)
-        if live if number is None else abs(number) > Decimal(safety.most[name]):
-            raise CannotArrange(f"{name} of no more than {safety.most[name]} (safety.most)")
+    for key, limits in (("most", safety.most), ("total", safety.total)):
+        if name in limits:
+            number = _number(value, spelling)
+            if live if number is None else abs(number) > Decimal(limits[name]):
+                raise CannotArrange(f"{name} of no more than {limits[name]} (safety.{key})")
 
 
 def _number(value: Json, spelling: Spelling) -> Decimal | None:

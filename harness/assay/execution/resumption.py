@@ -45,7 +45,7 @@ class RecordedProgress:
 
     `elsewhere` counts the obligations of other shards. `done` says for each trial how often it was
     run, and whether it showed less than in the base context. `searches` are done, too. `exchanges`
-    is the highest number of an exchange, `calls` how many were made. `names` counts the pseudonyms
+    is the highest number of an exchange, `calls` how many were made, and `operations` which. `names` counts the pseudonyms
     of each kind. `abandoned` are the lines of what is run again. `complete` is true if nothing is
     missing.
     """
@@ -65,6 +65,7 @@ class RecordedProgress:
     searches: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
     exchanges: int = 0
     calls: int = 0
+    operations: Counter[str] = field(default_factory=Counter[str])
     names: dict[str, int] = field(default_factory=dict[str, int])
     abandoned: list[range] = field(default_factory=list[range])
     complete: bool = False
@@ -191,7 +192,8 @@ class _ProgressReader:
                 progress.faults.append(f"{line.text('where')}: {line.text('what')}")
             case "search":
                 key = (line.text("contract"), line.text("how"), line.text("operation", ""))
-                progress.searches.add(key)
+                if not line.text("stopped", ""):
+                    progress.searches.add(key)
             case _:
                 pass
 
@@ -223,6 +225,7 @@ def read_progress(path: Path) -> RecordedProgress:
         if kind == "exchange":
             progress.exchanges = max(progress.exchanges, line.count("n"))
             progress.calls += 1
+            progress.operations[line.text("operation", "")] += 1
         elif kind == "search":
             progress.calls += line.count("exchanges")
         if not abandoned:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 
 from assay.contract.model import Contract
@@ -17,6 +18,7 @@ from assay.execution import ambient, contextual
 from assay.execution.ambient import FindingSource, Sources
 from assay.execution.contextual import run_contexts
 from assay.execution.environment import Environment
+from assay.execution.parallel_trials import RecordedRun
 from assay.execution.resumption import RecordedProgress
 from assay.execution.run_values import Options, RunResult, TrialResult
 from assay.execution.trial_recorder import TrialRecorder
@@ -103,7 +105,18 @@ class Session:
         self.masking.shown |= progress.shown
         self.journal.redactor.counts |= progress.names
         self.environment.guard.calls = progress.calls
+        self._restore_requests(progress)
         self.environment.guard.spent += progress.spent
+
+    def _restore_requests(self, progress: RecordedProgress) -> None:
+        """Count the requests that were made before, each at its greatest amount."""
+        guard, most = self.environment.guard, self.environment.target.safety.most
+        for contract in self.plan.contracts.values():
+            for each in contract.operations.values():
+                number = progress.operations[each.id] * each.writes
+                limits = guard.most_written.items()
+                sums = {name: number * Decimal(most.get(name, limit)) for name, limit in limits}
+                guard.add_written(sums | {"": Decimal(number * bool(each.makes))})
 
     def open(self) -> None:
         """Write the header, the whole plan, and the verdicts that are known before the first trial."""
@@ -175,10 +188,9 @@ class Session:
             reason = f"the fixture provider failed: {error}"
             return TrialResult(verdicts=indeterminate(trial.settles, reason), done=False)
         except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
-            self._fault(trial, error)
-            return TrialResult(
-                verdicts=indeterminate(trial.settles, f"harness fault: {self.faults[-1]}")
-            )
+            self.fault(trial.id, error)
+            reason = f"harness fault: {self.faults[-1]}"
+            return TrialResult(verdicts=indeterminate(trial.settles, reason))
         self._assembly.see_trial(run.history)
         self.masking.see_base(self.plan, trial, run.history)
         done = not (run.stopped and self.environment.guard.stopped)
@@ -212,7 +224,7 @@ class Session:
                 raise
             done = False
         except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
-            self._fault(trial, error)
+            self.fault(trial.id, error)
         own = {obligation.id for obligation in trial.settles}
         for finding in result.findings:
             verdict = finding.verdict
@@ -235,11 +247,11 @@ class Session:
         self._assembly.see_trial(run.history)
         return run
 
-    def _fault(self, trial: Trial, error: Exception) -> None:
-        """Record a fault of the harness in a trial."""
+    def fault(self, where: str, error: Exception) -> None:
+        """Record a fault of the harness in a trial or a search."""
         what = self.journal.redactor.bounded(f"{type(error).__name__}: {error}", 500)
-        self.faults.append(f"{trial.id}: {what}")
-        self.journal.write("fault", {"where": trial.id, "what": what})
+        self.faults.append(f"{where}: {what}")
+        self.journal.write("fault", {"where": where, "what": what})
 
     def replay(
         self, name: str, contract: Contract, steps: Script, *, seed: int | None = None
@@ -252,6 +264,12 @@ class Session:
         """
         environment = None if seed is None else self.environment.seeded(seed)
         run = self.recorder.perform_steps(name, steps, contract, environment)
+        self._assembly.see_trial(run.history)
+        return run
+
+    def record_run(self, name: str, seen: RecordedRun) -> ProbeRun:
+        """Record what a search did before, as a trial of its own."""
+        run = self.recorder.write(name, seen)
         self._assembly.see_trial(run.history)
         return run
 

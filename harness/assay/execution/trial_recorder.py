@@ -55,7 +55,7 @@ class TrialRecorder:
         """End the trials that run ahead, and write what they did until now."""
         for name, ahead in self._lanes.stop() if self._lanes else ():
             with suppress(Exception):
-                self._write(name, ahead)
+                self.write(name, ahead)
         self._lanes = None
 
     def started(self, trial: Trial) -> bool:
@@ -70,7 +70,7 @@ class TrialRecorder:
 
         """
         if self._lanes is not None:
-            return self._write(trial.id, self._lanes.take(trial))
+            return self.write(trial.id, self._lanes.take(trial))
         environment = self.environment.for_trial(trial.choice)
         return self.perform_steps(trial.id, self._script(trial), self._contract(trial), environment)
 
@@ -148,8 +148,8 @@ class TrialRecorder:
             except Exception as error:  # noqa: BLE001 -- raised again in the trial's turn
                 ahead.error = error
 
-    def _write(self, name: str, ahead: RecordedRun) -> ProbeRun:
-        """Write what a trial did ahead of its turn, under the numbers that are next now."""
+    def write(self, name: str, ahead: RecordedRun) -> ProbeRun:
+        """Write what a trial or a search did before, under the numbers that are next now."""
         self.journal.redactor.begin()
         self._learn_under_way()
         events: list[Event] = []

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from assay.contexts.context import Context, label
+from assay.execution.parallel_trials import RecordedRun
 from assay.fuzzing.sequences.abstract_step import AbstractSequence
 from assay.fuzzing.sequences.step_codec import encode_step
 from assay.history import Exchange
@@ -44,7 +45,7 @@ class FuzzFinding:
 
     `context` are the values of dimensions that the violation takes. `seconds` is the time from
     the start of the search until it was found and shortened, `after` the number of sequences
-    run by then.
+    run by then. `seen` is the run of the sequence that showed it.
     """
 
     obligation: str
@@ -53,6 +54,7 @@ class FuzzFinding:
     context: Context = ()
     seconds: float
     after: int
+    seen: RecordedRun = field(default_factory=RecordedRun, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ the caller replays that sequence once more for the journal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
@@ -19,9 +19,10 @@ from assay.binding.join import BoundContract
 from assay.contexts.context import Context, in_context, mapped
 from assay.contexts.dimensions import dimensions
 from assay.contract.model import Capability, Contract
-from assay.errors import CannotArrange
+from assay.errors import CannotArrange, TargetError
 from assay.execution.environment import Environment
 from assay.execution.executor import Executor, executing, run_probe
+from assay.execution.parallel_trials import RecordedRun
 from assay.fuzzing.allowed_actions import allowed_actions
 from assay.fuzzing.engine import (
     ExplorationEnded,
@@ -37,6 +38,7 @@ from assay.fuzzing.sequences.concretize import ANYWHERE, Concretizer, script
 from assay.fuzzing.sequences.sequence import SequenceBuilder
 from assay.fuzzing.sequences.shrink import needed, shrink
 from assay.history import Advance, Advanced, Call, Event, History, Step
+from assay.history.events import ProbeRun
 from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
 from assay.rules.clauses import clauses_of
@@ -55,9 +57,14 @@ class ObligationBroken(ExplorationEnded):
     """A sequence violates an obligation; ends the current exploration."""
 
     def __init__(
-        self, sequence: AbstractSequence, broken: Sequence[Breach], context: Context = ()
+        self,
+        sequence: AbstractSequence,
+        broken: Sequence[Breach],
+        context: Context,
+        seen: RecordedRun,
     ) -> None:
         self.sequence, self.breaches, self.context = sequence, tuple(broken), context
+        self.seen = RecordedRun(entries=[*seen.entries], run=ProbeRun(history=History()))
         super().__init__(broken[0].obligation)
 
 
@@ -68,6 +75,7 @@ class Search:
     It is the target's side of sequences (`sequences.sequence.SequenceTarget`). The
     actions are those of the `whole` plan, even where only a part of it is run. A search by
     schemas needs the contracts as `bound`, and may be restricted to one `operation`.
+    `failed` says why nothing can be tried any more, if the fixture provider failed.
     """
 
     plan: Plan
@@ -83,11 +91,14 @@ class Search:
     known: frozenset[str] = frozenset()
     bound: Sequence[BoundContract] = ()
     operation: str = ""
+    failed: str = ""
     reach: Reach = field(init=False)
     _planned: frozenset[str] = field(init=False)
     _watched: WatchedContext = field(default_factory=WatchedContext)
     _executor: Executor | None = None
     _torn: bool = False
+    _found: ObligationBroken | None = None
+    _seen: RecordedRun = field(default_factory=RecordedRun)
     _fixture: AbstractContextManager[Executor] | None = None
 
     def __post_init__(self) -> None:
@@ -135,7 +146,7 @@ class Search:
             history = self._history(sequence, watched.values)
             self.reach.see(watched, history.events)
             if broken := self._judged(history):
-                raise ObligationBroken(sequence, broken, watched.context)
+                raise self._broken(sequence, broken, watched.context)
             if self._spent():
                 raise ExplorationEnded("the limits are reached")
 
@@ -163,16 +174,32 @@ class Search:
         self, explore: Callable[[], None], on_finding: Callable[[FuzzFinding], None]
     ) -> bool:
         """Run sequences until one violates something; return whether the search may go on."""
+        self._found, ended = None, True
         try:
-            explore()
-        except ObligationBroken as broken:
+            with suppress(ExplorationEnded):
+                explore()
+                ended = False
+            if self._found is None:
+                return not ended and not self._spent()
             self.reach.quiet = 0
-            for finding in self._shortened(broken, self.limits.tries):
+            for finding in self._shortened(self._found, self.limits.tries):
                 self.findings.append(finding)
                 on_finding(finding)
-        except ExplorationEnded:
-            return False
+        except BaseException:  # what was found is not lost
+            if self._found is not None:
+                known = {finding.obligation for finding in self.findings}
+                for finding in self._shortened(self._found, tries=0):
+                    if finding.obligation not in known:
+                        on_finding(finding)
+            raise
         return not self._spent()
+
+    def _broken(
+        self, sequence: AbstractSequence, broken: Sequence[Breach], context: Context
+    ) -> ObligationBroken:
+        """Return what ends an exploration, after noting it."""
+        self._found = ObligationBroken(sequence, broken, context, self._seen)
+        return self._found
 
     def result(self) -> SearchResult:
         """Return the result of the search so far."""
@@ -195,7 +222,8 @@ class Search:
         broken = self.violations(sequence, context)
         if not broken:
             return ()
-        findings = tuple(self._shortened(ObligationBroken(sequence, broken, context), tries=0))
+        seen = ObligationBroken(sequence, broken, context, self._seen)
+        findings = tuple(self._shortened(seen, tries=0))
         self.findings += findings
         return findings
 
@@ -205,14 +233,32 @@ class Search:
 
     def _history(self, sequence: AbstractSequence, context: Context) -> History:
         """Run a sequence with a fixture of its own."""
-        probe_run = run_probe(
-            in_context(script(sequence, self.contract.zone), context),
-            self.environment,
-            self.contract.operations,
-            number=self.number,
-            record=lambda _event, _access: None,
-        )
+        self._seen = RecordedRun()
+        try:
+            probe_run = run_probe(
+                in_context(script(sequence, self.contract.zone), context),
+                self.environment,
+                self.contract.operations,
+                number=self.number,
+                record=self._seen.add,
+            )
+        except TargetError as error:
+            self.fail(error)
+            return History()
         return probe_run.history
+
+    def fail(self, error: TargetError | CannotArrange) -> None:
+        """Note why nothing can be tried any more; a target that never answered ends the run."""
+        if isinstance(error, CannotArrange):
+            self.failed = self.failed or f"needs {error}"
+        elif not self.environment.client.reached:
+            raise error
+        self.failed = self.failed or f"the fixture provider failed: {error}"
+
+    @property
+    def stopped(self) -> str:
+        """Why nothing can be tried any more; empty if something can."""
+        return self.environment.guard.stopped or self.failed
 
     def _shortened(self, broken: ObligationBroken, tries: int) -> Iterator[FuzzFinding]:
         """Shorten a sequence for each obligation that it violates."""
@@ -223,21 +269,22 @@ class Search:
                     breach.obligation == name for breach in self.violations(sequence, context)
                 )
 
-            sequence, context = broken.sequence, broken.context
-            if tries:
+            sequence, context, seen = broken.sequence, broken.context, broken.seen
+            if tries and not self.stopped:
                 context = needed(context, partial(breaks, sequence))
                 sequence = shrink(sequence, partial(breaks, context=context), most=tries)
                 context = needed(context, partial(breaks, sequence))
             shortened = (sequence, context) != (broken.sequence, broken.context)
             # A target that is not deterministic may not violate it once more.
-            every = (
-                *(self.violations(sequence, context) if shortened else ()),
-                *broken.breaches,
-            )
+            again = self.violations(sequence, context) if shortened else ()
+            if any(breach.obligation == name for breach in again):
+                seen = ObligationBroken(sequence, again, context, self._seen).seen
+            every = (*again, *broken.breaches)
             self.known |= {name}
             yield FuzzFinding(
                 obligation=name,
                 breach=next(breach for breach in every if breach.obligation == name),
+                seen=seen,
                 sequence=sequence,
                 context=context,
                 seconds=monotonic() - self.began,
@@ -259,6 +306,9 @@ class Search:
             # The step is left out of the sequence, but a part of what its context adds was done.
             self._torn |= len(self._executor.events) > before
             raise
+        except TargetError as error:
+            self.fail(error)
+            raise ExplorationEnded(self.failed) from None
 
     def judge(self, sequence: Sequence[AbstractStep]) -> None:
         """Judge the sequence so far.
@@ -272,7 +322,7 @@ class Search:
             return
         broken = self._judged(History(events=tuple(self._executor.events)))
         if broken:
-            raise ObligationBroken(tuple(sequence), broken, self._watched.context)
+            raise self._broken(tuple(sequence), broken, self._watched.context)
         if self._spent():
             raise ExplorationEnded("the limits are reached")
 
@@ -292,8 +342,18 @@ class Search:
 
         """
         self.sequences += 1
-        self._fixture = executing(self.environment, self.contract.operations, number=self.number)
-        self._executor = self._fixture.__enter__()
+        if self.stopped:
+            raise ExplorationEnded(self.stopped)
+        self._seen = RecordedRun()
+        fixture = executing(
+            self.environment, self.contract.operations, number=self.number, record=self._seen.add
+        )
+        try:
+            self._executor = fixture.__enter__()
+        except TargetError as error:
+            self.fail(error)
+            raise ExplorationEnded(self.failed) from None
+        self._fixture = fixture
         chosen = self.reach.next_context() if context is None else context
         self._watched, self._torn = WatchedContext(context=chosen), False
         clock = self.perform(Advance())
@@ -322,7 +382,7 @@ class Search:
         limits = self.limits
         late = limits.seconds is not None and monotonic() - self.began > limits.seconds
         enough = limits.findings is not None and len(self.findings) >= limits.findings
-        return late or enough or self.stale or not self._affords(1)
+        return late or enough or self.stale or bool(self.stopped) or not self._affords(1)
 
     @property
     def stale(self) -> bool:

@@ -20,7 +20,7 @@ from assay.contexts.context import Context, in_context
 from assay.contexts.dimensions import dimensions
 from assay.contract.files.document import file_name
 from assay.contract.model import Contract
-from assay.errors import InputError, did_you_mean
+from assay.errors import CannotArrange, InputError, JournalError, TargetError, did_you_mean
 from assay.execution.ambient import FindingSource
 from assay.execution.session import Session
 from assay.fuzzing.allowed_actions import allowed_actions, has_fresh_customers
@@ -38,15 +38,19 @@ from assay.fuzzing.search_coverage import value_named
 from assay.fuzzing.sequences.concretize import script
 from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence, write
 from assay.fuzzing.sequences.sequence_names import foreign_names
+from assay.history import History
+from assay.history.events import ProbeRun
 from assay.journal.trial_end import TrialEnd
 from assay.judging.judge import judge
-from assay.judging.verdict import Standing, Verdict, weigh
+from assay.judging.verdict import Evidence, Standing, Verdict, weigh
 from assay.planning.plan import Plan, restrict
 from assay.rules.clauses import clauses_of
 from assay.rules.evidence import evidence_of
 
 #: The folder of recorded sequences, beside the journal.
 SEQUENCES = "sequences"
+#: A run that was not made, for the search had ended.
+ENDED = ProbeRun(history=History(), stopped="ended")
 #: Receives each finding of a search.
 OnFinding: TypeAlias = Callable[[FuzzFinding], None]
 #: Generates and runs the sequences of a search, and passes on each finding.
@@ -72,7 +76,8 @@ class SearchSession:
     def search(self, request: SearchRequest, limits: SearchLimits | None = None) -> SearchResult:
         """Search one contract in one way, and record the findings as verdicts.
 
-        The limits are those of the target, unless others are given.
+        The limits are those of the target, unless others are given. Whatever ends a search, what it
+        found is recorded: as the search saw it, where nothing can be sent any more.
 
         Raises:
             TargetError: the target's fixture provider cannot be used at all.
@@ -91,28 +96,52 @@ class SearchSession:
             bound=self.bound,
             operation=request.operation,
         )
-        if not search.limits.reads and not has_fresh_customers(search):
-            search.limits = limits_of(session.environment.target, request.times, fresh=False)
         findings: list[tuple[FuzzFinding, Path | None]] = []
 
         def keep(finding: FuzzFinding) -> None:
             findings.append((finding, self._save(finding, contract, how)))
 
-        self._retry_saved(search, contract, keep)
-        result = SEARCH_METHODS[how](search, keep)
-        if search.limits.reads:
-            note = f"only reads: {search.limits.restricted}"
-            result = replace(result, notes=(note, *result.notes))
+        try:
+            result = self._searched(search, request, keep)
+        except KeyboardInterrupt:
+            for finding, path in findings:
+                self._record_verdict(finding, contract, how, path, again=False)
+            raise
         for finding, path in findings:
-            self._record_verdict(finding, contract, how, path)
+            self._record_verdict(finding, contract, how, path, again=not search.stopped)
         documented = [
-            self._recorded_answer(finding, contract, number)
+            self._recorded_answer(finding, contract, number, again=not search.stopped)
             for number, finding in enumerate(result.documented, 1)
         ]
         record = self._record(request, result, findings) | {"documented": documented}
+        if search.stopped:  # a resumed run searches again
+            record["stopped"] = session.journal.redactor.bounded(search.stopped, 400)
         session.journal.write("search", record)
         session.end_trial(TrialEnd(trial=f"{contract}/{how}"))
         return result
+
+    def _searched(self, search: Search, request: SearchRequest, keep: OnFinding) -> SearchResult:
+        """Search until something ends it; the notes say what did."""
+        session = self.session
+        try:
+            if not search.limits.reads and not has_fresh_customers(search):
+                search.limits = limits_of(session.environment.target, request.times, fresh=False)
+            self._retry_saved(search, request.contract, keep)
+            result = SEARCH_METHODS[request.how](search, keep)
+        except JournalError:
+            raise
+        except (TargetError, CannotArrange) as error:
+            search.fail(error)
+            result = search.result()
+        except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
+            session.fault(f"{request.contract}/{request.how}", error)
+            result = search.result()
+        if search.failed:  # no other search gets any further, and the run has ended early
+            guard = session.environment.guard
+            guard.stopped = guard.stopped or session.journal.redactor.bounded(search.failed, 400)
+        reads = f"only reads: {search.limits.restricted}" if search.limits.reads else ""
+        ended = f"ended early: {search.stopped}" if search.stopped else ""
+        return replace(result, notes=(*filter(None, [reads, ended]), *result.notes))
 
     def _retry_saved(
         self, search: Search, contract: str, keep: Callable[[FuzzFinding], None]
@@ -156,18 +185,16 @@ class SearchSession:
         return path
 
     def _record_verdict(
-        self, finding: FuzzFinding, contract: str, how: str, path: Path | None
+        self, finding: FuzzFinding, contract: str, how: str, path: Path | None, *, again: bool
     ) -> None:
-        """Replay a finding's sequence for the record, and record its verdict."""
+        """Record a finding's verdict, with its sequence: performed again, or else as it was seen."""
         name = f"{contract}/{how}#{finding.obligation.partition('/')[2]}"
-        bound = self.plan.contracts[contract]
-        steps = in_context(script(finding.sequence, bound.zone), finding.context)
-        probe_run = self.session.replay(name, bound, steps)
-        evidence = tuple(
-            breach.evidence
-            for breach in self.session.broken(self.plan, contract, probe_run.history)
-            if breach.obligation == finding.obligation
-        )
+        probe_run = self._replayed(name, contract, finding) if again else ENDED
+        evidence = self._evidence(finding, contract, probe_run)
+        if probe_run.stopped and not evidence:
+            name += "#seen"
+            probe_run = self.session.record_run(name, finding.seen)
+            evidence = self._evidence(finding, contract, probe_run)
         reason = f"found by random search ({how})"
         if evidence:
             standing = Standing.VIOLATES
@@ -185,19 +212,39 @@ class SearchSession:
         )
         self.session.record_finding(verdict, FindingSource(trial=name, replay=path))
 
+    def _evidence(
+        self, finding: FuzzFinding, contract: str, probe_run: ProbeRun
+    ) -> tuple[Evidence, ...]:
+        """Return how a run violates the obligation of a finding."""
+        return tuple(
+            breach.evidence
+            for breach in self.session.broken(self.plan, contract, probe_run.history)
+            if breach.obligation == finding.obligation
+        )
+
+    def _replayed(
+        self, name: str, contract: str, finding: FuzzFinding | DocumentFinding
+    ) -> ProbeRun:
+        """Perform the sequence of a finding once more, for the record."""
+        bound = self.plan.contracts[contract]
+        steps = in_context(script(finding.sequence, bound.zone), finding.context)
+        try:
+            return self.session.replay(name, bound, steps)
+        except TargetError as error:
+            return ProbeRun(history=History(), stopped=str(error))
+
     def _recorded_answer(
-        self, finding: DocumentFinding, contract: str, number: int
+        self, finding: DocumentFinding, contract: str, number: int, *, again: bool
     ) -> dict[str, object]:
         """Replay an answer that the exported document does not allow, and return its record."""
         trial = f"{contract}/schema#{finding.operation}-{number}"
-        bound = self.plan.contracts[contract]
-        steps = in_context(script(finding.sequence, bound.zone), finding.context)
-        probe_run = self.session.replay(trial, bound, steps)
+        probe_run = self._replayed(trial, contract, finding) if again else ENDED
         exchanges = probe_run.history.exchanges
         last = exchanges[-1] if exchanges else None
-        again = finding.again(last) if last else None
+        remark = finding.again(last) if last else None
         bounded = self.session.journal.redactor.bounded
-        says = again.says if again else "not reproduced: the target is not deterministic"
+        lost = "not performed again" if probe_run.stopped else "the target is not deterministic"
+        says = remark.says if remark else f"not reproduced: {lost} ({finding.remark.says})"
         return {
             "operation": finding.operation,
             "clauses": [*finding.clauses],

@@ -24,7 +24,7 @@ from assay.binding.read import find_target, read_target
 from assay.binding.spelling import keys_without_value
 from assay.binding.target import Target, TransportKind
 from assay.contexts.covering import Depth
-from assay.contract.parse import find_contract, parse_contract
+from assay.contract.parse import parse_contracts
 from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of
 from assay.fixtures.roles import only_roles
@@ -209,7 +209,7 @@ def prepare(
     if (moment := target.fixtures.now) is not None:
         now = partial(_standing, moment)
     named = contracts or target.own_contracts or SHIPPED
-    parsed = [parse_contract(find_contract(name)) for name in named]
+    parsed = parse_contracts(named)
     bound = bind(parsed, target)
     whole = _lasting(plan(bound, target, select), target)
     planned = _waiting(whole, bound, target, select, wait=wait, now=now)
@@ -266,7 +266,8 @@ def _assessment(
 
     Elsewhere every planned trial can run, so there is nothing to assess.
     """
-    limits = target.budget.calls, target.safety.only, target.safety.most
+    safety = target.safety
+    limits = target.budget.calls, safety.only, safety.most, safety.requests, safety.total
     if customers_of(target) is Customers.CREATED and not any(limits):
         return None
     from assay.estimate.feasibility import assess  # noqa: PLC0415 -- not for a bank in this process

@@ -84,7 +84,7 @@ class RelayedRecorder(TrialRecorder):
         recorded = self.runs.pop(trial.id, None)
         if recorded is None:
             return TrialRecorder.perform(self, trial)
-        return self._write(trial.id, recorded)
+        return self.write(trial.id, recorded)
 
     def stop(self) -> None:
         """Write what workers did that was not taken up: it was sent, and belongs to the record."""
@@ -92,7 +92,7 @@ class RelayedRecorder(TrialRecorder):
         runs, self.runs = self.runs, {}
         for name, recorded in runs.items():
             with suppress(Exception):
-                self._write(name, recorded)
+                self.write(name, recorded)
 
 
 def sending(session: Session, journal: TrialJournal) -> SendingRecorder:

@@ -28,7 +28,7 @@ from assay.sandbox.payments.control import ControlRequest, answer_payment_contro
 from assay.sandbox.payments.lifecycle import PaymentContext, advance
 from assay.sandbox.payments.terms import FACTORS, SEGMENTS, Segment
 from assay.sandbox.policies import Policies
-from assay.sandbox.world import HoldingSpec, Registry, World, open_holdings
+from assay.sandbox.world import DEMO, HoldingSpec, Registry, World, open_holdings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -149,6 +149,8 @@ def _open(content: _Content, registry: Registry) -> Answer:
 
 def _close(id: str, registry: Registry) -> Answer:
     _world(id, registry)
+    if id == DEMO:
+        raise ControlError("the demo world always exists", 409)
     registry.close(id)
     return Answer(status=204, body=b"")
 

@@ -20,7 +20,7 @@ from assay.binding.encode import Access
 from assay.binding.join import BoundContract, bind, capabilities
 from assay.binding.target import Target
 from assay.contract.model import Capability, Contract, Party
-from assay.contract.parse import find_contract, parse_contract
+from assay.contract.parse import parse_contracts
 from assay.errors import InputError
 from assay.execution.session import RunResult
 from assay.history import AnsweredCall, Authorised, History
@@ -174,7 +174,7 @@ def open_recording(
     target = load_target(target_name, waivers)
     journal = read_trials(path) if is_journal(path) else None
     names = contracts or (journal.contracts if journal else target.own_contracts or SHIPPED)
-    parsed = [parse_contract(find_contract(name)) for name in names]
+    parsed = parse_contracts(names)
     if journal is not None:
         _check_digests(path, parsed, journal)
     bound = bind(parsed, target)

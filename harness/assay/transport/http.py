@@ -109,11 +109,11 @@ class HttpClient:
             if problem:
                 if not self.reached:
                     raise AuthenticationError(problem, unconnected=True) from None
-                return unanswered(request, str(problem))
+                return unanswered(request, str(problem), sent=True)
             if isinstance(error, UNCONNECTED) and not self.reached:
                 raise TargetError(_describe(error, self.timeout)) from None
             late = isinstance(error, httpx.TimeoutException) and not isinstance(error, UNCONNECTED)
-            return unanswered(request, _describe(error, self.timeout), timed_out=late)
+            return unanswered(request, _describe(error, self.timeout), timed_out=late, sent=True)
         self.reached = True
         headers = tuple(response.headers.multi_items())
         return answered(request, response.status_code, headers, body, truncated=truncated)

@@ -31,12 +31,13 @@ OTHER_HOST = "links to other hosts are not followed"
 class Delivery:
     """The result of sending a request: the wire data, or why there is none.
 
-    `timed_out` says that the time limit was the reason.
+    `timed_out` says that the time limit was the reason; `sent` is false if nothing was sent at all.
     """
 
     wire: Wire
     trouble: str = ""
     timed_out: bool = False
+    sent: bool = True
 
 
 class Transport(Protocol):
@@ -65,7 +66,9 @@ class Transport(Protocol):
         ...
 
 
-def unanswered(request: HttpRequest, trouble: str, *, timed_out: bool = False) -> Delivery:
+def unanswered(
+    request: HttpRequest, trouble: str, *, timed_out: bool = False, sent: bool = False
+) -> Delivery:
     """Return the delivery of a request without an answer, and the reason."""
     wire = Wire(
         method=request.method,
@@ -73,7 +76,7 @@ def unanswered(request: HttpRequest, trouble: str, *, timed_out: bool = False) -
         request_headers=request.headers,
         request_body=request.body,
     )
-    return Delivery(wire=wire, trouble=trouble, timed_out=timed_out)
+    return Delivery(wire=wire, trouble=trouble, timed_out=timed_out, sent=sent)
 
 
 def answered(

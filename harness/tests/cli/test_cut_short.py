@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 import threading
 
 import pytest
@@ -17,10 +18,10 @@ RUN = ("run", "-k", SOME, "--out", "out")
 
 
 def test_reports_that_cannot_be_written(tmp_path):
-    """The summary is printed, the journal is whole and can be rendered, and the exit code is 4."""
+    """The summary is printed, the journal is whole and can be rendered, and the exit code is 2."""
     (tmp_path / "out" / "report.html").mkdir(parents=True)
     code, out, err = assay(*RUN, cwd=tmp_path)
-    assert 4 == code
+    assert 2 == code
     assert "The gateway meets all" in out
     assert "report: " not in out
     assert "assay: out/report.html: cannot be written: Is a directory" in err.splitlines()
@@ -39,7 +40,7 @@ def test_a_disk_that_is_full_when_the_reports_are_made(tmp_path, monkeypatch):
 
     monkeypatch.setattr(results, "write_reports", full)
     code, out, err = assay(*RUN, "--quiet", cwd=tmp_path)
-    assert 4 == code
+    assert 2 == code
     assert out.startswith("28 planned: 28 conform")
     assert 4 == err.count("cannot be written: File too large")
     assert {"journal.jsonl"} == {path.name for path in (tmp_path / "out").iterdir()}
@@ -51,7 +52,7 @@ def test_the_same_when_a_journal_is_judged(tmp_path, monkeypatch):
     (tmp_path / "judged" / "report.md").mkdir(parents=True)
     options = ("-k", SOME, "--out", "judged")
     code, out, _ = assay("judge", "out/journal.jsonl", "--json", *options, cwd=tmp_path)
-    assert (4, 28) == (code, json.loads(out)["counts"]["conforms"])
+    assert (2, 28) == (code, json.loads(out)["counts"]["conforms"])
 
 
 def test_a_disk_that_is_full_during_the_run(tmp_path):
@@ -88,6 +89,28 @@ def test_a_signal_names_the_folder(tmp_path, monkeypatch, number):
     code, out, _ = assay("report", "out/journal.jsonl", "--partial", cwd=tmp_path)
     assert 0 == code
     assert "the run ended before this obligation was tested" in out
+
+
+def test_a_signal_that_gets_lost(tmp_path, monkeypatch):
+    """A run ends at the next trial if the signal came where Python ignores exceptions."""
+    number = iter(range(100))
+
+    class Finalized:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def lose(self, *given):
+        if next(number) == 6:
+            Finalized()
+        return real(self, *given)
+
+    real = run_command.Session.run_trial
+    monkeypatch.setattr(run_command.Session, "run_trial", lose)
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    code, _, err = assay(*RUN, cwd=tmp_path)
+    assert 130 == code
+    assert 7 == next(number)
+    assert "assay: the run ended early; its journal is out/journal.jsonl" in err.splitlines()
 
 
 def test_the_signal_handler_is_restored():

@@ -191,6 +191,45 @@ def test_reasons_have_no_private_value():
     assert "FR76" not in said
 
 
+# -- the number and the sum of requests ------------------------------------------------
+@pytest.mark.parametrize(
+    ("environment", "safety", "reasons"),
+    [
+        ("live", {"requests": 2}, ["", "", "1 more request; 0 of 2 left (safety.requests)"]),
+        ("sandbox", {"requests": 1}, ["", "1 more request; 0 of 1 left (safety.requests)"]),
+        ("sandbox", {}, [""] * 50),
+        (
+            "live",
+            {"total": {"amount": "25.00"}},
+            ["", "", "12.30 more of amount; 0.40 of 25.00 left (safety.total)"],
+        ),
+    ],
+)
+def test_the_requests_of_a_run(environment, safety, reasons):
+    """Beyond the number or the sum nothing is sent; what was not sent does not count."""
+    target = replace(LIVE, environment=environment, safety=replace(LIVE.safety, **safety))
+    guard = Guard(target=target)
+    assert reasons == [refusal(PAY, target, guard=guard) for _ in reasons]
+    assert reasons[-1] == refusal(PAY, target, guard=guard)
+    assert "" == refusal(READ, target, guard=guard)
+
+
+def test_a_live_bank_gets_twenty_requests():
+    """Without a number in the target file, a run makes twenty requests at a live bank."""
+    guard = Guard(target=LIVE)
+    said = [refusal(PAY, LIVE, guard=guard) for _ in range(21)]
+    assert [""] * 20 + ["1 more request; 0 of 20 left (safety.requests)"] == said
+
+
+def test_a_second_amount_in_a_request():
+    """Every amount of a request counts for the sum, and each once."""
+    target = replace(LIVE, safety=replace(LIVE.safety, total={"amount": "20.00"}))
+    twice = with_body({"amount": "10.00", "more": [{"amount": "10.00"}]})
+    assert "" == refusal(PAY, target, twice)
+    more = with_body({"amount": "10.00", "more": [{"amount": "10.01"}]})
+    assert "20.01 more of amount; 20.00 of 20.00 left (safety.total)" == refusal(PAY, target, more)
+
+
 # -- calls ---------------------------------------------------------------------------
 def test_the_budget_of_calls():
     """A call beyond the budget is not sent."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,12 @@ import pytest
 from assay.binding.encode import HttpRequest
 from assay.binding.target import Budget, Safety
 from assay.errors import CannotArrange, Shortage
+from assay.estimate.estimate import cost_of
+from assay.estimate.estimate import lines as cost_lines
 from assay.estimate.feasibility import assess
 from assay.execution.environment import Environment, set_up
 from assay.execution.executor import run_probe
+from assay.execution.resumption import RecordedProgress
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing.findings import SearchRequest
 from assay.fuzzing.limits import limits_of
@@ -328,6 +332,56 @@ def test_limits_on_payments() -> None:
     }
     assert any("safety." in why for why in left.values())
     assert 0 == result.counts["violates"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "key", "most"),
+    [
+        ({}, "0 of 20 left (safety.requests)", 20),
+        ({"requests": 7}, "of 7 left (safety.requests)", 7),
+        ({"total": {"amount": "61.50"}}, "of 61.50 left (safety.total)", 5),
+    ],
+)
+def test_the_number_and_the_sum_of_payments(limits: dict[str, Any], key: str, most: int) -> None:
+    """A run at a live bank makes so many payments and no more, as its plan says; no trial is cut short."""
+    only = {"creditorAccount": ("FR7630006000011234567890189",)}
+    safety = Safety(allow_writes=True, only=only, most={"amount": "12.30"}, **limits)
+    prepared = prepare(["pis"], keywords="duplicate or single or euro or consistent or required")
+    target = replace(prepared.target, environment="live", safety=safety)
+    feasibility = assess(prepared.plan, target, now=datetime.now(UTC))
+    prepared = replace(prepared, target=target, plan=feasibility.plan, feasibility=feasibility)
+    bank = Watched(make_app(base_url=target.base_url))
+    bodies: list[bytes] = []
+    environment = opened(prepared, bank)
+    send = environment.client.send
+    environment.client.send = lambda one: (bodies.append(one.body), send(one))[1]  # type: ignore[method-assign]
+    result = held(prepared, environment)
+    paid = [json.loads(one)["amount"] for one in bodies if b"creditorAccount" in one]
+    assert most - 1 <= len(paid) <= most
+    assert sum(map(Decimal, paid)) <= Decimal("12.30") * most
+    planned = [one for one in prepared.plan.items if one.disposition is Disposition.UNVERIFIED]
+    assert any(key in one.reason for one in planned)
+    left = {one.obligation for one in result.verdicts if one.standing is Standing.UNVERIFIED}
+    assert {one.obligation.id for one in planned} == left
+    told = [*cost_lines(cost_of(feasibility, target))]
+    assert f"{len(paid)} of at most {safety.requests or 20} requests (safety.requests)" in told
+    assert any("of at most 61.50 of amount" in line for line in told) is bool(safety.total)
+
+
+def test_a_resumed_run_goes_on_counting() -> None:
+    """The requests of the run that was cut short count for the one that continues it."""
+    safety = Safety(most={"amount": "12.30"}, total={"amount": "100.00"})
+    prepared = prepare(["pis"], keywords="duplicate")
+    environment = opened(prepared, Watched(), safety=safety)
+    Session(
+        plan=prepared.plan,
+        environment=environment,
+        journal=Journal(out=None),
+        resumes=Path("journal.jsonl"),
+        progress=RecordedProgress(operations=Counter({"create-payment": 3, "payment": 9})),
+    )
+    guard = environment.guard
+    assert {"": 3, "amount": Decimal("36.90")} == guard.written
 
 
 @pytest.mark.parametrize("allow", [False, True])

@@ -4,7 +4,8 @@ import json
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from wsgiref.types import WSGIApplication
 
@@ -13,9 +14,19 @@ import pytest
 from shipped import VARIANTS
 from suite_runs import run_suites
 
+from assay.binding.target import Safety
+from assay.execution.environment import set_up
+from assay.execution.resumption import read_progress
+from assay.execution.session import Session, run_session
+from assay.fuzzing.findings import SearchRequest
+from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.sequence_file import RecordedSequence, open_examples
+from assay.fuzzing.session import SearchSession
 from assay.history import Call
+from assay.journal.writer import Journal
+from assay.judging.verdict import Exit, Standing
+from assay.planning.prepare import prepare
 from assay.report import read_journal
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
@@ -245,3 +256,98 @@ def test_pytest_searches_each_operation_by_its_document(tmp_path):
         ("schema", "accounts"),
         ("schema", "end-user-identity"),
     ]
+
+
+# -- what ends a search ---------------------------------------------------------------
+def gone(environ, start):
+    """Answer nothing but 503."""
+    start("503 Service Unavailable", [("Content-Length", "0")])
+    return [b""]
+
+
+def half_gone(environ, start):
+    """Answer nothing but 503, except for the control API."""
+    return [] if "/assay-control/" in environ["PATH_INFO"] else gone(environ, start)
+
+
+def ctrl_c(environ, start):
+    """Interrupt the run."""
+    raise KeyboardInterrupt
+
+
+@pytest.fixture
+def searched(tmp_path, monkeypatch):
+    """Run a search at the tiring bank, which comes to an `end` once a violation was seen."""
+    seen = []
+
+    def judged(search, history, judged=Search._judged):
+        broken = judged(search, history)
+        seen.extend(broken)
+        return broken
+
+    monkeypatch.setattr(Search, "_judged", judged)
+
+    def run(end):
+        def bank(base):
+            tiring = Tiring(make_app(base_url=base))
+            return lambda *call: (seen and end(*call)) or tiring(*call)
+
+        prepared = prepare(["aisp"], keywords=ASKED)
+        target = replace(prepared.target, safety=Safety(breaker=20))
+        journal = Journal.at(tmp_path / "journal.jsonl")
+        environment = set_up(target, bank=bank)
+        session = Session(plan=prepared.plan, environment=environment, journal=journal)
+        searches = SearchSession(session=session, plan=prepared.plan, whole=prepared.plan)
+        request = SearchRequest(contract="aisp", how="journeys", times=SEQUENCES)
+        with closing(journal.out):
+            return run_session(session, search=lambda: searches.search(request))
+
+    return run
+
+
+def violated(folder):
+    """Return the violations of a journal, each of which has an exchange in it."""
+    report = read_journal(folder / "journal.jsonl", partial=True)
+    found = [each for each in report.results if each.standing is Standing.VIOLATES]
+    assert all(each.exchanges for each in found)
+    return [each.planned.id for each in found]
+
+
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [(half_gone, "20 failures in a row (safety.breaker)"), (gone, "the fixture provider failed")],
+)
+def test_a_bank_that_goes_away_in_a_search(tmp_path, searched, end, why):
+    """A violation found before is reported with its exchanges, and the run says that it ended early."""
+    result = searched(end)
+    assert [ASKED] == violated(tmp_path)
+    assert why in result.stopped
+    assert Exit.VIOLATION is result.exit
+    lines = map(json.loads, (tmp_path / "journal.jsonl").read_text().splitlines())
+    (search,) = (line for line in lines if line["type"] == "search")
+    assert why in search["stopped"]
+    assert any("ended early" in note for note in search["notes"])
+    # A resumed run keeps the verdict, and searches again.
+    progress = read_progress(tmp_path / "journal.jsonl")
+    assert Standing.VIOLATES is progress.verdicts[ASKED].verdict.standing
+    assert not progress.searches
+
+
+def test_an_interrupt_in_a_search(tmp_path, searched):
+    """Ctrl-C while a violation is shortened ends the run, and the violation is reported."""
+    with pytest.raises(KeyboardInterrupt):
+        searched(ctrl_c)
+    assert [ASKED] == violated(tmp_path)
+
+
+def test_an_error_of_ours_in_a_search(tmp_path, searched, monkeypatch):
+    """While a violation is shortened: it is reported, and so is the fault, with its exit code."""
+
+    def fails(*_args, **_options):
+        raise RuntimeError("no good")
+
+    monkeypatch.setattr("assay.fuzzing.search.shrink", fails)
+    result = searched(lambda *_: [])
+    assert Exit.FAULT is result.exit
+    assert ("aisp/journeys: RuntimeError: no good",) == result.faults
+    assert [ASKED] == violated(tmp_path)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from assay._resources import contract_dir
 from assay.binding.target import TransportKind
 from assay.errors import InputError
 from assay.planning.prepare import load_target, matching, prepare, selector
@@ -104,3 +105,14 @@ def test_unmatched_waiver(tmp_path: Path) -> None:
         f"{path}:5: waiver of 'aisp/psu-identity/disclosed-aftr': no such obligation in this run"
         " (did you mean 'aisp/psu-identity/disclosed-after'?)"
     ) == str(caught.value)
+
+
+def test_a_contract_that_is_named_twice(tmp_path: Path) -> None:
+    """By its name and by its path it is one; another file with the same id is an error."""
+    shipped = contract_dir() / "aisp.yaml"
+    once, twice = prepare(["aisp"]), prepare(["aisp", str(shipped), "aisp"])
+    assert once.plan.items == twice.plan.items
+    other = tmp_path / "other.yaml"
+    other.write_bytes(shipped.read_bytes())
+    with pytest.raises(InputError, match=r"other.yaml: a second contract with the id 'aisp'"):
+        prepare(["aisp", str(other)])

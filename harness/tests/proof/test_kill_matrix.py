@@ -6,6 +6,10 @@ their own in tox.ini.
 """
 
 import os
+import select
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,3 +81,23 @@ def test_the_reference_is_up_to_date(matrix):
 def lines(page):
     """Return the lines of a matrix; how many trials ran counts only where as many should."""
     return [line for line in page.splitlines() if not (WHOLE and line.startswith(f"| {RAN} |"))]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_no_worker_outlives_its_command(number):
+    """Whatever signal ends the command, its workers end, too, in the middle of their work."""
+    code = (
+        "import os, sys, time; from assay.kill_matrix import processes;"
+        "pool = processes(2); work = [pool.submit(time.sleep, 600) for _ in range(2)];"
+        "os.write(int(sys.argv[1]), b'x'); time.sleep(600)"
+    )
+    ours, theirs = os.pipe()
+    with subprocess.Popen([sys.executable, "-c", code, str(theirs)], pass_fds=[theirs]) as command:
+        os.close(theirs)
+        assert b"x" == os.read(ours, 1)
+        command.send_signal(number)
+    # The end of the pipe is there once no process has the other end any more.
+    assert select.select([ours], [], [], 60)[0]
+    assert b"" == os.read(ours, 1)
+    os.close(ours)

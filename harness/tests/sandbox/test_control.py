@@ -104,6 +104,8 @@ def test_closing_a_world(bank, world):
     guest = world.customer({"resource": "account", "entries": []})
     assert bank.http.delete(f"{ROOT}/worlds/{world.id}").status_code == 204
     assert bank.http.delete(f"{ROOT}/worlds/{world.id}").status_code == 404
+    assert bank.http.delete(f"{ROOT}/worlds/demo").status_code == 409
+    assert bank.http.post(f"{ROOT}/worlds/demo/customers", json={}).status_code == 201
     assert guest.get("/accounts").status_code == 401
 
 

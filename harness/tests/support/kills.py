@@ -112,8 +112,10 @@ def ledger_counts(path: Path) -> dict[str, list[int]]:
     import sqlite3  # noqa: PLC0415 -- only here
 
     # Names that begin with a star are no methods: they count what was used of a customer.
+    # An access has a row for each thing that identifies its customer: the first stands for all.
     query = (
-        "SELECT method, count(*) FROM access WHERE method NOT LIKE '*%' GROUP BY method, customer"
+        "SELECT method, count(*) FROM (SELECT method, access, min(customer) AS who FROM access"
+        " WHERE method NOT LIKE '*%' GROUP BY method, access) GROUP BY method, who"
     )
     connection = sqlite3.connect(path)
     rows = connection.execute(query).fetchall()
