@@ -13,6 +13,7 @@ import time
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from threading import Event
 from typing import Any, TypeAlias
 
 import httpx
@@ -81,7 +82,8 @@ class HttpClient:
     def _one_for_each_thread(self) -> ThreadTransport:
         # The context is shared: to read the certificates of all authorities takes a while.
         context = self.tls or httpx.create_ssl_context(trust_env=False)
-        return ThreadTransport(lambda: DeadlineTransport(context, self.clock))
+        broken = Event()
+        return ThreadTransport(lambda: DeadlineTransport(context, self.clock, broken=broken))
 
     def send(self, request: HttpRequest) -> Delivery:
         """Send a request once; transport errors are returned, not raised.
