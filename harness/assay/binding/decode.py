@@ -7,6 +7,7 @@ of the binding; nothing is guessed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import tzinfo
@@ -45,6 +46,15 @@ from assay.history import (
 
 SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
+#: Statuses that only a proxy between the target and this machine has (RFC 9110, RFC 6585).
+OF_PROXIES = frozenset({407, 511})
+#: Statuses that servers, load balancers and gateways have before an application, or without one.
+OF_SERVERS = frozenset({414, 421, 431, 494, 502, 503, 504})
+#: What some usual server or firewall refuses by itself: the size of a URL, a header, all of them and a
+#: body, in bytes. IIS and AWS WAF have 2,048 for a query; Tomcat 8,192 for all headers; AWS WAF 8,192 for a body.
+LONGEST_URL, LONGEST_HEADER, LONGEST_HEADERS, LONGEST_BODY = 2_000, 4_000, 8_000, 8_000
+#: Texts that firewalls take for an attack.
+_LIKE_AN_ATTACK = re.compile(rb"\0|%00|\\u0000|;--|<script", re.IGNORECASE)
 #: The methods of operations that change or end what exists already.
 CHANGES = frozenset({"PUT", "PATCH", "DELETE"})
 
@@ -74,12 +84,9 @@ def decode(
     An answer that is too large, or nested too deeply, to be read is indeterminate. `zone` is that
     of the contract's calendar days, if it is not the target's.
     """
-    deep = body is MISSING and is_too_deep(wire.body)
-    if wire.truncated or deep:
-        server = wire.status in SERVER_ERRORS
-        what = "nested too deeply to be read" if deep else "too large to be read whole"
-        why = f"the answer ({wire.status}) is {what}"
-        return Indeterminate(cause=Cause.SERVER if server else Cause.TRANSPORT, why=why)
+    if unread := _unread(wire, body):
+        return unread
+    early = may_be_early(wire)
     binding = target.operations.get(operation.id, BARE)
     items = _all(wire, body, binding, zone or target.zone)
     if binding.item.resource is None and len(operation.lists) == 1:
@@ -87,12 +94,14 @@ def decode(
         items = items and tuple(replace(item, resource=operation.lists[0]) for item in items)
     outcomes = binding.outcomes or target.outcomes
     if _any(outcomes.unavailable, wire, body, items):
-        return Unavailable(leaked=_leaked(items, binding), error=errors_of(body, target.error))
+        error = errors_of(body, target.error)
+        return Unavailable(leaked=_leaked(items, binding), error=error, early=early)
     # To show or to end a request is no refusal because the request is rejected then.
     of_states = not (operation.shows or operation.ends)
     refusals = [each for each in outcomes.rejected if of_states or not each.states]
     if _any(refusals, wire, body, items):
-        return Rejected(leaked=_leaked(items, binding), error=errors_of(body, target.error))
+        error = errors_of(body, target.error)
+        return Rejected(leaked=_leaked(items, binding), error=error, early=early)
     if _any(outcomes.accepted, wire, body, items):
         return _with_approval(_accepted(wire, body, items, operation, binding), binding, target)
     if wire.status in SERVER_ERRORS:
@@ -101,6 +110,34 @@ def decode(
         cause=Cause.BINDING,
         why=f"no outcome of the target file matches status {wire.status}",
         detail=Detail.UNKNOWN_STATUS,
+    )
+
+
+def _unread(wire: Wire, body: Json) -> Indeterminate | None:
+    """Return the outcome of an answer that cannot be read, or is not the target's at all."""
+    deep = body is MISSING and is_too_deep(wire.body)
+    if wire.truncated or deep:
+        server = wire.status in SERVER_ERRORS
+        what = "nested too deeply to be read" if deep else "too large to be read whole"
+        why = f"the answer ({wire.status}) is {what}"
+        return Indeterminate(cause=Cause.SERVER if server else Cause.TRANSPORT, why=why)
+    if wire.status in OF_PROXIES:
+        why = f"a proxy in front of the target answered ({wire.status})"
+        return Indeterminate(cause=Cause.TRANSPORT, why=why)
+    return None
+
+
+def may_be_early(wire: Wire) -> bool:
+    """Whether an answer may come from before the application: by its status, or by what was sent."""
+    headers = [len(name) + len(value) for name, value in wire.request_headers]
+    sent = "".join((wire.url, *(value for _, value in wire.request_headers)))
+    return (
+        wire.status in OF_SERVERS
+        or len(wire.url) > LONGEST_URL
+        or max(headers, default=0) > LONGEST_HEADER
+        or sum(headers) > LONGEST_HEADERS
+        or len(wire.request_body) > LONGEST_BODY
+        or _LIKE_AN_ATTACK.search(sent.encode("utf-8", "replace") + wire.request_body) is not None
     )
 
 

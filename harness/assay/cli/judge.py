@@ -18,7 +18,7 @@ from assay.contract.model import Party
 from assay.execution.session import RunResult
 from assay.journal.journal_file import JOURNAL
 from assay.judging.exit_policy import Floor
-from assay.judging.verdict import Exit, Standing
+from assay.judging.verdict import Standing
 from assay.report import find_format, read_journal
 from assay.report.wording import counted
 from assay.traffic.session import RecordingSession, open_recording

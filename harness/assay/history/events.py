@@ -85,6 +85,11 @@ class AnsweredCall:
         return isinstance(self.outcome, Rejected | Unavailable)
 
     @property
+    def early(self) -> bool:
+        """Whether a refusal may be of something in front of the application, and so of any form."""
+        return isinstance(self.outcome, Rejected | Unavailable) and self.outcome.early
+
+    @property
     def items(self) -> tuple[Item, ...]:
         """The items in the response, also those leaked by a refusal."""
         match self.outcome:

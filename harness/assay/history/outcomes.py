@@ -97,11 +97,14 @@ class Rejected:
 
     `error` is None if the target file does not say where errors are. `other_token` says that the call
     had not a valid token of its consent, so that the refusal may have the code and status of that.
+    `early` says that the call may have been refused before it reached the application: the refusal
+    is one, but its form is that of a server or a firewall.
     """
 
     leaked: tuple[Item, ...] = ()
     error: ErrorBody | None = None
     other_token: bool = False
+    early: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +113,7 @@ class Unavailable:
 
     leaked: tuple[Item, ...] = ()
     error: ErrorBody | None = None
+    early: bool = False
 
 
 class Cause(Enum):

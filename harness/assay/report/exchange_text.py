@@ -15,7 +15,7 @@ from typing import cast
 
 from assay.history.outcomes import HIDDEN
 from assay.journal.codec import SIGNING
-from assay.report.sanitize import bounded
+from assay.report.sanitize import bounded, clean, one_line
 from assay.report.timeline import moment
 from assay.report.values import Headers, ReportedExchange
 
@@ -66,7 +66,8 @@ def _signature_lines(exchange: ReportedExchange, limit: int) -> Iterator[str]:
     yield f"> signature by {exchange.subject or 'the customer'} at {exchange.request.url}"
     for sign, text in ((">", exchange.request.body), ("<", exchange.response.body)):
         for name, value in _members(text):
-            yield f"{sign} {name}: {bounded(value, limit)}"
+            # Decoded from JSON, a text may have what was harmless in its escapes.
+            yield one_line(clean(f"{sign} {name}: {value}", limit))
     status = f" (status {exchange.response.status})" if exchange.response.status else ""
     why = f": {exchange.why}" if exchange.why else ""
     yield f"= {exchange.outcome}{why}{status}"

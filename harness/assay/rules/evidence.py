@@ -27,8 +27,8 @@ AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UN
 #: The status for unknown credentials. It points to the target file rather than to the bank,
 #: so no check counts it as the bank's answer to a rule.
 UNAUTHENTICATED = 401
-#: The status of a target that says that it cannot answer anything just now.
-OVERLOADED = 503
+#: The statuses of a gateway that says that the target cannot answer anything just now.
+GATEWAY = frozenset({502, 503, 504})
 #: Statuses of refusals that end by themselves: they answer no rule but one about a limit.
 FOR_A_WHILE = frozenset({408, 425, 429})
 #: What was seen where a check cannot count days from a date.
@@ -92,7 +92,7 @@ def failed_instead(exchange: Exchange) -> bool:
     """
     outcome = exchange.outcome
     failed = isinstance(outcome, Indeterminate) and outcome.cause is Cause.SERVER
-    return failed and exchange.wire.status != OVERLOADED and exchange.wire.status > 0
+    return failed and exchange.wire.status not in {0, *GATEWAY}
 
 
 def must_be_refused(

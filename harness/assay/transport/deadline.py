@@ -48,7 +48,9 @@ class Deadline(threading.local):
 class DeadlineTransport(httpx.HTTPTransport):
     """Ends an exchange when its read timeout has passed since its begin, whatever arrives.
 
-    A thread performs one exchange at a time: the next begins when the last response is closed.
+    A thread performs one exchange at a time: the next begins when the last response is closed. Once
+    a connection broke, `broken` is set, and each call gets a new one: a target that closes
+    connections without saying so would lose every second call, and none is ever sent twice.
     """
 
     def __init__(
@@ -56,7 +58,9 @@ class DeadlineTransport(httpx.HTTPTransport):
         tls: ssl.SSLContext | None = None,
         clock: Callable[[], float] = time.monotonic,
         limits: httpx.Limits = LIMITS,
+        broken: threading.Event | None = None,
     ) -> None:
+        self._broken = broken or threading.Event()
         context = tls or httpx.create_ssl_context(trust_env=False)
         super().__init__(verify=context, trust_env=False)
         self._deadline = Deadline(clock=clock)
@@ -71,18 +75,25 @@ class DeadlineTransport(httpx.HTTPTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; the time for its response begins now."""
         self.restart(request.extensions["timeout"]["read"])
-        return super().handle_request(request)
+        if self._broken.is_set():
+            self.close_unclean(everything=True)
+        try:
+            return super().handle_request(request)
+        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+            self._broken.set()
+            raise
 
     def restart(self, seconds: float) -> None:
         """Give this thread's exchange so much time from now on."""
         self._deadline.start(seconds)
 
-    def close_unclean(self) -> None:
-        """Close the idle connections on which more than one answer arrived."""
+    def close_unclean(self, *, everything: bool = False) -> None:
+        """Close the idle connections on which more than one answer arrived, or all of them."""
         for connection in [*self._pool.connections]:
             protocol: Any = getattr(connection, "_connection")  # noqa: B009 -- None until connected
             http: Any = protocol and protocol._h11_state  # noqa: SLF001 -- watched by a test
-            if connection.is_idle() and http is not None and http.trailing_data[0]:
+            unclean = everything or (http is not None and http.trailing_data[0])
+            if connection.is_idle() and unclean:
                 connection.close()
 
 

@@ -13,6 +13,7 @@ import time
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from threading import Event
 from typing import Any
 
 import httpx
@@ -38,6 +39,8 @@ TIMED_OUT = "no complete answer within {} s"
 CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 #: For zlib: either of its formats, with the largest window.
 ANY_FORMAT = 32 + zlib.MAX_WBITS
+#: How a part of gzip begins, and the most parts that are read.
+GZIP, MAX_PARTS = b"\x1f\x8b", 1_000
 #: Errors that mean that there is no connection at all.
 UNCONNECTED = (httpx.ConnectError, httpx.ConnectTimeout)
 
@@ -79,7 +82,8 @@ class HttpClient:
     def _one_for_each_thread(self) -> ThreadTransport:
         # The context is shared: to read the certificates of all authorities takes a while.
         context = self.tls or httpx.create_ssl_context(trust_env=False)
-        return ThreadTransport(lambda: DeadlineTransport(context, self.clock))
+        broken = Event()
+        return ThreadTransport(lambda: DeadlineTransport(context, self.clock, broken=broken))
 
     def send(self, request: HttpRequest) -> Delivery:
         """Send a request once; transport errors are returned, not raised.
@@ -203,20 +207,66 @@ def normalized_url(url: str) -> str:
         raise ValueError(str(error)) from None
 
 
+def _origin(url: httpx.URL) -> Origin:
+    return url.scheme, url.host, url.port
+
+
+def coding_of(header: str) -> str:
+    """Return the content coding that a header names; "" for none."""
+    names = (name.strip() for name in header.lower().split(","))
+    return ", ".join(name for name in names if name not in {"", "identity"})
+
+
+@dataclass(slots=True, kw_only=True)
+class Decompressor:
+    """Undoes a content coding bit by bit: zlib's formats, deflate without a header, gzip in parts.
+
+    Raises:
+        zlib.error: the content is not compressed with it.
+
+    """
+
+    coding: str
+    _inner: Any = None
+    _held: bytes = b""
+    _parts: int = 0
+
+    def feed(self, chunk: bytes, limit: int) -> bytes:
+        """Return what a chunk stands for, never more than the given size."""
+        data, parts = self._held + chunk, list[bytes]()
+        self._held = b""
+        while data and limit > 0 and self._parts < MAX_PARTS:
+            if self._inner is None:
+                if len(data) < 2:  # noqa: PLR2004 -- what says which format it is
+                    self._held = data
+                    break
+                whole = data[0] & 15 == zlib.DEFLATED and not int.from_bytes(data[:2]) % 31
+                if self._parts and data[:2] != GZIP:
+                    self._parts = MAX_PARTS  # what follows the end is nothing
+                    break
+                raw = self.coding == "deflate" and not whole and data[:2] != GZIP
+                self._inner = zlib.decompressobj(-zlib.MAX_WBITS if raw else ANY_FORMAT)
+            parts.append(self._inner.decompress(data, limit))
+            limit -= len(parts[-1])
+            data = b""
+            if self._inner.eof:
+                data, self._inner = self._inner.unused_data, None
+                self._parts += 1
+        return b"".join(parts)
+
+
 def _decoder(response: httpx.Response) -> Callable[[bytes, int], bytes] | None:
     """Return a decoder of the content coding that never produces more than the given size."""
-    coding = response.headers.get("content-encoding", "").strip().lower()
-    if coding in {"", "identity"}:
+    coding = coding_of(response.headers.get("content-encoding", ""))
+    if not coding:
         return None
     if coding not in CODINGS:
         raise httpx.DecodingError(f"unsupported content coding: {coding[:40]}")
-    decompressor = zlib.decompressobj(ANY_FORMAT)
+    decompressor = Decompressor(coding=coding)
 
     def decode(chunk: bytes, limit: int) -> bytes:
-        if decompressor.eof:  # zlib would keep what follows the end
-            return b""
         try:
-            return decompressor.decompress(chunk, limit)
+            return decompressor.feed(chunk, limit)
         except zlib.error as error:
             raise httpx.DecodingError(f"broken {coding} content: {error}") from None
 

@@ -118,7 +118,7 @@ def test_failures(status: int) -> None:
 def test_a_known_failure() -> None:
     """A profile may say what a status of the five hundreds means, and is believed."""
     known = only(rejected=Matcher(statuses=("503",)))
-    assert Rejected() == outcome(wire(503), outcomes=known)
+    assert Rejected(early=True) == outcome(wire(503), outcomes=known)
 
 
 @pytest.mark.parametrize(
@@ -595,3 +595,51 @@ def test_a_body_that_is_the_bare_id_of_what_was_made(body: str, key: str | None)
     assert key == (came.items[0].key if isinstance(came, Accepted) and came.items else None)
     unread = outcome(wire(201, body), OperationBinding(one="", item=ItemBinding(key=("/id",))))
     assert isinstance(unread, Indeterminate)
+
+
+REFUSING = Target(
+    name="t",
+    transport=TransportKind.HTTP,
+    base_url="https://bank.example/v1",
+    outcomes=Outcomes(
+        accepted=(Matcher(statuses=("2xx",)),), rejected=(Matcher(statuses=("4xx", "5xx")),)
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("sent", "early"),
+    [
+        ({}, False),
+        ({"status": 421}, True),
+        ({"status": 431}, True),
+        ({"status": 502}, True),
+        ({"url": f"{URL}?a={'x' * 1_900}"}, False),
+        ({"url": f"{URL}?a={'x' * 2_000}"}, True),
+        ({"request_headers": (("Authorization", "x" * 3_900),)}, False),
+        ({"request_headers": (("X-Id", "A" * 10_000),)}, True),
+        ({"request_headers": (("A", "x" * 3_000), ("B", "x" * 3_000), ("C", "x" * 3_000))}, True),
+        ({"request_body": b"x" * 8_000}, False),
+        ({"request_body": b"x" * 10_000}, True),
+        ({"request_body": b'{"a": "\'\\"<>;--%00{}"}'}, True),
+        ({"url": f"{URL}?a=%00"}, True),
+    ],
+)
+def test_what_may_be_refused_before_the_application(sent, early) -> None:
+    """The size of what was sent decides, and statuses that applications do not have; never a text."""
+    wire = Wire(**{"method": "GET", "url": URL, "status": 400, "body": b"<html>", **sent})
+    outcome = decode(wire, body_of(wire), ACCOUNTS, REFUSING)
+    assert isinstance(outcome, Rejected)
+    assert early is outcome.early
+
+
+@pytest.mark.parametrize("status", [407, 511])
+def test_a_proxy_is_not_the_bank(status: int) -> None:
+    """A status that only a proxy has is no refusal of the target, whatever its file matches."""
+    wire = Wire(method="GET", url=URL, status=status, body=b"<html>")
+    outcome = decode(wire, body_of(wire), ACCOUNTS, REFUSING)
+    assert isinstance(outcome, Indeterminate)
+    assert (Cause.TRANSPORT, f"a proxy in front of the target answered ({status})") == (
+        outcome.cause,
+        outcome.why,
+    )

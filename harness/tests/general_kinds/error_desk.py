@@ -1,9 +1,39 @@
 """The desk that says why it refuses a call, and what it says wrongly."""
 
+from io import BytesIO
 from typing import Any
 
 from counting_desk import CountingDesk
 from desk_bank import Answer
+
+#: What servers and firewalls in front of a desk answer by themselves, as pages of their own.
+PAGE = b"<html><head><title>Request not accepted</title></head></html>"
+
+
+class Fronted:
+    """A desk behind a server and a firewall with the limits that are usual for them."""
+
+    def __init__(self, desk: Any) -> None:
+        self.desk, self.refused = desk, 0
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        """Answer before the desk what is too large, or looks like an attack."""
+        headers = [str(value) for name, value in environ.items() if name.startswith("HTTP_")]
+        url = environ["PATH_INFO"] + environ.get("QUERY_STRING", "")
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        environ["wsgi.input"] = BytesIO(body)
+        own = "/assay-control/" in environ["PATH_INFO"]
+        status = (
+            "400 Bad Request" if max(map(len, headers)) > 8_000 else
+            "404 Not Found" if len(url) > 8_000 else
+            "400 Bad Request" if len(body) > 8_192 or b";--" in body or ";--" in url else ""
+        )  # fmt: skip
+        if own or not status:
+            return self.desk(environ, start_response)
+        self.refused += 1
+        start_response(status, [("Content-Type", "text/html"), ("Content-Length", str(len(PAGE)))])
+        return [PAGE]
+
 
 #: The code of each status.
 CODES = {400: "bad-header", 401: "token", 404: "nothing-there", 409: "CONFLICT", 422: "value"}

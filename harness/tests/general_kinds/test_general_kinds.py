@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from counting_desk import COUNTING_FAULTS, CountingDesk
 from desk_bank import Desk
-from error_desk import ERROR_FAULTS, ErrorDesk
+from error_desk import ERROR_FAULTS, ErrorDesk, Fronted
 
 from assay.binding.join import bind
 from assay.binding.read import read_target
@@ -188,6 +188,27 @@ def test_nothing_is_violated_where_the_target_file_does_not_say_where_errors_are
         if not name.endswith("-status") and name != "errors/media-type"
     }
     assert Standing.VIOLATES not in results.values()
+
+
+ROBUST = """
+  - id: robust
+    kind: withstands
+    says: No value of an argument causes a server error.
+    source: {section: Errors, line: 9}
+    operations: [order]
+"""
+
+
+def test_what_a_server_in_front_refuses_is_no_error_of_the_desk(tmp_path):
+    """Pages of a server and a firewall, for calls that are too large or odd, violate nothing."""
+    path = tmp_path / "robust.yaml"
+    path.write_text((HERE / "errors.yaml").read_text("utf-8") + ROBUST, "utf-8")
+    fronted = Fronted(ErrorDesk())
+    results = verdicts(path, HERE / "errors-target.yaml", fronted)
+    assert fronted.refused > 3
+    assert [] == [name for name, standing in results.items() if standing is Standing.VIOLATES]
+    open_ = [name for name, standing in results.items() if standing is not Standing.CONFORMS]
+    assert [] == [name for name in open_ if name.startswith(("errors/", "robust/"))]
 
 
 def test_a_journal_of_errors_is_judged_as_the_run_was(tmp_path):

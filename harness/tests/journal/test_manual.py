@@ -3,7 +3,13 @@
 import pytest
 from support.masked_names import table, written
 
-from assay.binding.secret_names import SECRET_HEADERS, SECRET_NAMES, secret_header, secret_kind
+from assay.binding.secret_names import (
+    PERHAPS_SECRET,
+    SECRET_HEADERS,
+    SECRET_NAMES,
+    secret_header,
+    secret_kind,
+)
 from assay.journal.redact import Redactor
 
 
@@ -16,7 +22,7 @@ def test_the_list_in_the_manual_is_the_table():
 def test_each_name_masks(kind):
     """Each name of the table masks a member, a parameter and a nested name of any spelling."""
     for name in SECRET_NAMES[kind]:
-        plain = name.replace("*", "x")
+        plain = name.replace("*", "x").replace("?", "x")
         for name_form in (
             plain,
             plain.upper(),
@@ -37,9 +43,31 @@ def test_each_header_masks(header):
     assert secret_header(header.replace("*", "x"))
 
 
+@pytest.mark.parametrize("name", PERHAPS_SECRET)
+def test_a_value_decides_where_a_name_is_unsure(name):
+    """A word or a short number under such a name is no secret; anything else is one."""
+    plain = name.replace("*", "x")
+    masked, _ = Redactor().body(f'{{"{plain}": "84-0123"}}'.encode())
+    assert f'{{"{plain}": "<code-1>"}}' == masked
+    for value in ("BOOKED", "not found", "1234"):
+        assert (
+            f'{{"{plain}": "{value}"}}' == Redactor().body(f'{{"{plain}": "{value}"}}'.encode())[0]
+        )
+
+
 @pytest.mark.parametrize(
     "name",
-    ["token_type", "expires_in", "statusCode", "otpMaxLength", "shipping", "pageToken", "key"],
+    [
+        *("postcode", "bankcode", "currencyCode", "countryCode", "categoryPurpose", "keyId"),
+        *("balanceType", "statusCode", "reasonCode", "bankTransactionCode", "idempotencyKey"),
+        "token_type",
+        "expires_in",
+        "statusCode",
+        "otpMaxLength",
+        "shipping",
+        "pageToken",
+        "key",
+    ],
 )
 def test_names_that_only_sound_alike(name):
     """A name that only contains one of the table is no secret's."""

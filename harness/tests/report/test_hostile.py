@@ -3,10 +3,14 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from base64 import b64encode
+from urllib.parse import quote
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from support.consumers import workflow_commands
+
+from assay.journal.codec import SIGNING
 
 MEGABYTES = 1024 * 1024
 ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\uffff]")
@@ -86,6 +90,48 @@ def harmless(text, view):
 def test_hostile(journal, any_view, text):
     """A hostile text anywhere in a journal does no harm in any format."""
     harmless(any_view(hostile_report(journal, text)), any_view)
+
+
+#: Spellings in which a hostile text has no hostile character, until somebody decodes it.
+SPELLINGS = {
+    "JSON": lambda text: json.dumps({"page": text, text: [text, "x"], "more": {"a": text}}),
+    "URL": lambda text: f"https://bank.example/a?q={quote(text, errors='replace')}#x",
+    "HTML": lambda text: "".join(f"&#{ord(sign)};" for sign in text),
+    "base64": lambda text: b64encode(text.encode(errors="replace")).decode(),
+    "JSON in JSON": lambda text: json.dumps({"page": json.dumps({"page": text})}),
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_hostile_once_decoded(journal, any_view, spelling, text):
+    """What the screens or a URL have in escapes is harmless for people who read it decoded."""
+    spelt = SPELLINGS[spelling](text)
+    journal.plan()
+    message = {"headers": [["X-A", spelt]], "body": spelt}
+    for n, operation in enumerate([SIGNING, "accounts"]):
+        journal.exchange(
+            n=17 + n,
+            operation=operation,
+            request={"method": "GET", "url": spelt, **message},
+            response={"status": 200, "truncated": False, **message},
+            outcome={"kind": "accepted", "why": spelt},
+        )
+    evidence = {"agreement": "disagrees", "expected": "a", "seen": spelt, "exchanges": [17, 18]}
+    journal.verdict(verdict="violates", evidence=[evidence])
+    rendered = any_view(journal.footer().read())
+    harmless(rendered, any_view)
+    if any_view.format in {"json", "ctrf", "sarif", "code-quality", "har"}:
+        assert not [value for value in texts(json.loads(rendered)) if ODD.search(value)]
+
+
+def texts(value):
+    """Yield every text in a JSON value."""
+    if isinstance(value, dict | list):
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        yield from (text for name, each in inner for text in (str(name), *texts(each)))
+    elif isinstance(value, str):
+        yield value
 
 
 @pytest.mark.parametrize("sign", HUGE.values(), ids=HUGE)

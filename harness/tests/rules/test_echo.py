@@ -24,6 +24,10 @@ DESK = Path(__file__).parents[1] / "general_kinds" / "desk.yaml"
 BACK = {"x-request-id": "r-1"}
 
 
+#: A refusal of a server in front of the bank.
+EARLY = replace(refused(), outcome=replace(refused().outcome, early=True))
+
+
 def called(answer, sent="r-1", operation="entries", **changes):
     """Write down a call with a request id."""
     arguments = {"number": "A", "X-Request-ID": sent}
@@ -63,7 +67,7 @@ def test_a_refusal_is_judged_beside_a_control_of_its_operation():
     assert ["entries-returned agrees 1", "entries-in-refusals agrees 1,2"] == says(control, invalid)
 
 
-@pytest.mark.parametrize("answer", [failed(), lost(), refused(status=401)])
+@pytest.mark.parametrize("answer", [failed(), lost(), refused(status=401), EARLY])
 def test_an_answer_that_is_not_the_banks_is_not_judged(answer):
     """A failure, silence, and a gateway that does not know the caller leave it open."""
     assert ["entries-returned agrees 1"] == says(called(accepted(headers=BACK)), called(answer))

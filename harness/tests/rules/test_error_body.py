@@ -256,3 +256,13 @@ def test_any_refusal_is_judged_as_a_reader_of_the_contract_would(clause):
         answer = drawn(random)
         said = says(clause, answered(answer))
         assert sorted(f"{facet} {how}" for facet, how in wanted(answer).items()) == sorted(said)
+
+
+@pytest.mark.parametrize("leave", ["refused", "unavailable"])
+def test_a_refusal_from_before_the_application_is_not_judged(clause, leave):
+    """A server in front has pages of its own, for calls that are too large for it."""
+    answer = refused(status=400) if leave == "refused" else unavailable(status=400)
+    of_bank = answered(answer, body=b"<html>")
+    early = replace(of_bank, outcome=replace(of_bank.outcome, early=True))
+    assert "media-type disagrees" in says(clause, of_bank)
+    assert [] == says(clause, early)

@@ -52,7 +52,14 @@ def test_an_accepted_answer_declares_json(headers):
 def test_a_refusal_may_be_of_any_type_but_must_be_what_it_says(headers, found):
     """The document says nothing of error bodies."""
     assert found == says(b"{}", headers, 403)
-    assert [one.replace("agrees", "disagrees") for one in found] == says(b"{", headers, 503)
+    assert [one.replace("agrees", "disagrees") for one in found] == says(b"{", headers, 500)
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_a_broken_answer_of_a_gateway_says_nothing_of_the_bank(status):
+    """A load balancer answers in place of the bank, whatever it says that it sends."""
+    assert ["json unclear 1"] == says(b"<html>", JSON, status)
+    assert ["json agrees 1"] == says(b"{}", JSON, status)
 
 
 def test_what_never_came_or_was_cut_off_by_us_is_not_judged():

@@ -1,5 +1,7 @@
 """`withstands` wants an orderly answer to any value of an argument."""
 
+from dataclasses import replace
+
 import pytest
 from building import BROKEN, FAILED, LOST, NO, UNKNOWN
 from orders import check, make, modify, payer, ruled, shown
@@ -114,3 +116,11 @@ def test_a_bank_that_takes_everything_conforms():
     for scenario in ("create-payment:amount", "modify-payment:amount"):
         _, said = play("values", scenario)
         assert {f"{scenario.replace(':', '-')} agrees"} == set(said)
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_a_gateway_that_gives_up_is_no_error_of_the_bank(status):
+    """To a header or a body that the bank's server does not read, a gateway answers by itself."""
+    gateway = make(BROKEN, amount="A" * 10_000)
+    gateway = replace(gateway, wire=replace(gateway.wire, status=status))
+    assert ["create-payment-amount unclear 1,2"] == says(make(), gateway)

@@ -11,6 +11,7 @@ from pathlib import Path
 from assay.binding.secret_names import (
     COOKIE_HEADERS,
     NOT_SECRET,
+    PERHAPS_SECRET,
     PERSONAL_NAMES,
     PERSONAL_WORD,
     SECRET_HEADERS,
@@ -34,6 +35,7 @@ def table() -> str:
             "personal data (journals only)",
             _names((*(f"*{name}*" for name in PERSONAL_NAMES), PERSONAL_WORD)),
         ),
+        ("`<code-1>`, unless a word or at most 4 digits", _names(PERHAPS_SECRET)),
         ("never masked by name", _names(NOT_SECRET)),
     ]
     return HEAD + "".join(f"| {what} | {names} |\n" for what, names in rows)

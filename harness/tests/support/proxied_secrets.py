@@ -1,7 +1,13 @@
 """Exchanges with one secret each, at every place where clients and banks put secrets."""
 
-from base64 import b64encode
+import json
+from base64 import b64encode, urlsafe_b64encode
 from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from quopri import encodestring
+from random import Random
+from urllib.parse import quote
 
 #: Stands for the secret; a number is needed where digits stand for themselves.
 SECRET, NUMBER = "S3cr3t-9fQz.7Lm", "840123"
@@ -106,3 +112,130 @@ PLACES_OF_SECRETS = {
         )
     },
 }
+
+
+# -- made by a seed: names, positions and encodings --------------------------------------
+#: Names that tell a secret, as banks and clients of several countries spell them.
+NAMES = (
+    *("scaCode", "passcode", "pushTan", "securityCode", "X-TAN", "kennwort", "motDePasse", "clave"),
+    *("password", "pass_word", "userPwd", "accessToken", "client-secret", "otp", "smsOtp", "PIN"),
+    *("onlinePin", "chipTAN", "securityAnswer", "contraseña", "parolaSegreta", "wachtwoord"),
+    *("senha", "hasło", "heslo", "lösenord", "adgangskode", "Passwort", "freigabeCode", "puk"),
+    *("verificationCode", "accessCode", "codice_otp", "codigoAcceso", "cvv2", "private_key"),
+    *("hmacKey", "signingKey", "activationCode", "mfaCode", "authorisationCode", "sessionId"),
+    *("refresh_token", "apiKey", "passphrase", "memorableWord", "recoveryPhrase", "loginCode"),
+    *("unblockCode", "kodSms", "heimlicherCode"),
+)
+
+
+def made_secret(random: Random) -> str:
+    """Return a secret: random letters and digits, a number, or with signs that are escaped."""
+    letters = "".join(
+        random.choices("ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789", k=14)
+    )
+    number = "".join(random.choices("123456789", k=10))
+    return random.choice([f"{letters}7x", number, f"{letters[:6]}+/{letters[6:]}9="])
+
+
+def spelt(secret: str) -> dict[str, str]:
+    """Return a secret as it is, and in every encoding."""
+    data = secret.encode()
+    packed = {
+        f"base64 from {skip}": b64encode(b"x" * skip + data)[skip + (skip > 0) :].decode()[:-4]
+        for skip in range(3)
+    }
+    entities = "".join(f"&#{ord(sign)};" for sign in secret)
+    return {
+        "plain": secret,
+        "percent": quote(secret, safe=""),
+        "every percent": "".join(f"%{byte:02X}" for byte in data),
+        **packed,
+        **{
+            f"{name} for URLs": text.translate(str.maketrans("+/", "-_"))
+            for name, text in packed.items()
+        },
+        "hexadecimal": data.hex(),
+        "JSON": "".join(f"\\u{ord(sign):04x}" for sign in secret),
+        "HTML": entities,
+        "quoted-printable": secret.replace("=", "=3D"),
+    }
+
+
+def url_safe(text: str) -> str:
+    """Return a text in base64 for URLs, as in claims."""
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+#: How a text is encoded once more: the name of an encoding, and the encoded text.
+ENCODINGS = {
+    "plain": str,
+    "percent": lambda text: quote(text, safe=""),
+    "base64": lambda text: b64encode(text.encode()).decode(),
+    "base64url": url_safe,
+    "hexadecimal": lambda text: text.encode().hex(),
+    "HTML": escape,
+    "JSON in JSON": lambda text: json.dumps(text)[1:-1],
+    "quoted-printable": lambda text: (
+        encodestring(text.encode()).decode().replace("=\n", "").strip()
+    ),
+}
+#: What has a secret: with a name, or without one.
+WITH_NAME = {
+    "member": lambda name, secret: json.dumps({"a": 1, name: secret}),
+    "member in a list": lambda name, secret: json.dumps([{"x": {name: [secret, secret]}}]),
+    "pair": lambda name, secret: json.dumps({"name": name, "value": secret}),
+    "pair in turn": lambda name, secret: json.dumps({"fields": [{"value": secret, "key": name}]}),
+    "two in a list": lambda name, secret: json.dumps({"headers": [[name, secret]]}),
+    "form": lambda name, secret: f"a=1&{quote(name)}={quote(secret, safe='')}&b=2",
+    "pair in a form": lambda name, secret: f"name={quote(name)}&value={quote(secret, safe='')}",
+}
+WITHOUT = {
+    "Bearer in a text": lambda secret: f"curl -H 'Authorization: Bearer {secret}' failed",
+    "PEM": lambda secret: (
+        f"-----BEGIN RSA PRIVATE KEY-----\n{secret}\n-----END RSA PRIVATE KEY-----"
+    ),
+    "user of a URL": lambda secret: f"see https://tpp:{quote(secret, safe='')}@bank.example/x",
+    "user without a scheme": lambda secret: f"proxy is tpp:{quote(secret, safe='')}@proxy.example",
+    "link": lambda secret: f"https://bank.example/reset/{quote(secret, safe='')}",
+    "link to a password": lambda secret: f"/app/reset-password/{quote(secret, safe='')}?lang=de",
+    "JWK": lambda secret: json.dumps({"kty": "oct", "kid": "1", "k": secret}),
+    "JWT": lambda secret: (
+        f"eyJhbGciOiJIUzI1NiJ9.{url_safe(json.dumps({'jti': secret}))}.{url_safe(secret)}"
+    ),
+}
+
+
+def generated(random: Random) -> tuple[str, str, Place]:
+    """Return a name for an exchange with one secret, the secret, and the exchange."""
+    secret, name = made_secret(random), random.choice(NAMES)
+    kinds = {**{key: partial(make, name) for key, make in WITH_NAME.items()}, **WITHOUT}
+    kind, encoding = random.choice([*kinds]), random.choice([*ENCODINGS])
+    plain = kinds[kind](secret)
+    text = ENCODINGS[encoding](plain)
+    is_json, is_form = (
+        encoding == "plain" and plain[0] in "{[",
+        encoding == "plain" and "form" in kind,
+    )
+    header = text if text.isascii() and text.isprintable() else quote(text)
+    places = {
+        "query": Place(path=f"/x?a=1&d={quote(text, safe='')}"),
+        "form field": Place(kind=FORM, body=f"d={quote(text, safe='')}&x=1".encode()),
+        "member of a request": Place(body=json.dumps({"d": text, "x": 1}).encode()),
+        "member of an answer": Place(answer=json.dumps({"items": [{"d": text}]}).encode()),
+        "header": Place(headers={"X-Data": header}),
+        "header of an answer": Place(answer_headers=(("X-Data", header),)),
+        "Location": Place(
+            answer_headers=(("Location", f"https://b.example/?d={quote(text, safe='')}"),)
+        ),
+    }
+    if is_json:
+        places["body"] = Place(body=text.encode())
+        places["body of an answer"] = Place(answer=text.encode())
+    if is_form:
+        places["whole form"] = Place(kind=FORM, body=text.encode())
+        places["whole query"] = Place(path=f"/x?{text}")
+    if kind in WITH_NAME and encoding == "plain":
+        places["header of its own"] = Place(headers={quote(name): secret})
+        places["cookie"] = Place(headers={"Cookie": f"{quote(name)}={quote(secret)}; a=1"})
+    place = random.choice([*places])
+    return f"{name}, {kind}, {encoding}, {place}", secret, places[place]

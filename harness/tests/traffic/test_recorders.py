@@ -16,6 +16,7 @@ from assay.judging.verdict import Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.sca import chromium as driver
+from assay.traffic.proxy.masking import HarMasker
 from assay.traffic.proxy.recorder import HarRecorder
 from assay.traffic.proxy.server import Proxy
 from assay.traffic.proxy.upstream import Upstream, parse_upstream
@@ -108,6 +109,55 @@ def test_a_bad_client_through_the_proxy(bank, through, tmp_path):
     assert expected == found(har, bank, tmp_path, complete=True)[0]
     assert expected - BY_ABSENCE == found(har, bank, tmp_path)[0]
     assert psu["token"] not in har.read_text()
+
+
+class Unmasked(HarMasker):
+    """Leaves every secret where it is."""
+
+    def pseudonym(self, value, kind):
+        """Return the value itself."""
+        return value
+
+
+class TwoRecorders:
+    """Record each exchange as the proxy does, and without masking."""
+
+    exchanges = 0
+
+    def __init__(self, masked, plain):
+        self.both = HarRecorder(masked), HarRecorder(plain)
+        self.both[1]._masker = Unmasked()
+
+    def add(self, exchange):
+        """Write an exchange to both files."""
+        for each in self.both:
+            each.add(exchange)
+
+    def close(self):
+        """End both files."""
+        for each in self.both:
+            each.close()
+
+
+@pytest.mark.parametrize("party", [Party.BANK, Party.TPP])
+def test_masking_changes_no_verdict(bank, tmp_path, party):
+    """A recording is judged as it would be with every secret in it, for either party."""
+    files = tmp_path / "masked.har", tmp_path / "plain.har"
+    way = Upstream(origin=parse_upstream(bank)[0], timeout=10)
+    with Proxy(upstream=way, record=TwoRecorders(*files)) as proxy:
+        client = Client(url=bank, now=now())
+        bad(client, clean(client, base=proxy.url, today=True))
+        client.http.close()
+    masked, plain = (
+        open_recording(har, target_name=bank, party=party, complete=True, bank_clock=True)
+        .close(tmp_path / f"{har.stem}.jsonl")
+        .verdicts
+        for har in files
+    )
+    assert len({each.standing for each in plain}) >= 2
+    assert {each.obligation: each.standing for each in plain} == {
+        each.obligation: each.standing for each in masked
+    }
 
 
 # -- Chromium ----------------------------------------------------------------------

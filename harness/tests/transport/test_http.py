@@ -14,7 +14,8 @@ import pytest
 
 from assay.binding.encode import HttpRequest
 from assay.errors import TargetError
-from assay.transport.http import MAX_BODY, HttpClient
+from assay.traffic.proxy.messages import decompress
+from assay.transport.http import MAX_BODY, Decompressor, HttpClient, coding_of
 
 BASE = "https://bank.example/v1"
 
@@ -128,6 +129,42 @@ def test_packed(pack: Callable[[bytes], bytes]) -> None:
     """A packed answer is unpacked, whichever of the two ways it was packed in."""
     sent = told(content=pack(b'{"a":1}'), content_encoding="gzip").send(get())
     assert b'{"a":1}' == sent.wire.body
+
+
+def raw(data: bytes) -> bytes:
+    """Compress without a header, as many servers do for `deflate`."""
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(data) + packer.flush()
+
+
+def parts(data: bytes) -> bytes:
+    """Compress each byte as a part of gzip of its own."""
+    return b"".join(gzip.compress(data[at : at + 1]) for at in range(len(data)))
+
+
+@pytest.mark.parametrize(
+    ("pack", "coding"),
+    [
+        (gzip.compress, "identity, gzip"),
+        (gzip.compress, "X-GZIP"),
+        (parts, "gzip"),
+        (raw, "deflate"),
+        (zlib.compress, "identity, deflate"),
+        (bytes, "identity, identity"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 4096])
+def test_unusual_packings(pack: Callable[[bytes], bytes], coding: str, size: int) -> None:
+    """Parts, deflate without its header and `identity` are correct; so is any division in chunks."""
+    body = b'{"accounts": [1, 2, 3]}'
+    data = pack(body)
+    if coding_of(coding):
+        decompressor = Decompressor(coding=coding_of(coding))
+        chunks = (data[at : at + size] for at in range(0, len(data), size))
+        assert body == b"".join(decompressor.feed(chunk, MAX_BODY) for chunk in chunks)
+    sent = told(content=data, content_encoding=coding).send(get())
+    assert ("", body) == (sent.trouble, sent.wire.body)
+    assert (body, "") == decompress(data, coding)
 
 
 def test_bomb() -> None:

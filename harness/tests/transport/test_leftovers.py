@@ -44,6 +44,31 @@ class Twice:
                 connection.sendall(answer(b"%d" % self.number) + self.leftover)
 
 
+class Closing(Twice):
+    """A server that closes each connection after its answer, and does not say so."""
+
+    def serve(self, connection: socket.socket) -> None:
+        with connection:
+            if b"\r\n\r\n" in connection.recv(65536):
+                self.number += 1
+                connection.sendall(answer(b"%d" % self.number))
+                # The next request comes while the connection still looks open.
+                connection.recv(1)
+
+
+def test_a_server_that_closes_without_saying_so() -> None:
+    """One call is lost, and sent no second time; from then on each has a connection of its own."""
+    server = Closing(b"")
+    client = HttpClient(base_url=server.url)
+    request = HttpRequest(method="GET", url=f"{server.url}/accounts")
+    deliveries = [client.send(request) for _ in range(20)]
+    lost = [delivery for delivery in deliveries if delivery.trouble]
+    assert [1, 19, 19] == [len(lost), server.number, server.connections]
+    assert deliveries[1] is lost[0]
+    client.close()
+    server.socket.close()
+
+
 @pytest.fixture(params=[answer(b"late"), b"HTTP/1.1", b"\n"], ids=["answer", "part", "line"])
 def server(request: pytest.FixtureRequest) -> Iterator[Twice]:
     twice = Twice(request.param)

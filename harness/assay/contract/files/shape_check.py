@@ -324,9 +324,7 @@ def validate(
         # What stands below a renamed key is wrong at the same time.
         former: dict[str | int, str] = dict(zip(present, document.data, strict=True))
         below = _compare(validator(f"{schema_name}.yaml"), present, ())
-        renamed = (
-            ((former[at[0]], *at[1:]), what, hint) for at, what, hint in below if at[1:]
-        )
+        renamed = (((former[at[0]], *at[1:]), what, hint) for at, what, hint in below if at[1:])
         findings = chain(findings, renamed)
     if rule_schema is not None:
         findings = chain(findings, _rules(document.data.get("rules"), rule_schema, kinds))

@@ -21,6 +21,7 @@ import harfile
 from assay.journal.lines import Line
 from assay.report.formats.pipeline import in_utc
 from assay.report.journal_exchanges import RUN_CONNECTION, exchange_lines, milliseconds
+from assay.report.sanitize import clean
 from assay.report.values import Report
 from assay.report.wording import headline
 
@@ -100,9 +101,10 @@ def _response(response: Line) -> harfile.Response:
 
 def _query(url: str) -> Pairs:
     try:
-        return parse_qsl(urlsplit(url).query, keep_blank_values=True)
+        pairs = parse_qsl(urlsplit(url).query, keep_blank_values=True)
     except ValueError:  # a URL that a target invented
         return ()
+    return [(clean(name), clean(value)) for name, value in pairs]
 
 
 def _size(body: str) -> int:

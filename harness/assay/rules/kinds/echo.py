@@ -150,6 +150,7 @@ class Echo(Kind):
             elif (
                 operation in controls
                 and exchange.refused
+                and not exchange.early
                 and exchange.wire.status != UNAUTHENTICATED
             ):
                 yield self._judge(f"{operation}-{IN_REFUSALS}", exchange, sent, controls[operation])

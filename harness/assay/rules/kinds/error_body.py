@@ -3,9 +3,10 @@
 The clause says which statuses have such an error, its media type, the fields that every error in
 the body has, and the values that a field may have. Where errors and their fields stand in a body is
 for the target file to say (`error`). Only answers that the target file counts as refusals are
-judged, and of these only the statuses that the clause names: what a gateway in front of the
-interface answers has a form of its own. Requests that are malformed on purpose may never reach the
-interface, so their refusals are not judged, nor are values that a journal hides.
+judged, and of these only the statuses that the clause names. What a server or a gateway in front of
+the interface answers has a form of its own, so no refusal is judged that may come from there: of
+requests that are malformed on purpose, or too large for many servers. Nor are values that a journal
+hides.
 
 The probe calls an operation without a token, and goes on with other faults where the clause does
 not name the status of that refusal. The rule is ambient: it also judges the refusals in
@@ -209,7 +210,7 @@ class ErrorBodyRule(Kind):
         call, status = exchange.call, str(exchange.wire.status)
         known = status in self.statuses or f"{status[:1]}xx" in self.statuses
         named = call.operation in (self.names or self.contract.operations)
-        return exchange.refused and known and named and call.malformed is None
+        return exchange.refused and not exchange.early and known and named and not call.malformed
 
     def _judged(self, exchange: Exchange) -> Iterator[Evidence]:
         """Yield the evidence of one refusal."""

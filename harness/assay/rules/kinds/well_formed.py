@@ -15,7 +15,7 @@ from assay.history import Call, Exchange, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
 from assay.rules.consequences import PROMISE
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.evidence import AGREES, DISAGREES, GATEWAY, UNCLEAR
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.scope import Calls, Scope
@@ -175,9 +175,11 @@ def _judge(exchange: Exchange, prefix: str) -> Iterator[Evidence]:
     declared = is_json(wire.media_type)
     if declared:
         broken = _broken(wire.body)
+        # What a gateway in front of the bank answers says nothing of the bank.
+        open_ = broken is None or (broken and (exchange.early or wire.status in GATEWAY))
         yield Evidence(
             facet=f"{prefix}json",
-            agreement=UNCLEAR if broken is None else DISAGREES if broken else AGREES,
+            agreement=UNCLEAR if open_ else DISAGREES if broken else AGREES,
             expected=f"well-formed JSON, as {wire.media_type} says",
             seen="it is nested too deeply to be judged"
             if broken is None

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
+from assay.transport.http import CODINGS, Decompressor, coding_of
+
 __all__ = ["Headers", "LinkRewriter"]
 
 #: Headers in their order, as text.
@@ -29,10 +31,6 @@ LINK_HEADERS = frozenset({"location", "link", "content-location"})
 DEFAULT_PORTS = {"http": 80, "https": 443}
 #: How much of a body is recorded, or held back to rewrite its links, in bytes.
 MAX_BODY = 4 * 1024 * 1024
-#: Content codings that can be decompressed here.
-CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
-#: For zlib: either of its formats, with the largest window.
-_EITHER_FORMAT = 32 + zlib.MAX_WBITS
 
 
 def decode_headers(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
@@ -89,20 +87,20 @@ def readable_codings(accepted: str) -> str:
 
 def decompress(data: bytes, coding: str) -> tuple[bytes, str]:
     """Undo a content coding, up to the bound; return the data, and why they stay coded if so."""
-    name = coding.strip().lower()
-    if name in {"", "identity"}:
+    name = coding_of(coding)
+    if not name:
         return data, ""
     if name not in CODINGS:
         return data, f"compressed with {name[:40]}, which cannot be read here"
     try:
-        return zlib.decompressobj(_EITHER_FORMAT).decompress(data, MAX_BODY), ""
+        return Decompressor(coding=name).feed(data, MAX_BODY), ""
     except zlib.error:
         return data, f"declared as {name}, but not compressed with it"
 
 
 def compress(data: bytes, coding: str) -> bytes:
     """Apply a content coding that `decompress` has undone."""
-    match coding.strip().lower():
+    match coding_of(coding):
         case "gzip" | "x-gzip":
             return gzip.compress(data, mtime=0)
         case "deflate":
