@@ -207,10 +207,6 @@ def normalized_url(url: str) -> str:
         raise ValueError(str(error)) from None
 
 
-def _origin(url: httpx.URL) -> Origin:
-    return url.scheme, url.host, url.port
-
-
 def coding_of(header: str) -> str:
     """Return the content coding that a header names; "" for none."""
     names = (name.strip() for name in header.lower().split(","))
