@@ -37,7 +37,10 @@ CONTROL_WRITES: Final = (
 ROLES: Final = ("psu", "consent")
 CONSENT: Final = "consent"
 #: In place of a signer that is not known: the file can be checked before it is complete.
-SIGNER: Final[Json] = {"kind": "forms", "screens": [{"login": "login", "password": "password"}]}
+SIGNER: Final[Json] = {
+    "kind": "forms",
+    "screens": [{"login": "login", "password": "password"}, {"decision": "decision"}],
+}
 #: The first line of a file, for editors; `assay schema target` prints the schema.
 MODELINE: Final = "yaml-language-server: $schema=assay-target.schema.json"
 EXAMPLE_IBAN: Final = "FR7630001007941234567890185"

@@ -235,7 +235,9 @@ class Consents:
             return False
         if confirmed(event):
             self._authorised(made)
-        elif event.ending is not Ending.REFUSED:
+            return True
+        self._over(made, ended=False)  # a bank may end it after a wrong entry
+        if event.ending is not Ending.REFUSED:
             self._may_apply(made)
         return True
 

@@ -119,6 +119,10 @@ SERVED = (made("z"), signed("z"), read(), ended("z"))
             ["signed-served agrees", "declined-refused disagrees"],
         ),
         ((made(), signed(), read(NO)), ["signed-served disagrees"]),
+        ((made(), signed(code=Code.WRONG), signed(), read(NO)), ["signed-served disagrees"]),
+        # A bank may end it when somebody enters something wrong, or another customer logs in.
+        ((made(), signed(), signed(ending=Ending.STOPPED, typed=Code.WRONG), read(NO)), []),
+        ((made(), signed(), signed(ending=Ending.STOPPED, by="other"), shown(State.ENDED)), []),
         # Without a control, the bank may serve nothing at all.
         ((made(), read(NO)), []),
         # Another consent may have opened it.
@@ -277,6 +281,7 @@ def certain(*events):
         ((made(), DECLINED), set(), set()),
         ((made(), signed(ending=Ending.STOPPED)), set(), {"A"}),
         ((made(), shown(State.VALID)), {"A"}, {"A"}),
+        ((made(), signed(), signed(ending=Ending.STOPPED, code=Code.WRONG)), set(), {"A"}),
         ((made(), signed(), ended()), set(), set()),
         ((made(), signed(), shown(State.ENDED)), set(), {"A"}),
         # Calls name the last one that was made.

@@ -66,8 +66,8 @@ class Attempt:
     `thing` is the customer's thing that it is about, `rest` everything else that was
     sent, with the mode and the day. `bank` are the modes that the bank lacked,
     `repeats` says whether the same was signed before, and `timely` whether its day, if
-    it needs one, is in the future. A clause may reject what is `decided`. `unrepeated` says that it was made again, after a refusal,
-    with an amount that no request from before the history has.
+    it needs one, is in the future. A clause may reject what is `decided`. `unrepeated` says that
+    it was made again, after a refusal, with an amount that no request from before the history has.
     """
 
     request: Instance

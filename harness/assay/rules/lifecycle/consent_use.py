@@ -234,7 +234,7 @@ def _at(instance: Instance, exchange: Exchange, tracker: Tracker) -> ConsentAt:
 def _phase(instance: Instance, tracker: Tracker) -> ConsentPhase:
     """Return what the customer certainly did with a consent."""
     call, grant = instance.made.call, tracker.lifecycle.create
-    if any(map(confirmed, instance.signings)):
+    if any(map(confirmed, instance.signings[-1:])):  # another entry may have ended it since
         return (
             ConsentPhase.AUTHORISED
             if plain(call) and lists_keys(call, grant)
