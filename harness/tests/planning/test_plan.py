@@ -58,7 +58,7 @@ def test_facets_of_one_trial_share_its_price():
     """The price of a plan is that of its trials, not of their facets."""
     plan = planned()
 
-    assert 696 == plan.calls == sum(trial.calls for trial in plan.trials)
+    assert 704 == plan.calls == sum(trial.calls for trial in plan.trials)
     assert plan.calls < sum(item.calls for item in plan.items)
     assert [7, 7] == [
         items_by_id(plan)[f"batch-quota/balances-{word}"].calls for word in ("served", "refused")
