@@ -55,10 +55,10 @@ def test_a_sound_bank_has_every_field(tmp_path):
 @pytest.mark.parametrize(
     ("right", "wrong", "parts"),
     [
-        ("holder: /holder", "holder: /holders", ("fault", HOLDER, f"/holders {ELSEWHERE}", "did you mean /holder?")),
-        ("holder: /holder", "holder: /owner", ("fault", HOLDER, "did you mean /holder?")),
-        ("holder: /holder", "holder: /number", ("fault", HOLDER, "in other answers, too", "did you mean /holder?")),
-        ("payer: /from/name", "payer: /from/names", ("fault", PAYER, "did you mean /from/name?")),
+        ("holder: /holder", "holder: /holders", ("doubt", HOLDER, f"/holders {ELSEWHERE}", "did you mean /holder?")),
+        ("holder: /holder", "holder: /owner", ("doubt", HOLDER, "did you mean /holder?")),
+        ("holder: /holder", "holder: /number", ("doubt", HOLDER, "in other answers, too", "did you mean /holder?")),
+        ("payer: /from/name", "payer: /from/names", ("doubt", PAYER, "did you mean /from/name?")),
         # The bank reads the mode at another place, and ignores it here.
         ("body: /payers,", "body: /payer,", ("doubt", PAYER, "does the bank read operations.permit.modes.with-payers?")),
         # Without the mode, nothing shows the field.
