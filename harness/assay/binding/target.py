@@ -96,6 +96,10 @@ __all__ = [
 ]
 
 
+#: How many requests a run makes at a live bank, unless the target file says otherwise.
+LIVE_REQUESTS = 20
+
+
 class TransportKind(Enum):
     """How calls reach the target."""
 
@@ -276,6 +280,13 @@ class Target:
     def is_live(self) -> bool:
         """Whether it is a live bank, with real money and real customers."""
         return self.environment == "live"
+
+    @property
+    def most_requests(self) -> int | None:
+        """How many requests a run makes at most, None for any number."""
+        return (
+            LIVE_REQUESTS if self.safety.requests is None and self.is_live else self.safety.requests
+        )
 
     @property
     def removed_operations(self) -> tuple[str, ...]:

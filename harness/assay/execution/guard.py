@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LIVE_BREAKER",
-    "LIVE_REQUESTS",
     "Customer",
     "Guard",
     "customer_for",
@@ -51,8 +50,6 @@ __all__ = [
 
 #: Failures in a row that end a run on a live bank, unless the target file says otherwise.
 LIVE_BREAKER = 5
-#: How many requests a run makes at a live bank, unless the target file says otherwise.
-LIVE_REQUESTS = 20
 NOUGHT = Decimal(0)
 #: What a probe of a quota needs; the operation follows.
 UNUSED_DAY = "a day with no earlier call of"
@@ -226,10 +223,9 @@ class Guard:
     @property
     def most_written(self) -> Mapping[str, Decimal]:
         """How many requests a run makes at most (""), and the sums of their arguments."""
-        safety = self.target.safety
-        requests = safety.requests or (LIVE_REQUESTS if self.target.is_live else None)
+        requests, total = self.target.most_requests, self.target.safety.total
         number = {} if requests is None else {"": Decimal(requests)}
-        return number | {name: Decimal(limit) for name, limit in safety.total.items()}
+        return number | {name: Decimal(limit) for name, limit in total.items()}
 
     def check_limits(self, added: Mapping[str, Decimal]) -> None:
         """Check that so many more requests, of these sums, are within the limits of the run.

@@ -267,8 +267,9 @@ def _assessment(
     Elsewhere every planned trial can run, so there is nothing to assess.
     """
     safety = target.safety
-    limits = target.budget.calls, safety.only, safety.most, safety.requests, safety.total
-    if customers_of(target) is Customers.CREATED and not any(limits):
+    numbers = target.budget.calls, safety.requests
+    limited = any((safety.only, safety.most, safety.total)) or numbers != (None, None)
+    if customers_of(target) is Customers.CREATED and not limited:
         return None
     from assay.estimate.feasibility import assess  # noqa: PLC0415 -- not for a bank in this process
 

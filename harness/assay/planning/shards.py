@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import ROUND_DOWN, Decimal
 
 from assay.binding.target import Target
 from assay.errors import InputError
@@ -90,8 +91,21 @@ def part_of(plan: Plan, shard: Shard) -> Plan:
     return replace(part, shard=known)
 
 
+#: What a share of a sum is rounded down to.
+CENT = Decimal("0.01")
+
+
 def with_share(target: Target, shard: Shard | None, calls: int | None = None) -> Target:
-    """Return a target with the part of its call budget that a shard may spend, or with `calls`."""
+    """Return a target with the part of its limits that a shard may spend, or with `calls`."""
+    if shard is not None and target.most_requests is not None:
+        requests = share(target.most_requests, shard.number, shard.of)
+        target = replace(target, safety=replace(target.safety, requests=requests))
+    if shard is not None and target.safety.total:
+        sums = {
+            name: f"{(Decimal(limit) / shard.of).quantize(CENT, ROUND_DOWN)}"
+            for name, limit in target.safety.total.items()
+        }
+        target = replace(target, safety=replace(target.safety, total=sums))
     most = target.budget.calls
     if most is None:
         return target

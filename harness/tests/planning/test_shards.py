@@ -79,6 +79,17 @@ def test_shards_share_the_call_budget():
     assert 4 == with_share(limited, Shard(number=2, of=2), 4).budget.calls
 
 
+def test_shards_share_the_requests_of_a_run():
+    """All shards together make no more requests, of no larger sum, than a run that is not divided."""
+    live = replace(prepare().target, environment="live")
+    live = replace(live, safety=replace(live.safety, total={"amount": "10.00"}))
+    shares = [with_share(live, Shard(number=n, of=3)) for n in (1, 2, 3)]
+    assert [6, 7, 7] == [each.most_requests for each in shares]
+    assert ["3.33"] * 3 == [each.safety.total["amount"] for each in shares]
+    (rest,) = {with_share(live, Shard(number=1, of=30)).most_requests}
+    assert 0 == rest
+
+
 @pytest.mark.parametrize(
     "text", ["", "2", "0/3", "4/3", "1/0", "-1/3", "1/1001", "1/2/3", "²/3", "a"]
 )
