@@ -60,7 +60,7 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
     if problems := list(not_offered.problems(contracts, target, elsewhere)):
         raise InputError(problems)
     bound = tuple(_bind(contract, target) for contract in contracts)
-    found = chain(
+    misfits = chain(
         (problem for each in bound for problem in _excluded(each.contract, target)),
         _names(contracts, target),
         _given(contracts, target),
@@ -73,7 +73,7 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
             elsewhere=target.contracts - {each.contract.id for each in bound},
         ),
     )
-    error = InputError(found)
+    error = InputError(misfits)
     if error.problems:
         raise error
     return bound

@@ -14,6 +14,7 @@ from base64 import b64encode, urlsafe_b64encode
 from binascii import Error, a2b_base64, unhexlify
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from html import escape, unescape
 from quopri import decodestring
 from urllib.parse import quote, unquote, unquote_plus
@@ -123,7 +124,7 @@ def nested(text: str, hide: Hide, *, answer: bool = False, depth: int = DEPTH) -
 def patterns(text: str, hide: Hide) -> str:
     """Mask the secrets that are recognised without a name."""
     for pattern, kind in _PATTERNS:
-        text = pattern.sub(lambda match, kind=kind: _last_hidden(match, kind, hide), text)
+        text = pattern.sub(partial(_last_hidden, kind=kind, hide=hide), text)
     return text
 
 
@@ -218,9 +219,11 @@ def _pair_masked(text: str, hide: Hide) -> str:
         written, raw = members[name]
         kind = _named_kind(names, _text(raw)) or ("key" if name in _OF_KEYS else None)
         if kind is not None:
-            hidden = json.dumps(hide(_text(raw), kind))
-            place = re.compile(rf"({re.escape(written)}\s*:\s*){re.escape(raw)}")
-            text = place.sub(lambda found, hidden=hidden: found[1] + hidden, text, count=1)
+            place = re.search(rf"{re.escape(written)}\s*:\s*(?={re.escape(raw)})", text)
+            if place is not None:
+                begin = place.end()
+                hidden = json.dumps(hide(_text(raw), kind))
+                text = text[:begin] + hidden + text[begin + len(raw) :]
     return text
 
 
