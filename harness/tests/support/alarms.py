@@ -9,6 +9,7 @@ rule.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -197,4 +198,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with TemporaryDirectory() as own:
+        os.environ["ASSAY_LEDGER"] = str(Path(own) / "ledger.sqlite")
+        sys.exit(main())
