@@ -66,7 +66,7 @@ class Transport(Protocol):
 
 
 def unanswered(
-    request: HttpRequest, trouble: str, *, timed_out: bool = False, sent: bool = False
+    request: HttpRequest, trouble: str, *, timed_out: bool = False, sent: bool = True
 ) -> Delivery:
     """Return the delivery of a request without an answer, and the reason."""
     wire = Wire(
@@ -143,9 +143,9 @@ class Embedded:
         try:
             parts = urlsplit(request.url)
         except ValueError as error:
-            return unanswered(request, f"not a valid URL: {error}")
+            return unanswered(request, f"not a valid URL: {error}", sent=False)
         if parts[:2] not in self._origins:
-            return unanswered(request, OTHER_HOST)
+            return unanswered(request, OTHER_HOST, sent=False)
         headers = (*request.headers, ("Host", parts.netloc))
         status, headers, body = self._call(
             request.method, parts.path, parts.query, headers, request.body
