@@ -168,7 +168,7 @@ class StoppableTransport:
     def send(self, request: HttpRequest) -> Delivery:
         """Send a request once, unless the run ends."""
         if self.is_stopping():
-            return unanswered(request, "the run was interrupted")
+            return unanswered(request, "the run was interrupted", sent=False)
         return self.inner.send(request)
 
     def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:

@@ -95,14 +95,15 @@ class HttpClient:
         """
         for name, value in request.headers:
             if not sendable(value):
-                return unanswered(request, f"the header {name} has a value that cannot be sent")
+                what = f"the header {name} has a value that cannot be sent"
+                return unanswered(request, what, sent=False)
         try:
             url = httpx.URL(request.url)
             http_request = self._request(request.method, url, list(request.headers), request.body)
         except (httpx.InvalidURL, ValueError) as error:
-            return unanswered(request, f"not a valid URL: {error}")
+            return unanswered(request, f"not a valid URL: {error}", sent=False)
         if origin(str(url)) not in self._origins or url.userinfo:
-            return unanswered(request, OTHER_HOST)
+            return unanswered(request, OTHER_HOST, sent=False)
         base = httpx.URL(self.base_url)
         if self.nearby and origin(str(url)) != origin(str(base)):
             http_request.url = url.copy_with(scheme=base.scheme, host=base.host, port=base.port)
@@ -113,11 +114,11 @@ class HttpClient:
             if problem:
                 if not self.reached:
                     raise AuthenticationError(problem, unconnected=True) from None
-                return unanswered(request, str(problem), sent=True)
+                return unanswered(request, str(problem))
             if isinstance(error, UNCONNECTED) and not self.reached:
                 raise TargetError(_describe(error, self.timeout)) from None
             late = isinstance(error, httpx.TimeoutException) and not isinstance(error, UNCONNECTED)
-            return unanswered(request, _describe(error, self.timeout), timed_out=late, sent=True)
+            return unanswered(request, _describe(error, self.timeout), timed_out=late)
         self.reached = True
         headers = tuple(response.headers.multi_items())
         return answered(request, response.status_code, headers, body, truncated=truncated)

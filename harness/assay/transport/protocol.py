@@ -67,7 +67,7 @@ class Transport(Protocol):
 
 
 def unanswered(
-    request: HttpRequest, trouble: str, *, timed_out: bool = False, sent: bool = False
+    request: HttpRequest, trouble: str, *, timed_out: bool = False, sent: bool = True
 ) -> Delivery:
     """Return the delivery of a request without an answer, and the reason."""
     wire = Wire(
@@ -144,10 +144,10 @@ class Embedded:
         try:
             parts = urlsplit(request.url)
         except ValueError as error:
-            return unanswered(request, f"not a valid URL: {error}")
+            return unanswered(request, f"not a valid URL: {error}", sent=False)
         host = self._hosts.get(origin(request.url))
         if host is None or "@" in parts.netloc:
-            return unanswered(request, OTHER_HOST)
+            return unanswered(request, OTHER_HOST, sent=False)
         headers = (*request.headers, ("Host", host))
         status, headers, body = self._call(
             request.method, parts.path, parts.query, headers, request.body

@@ -384,6 +384,18 @@ def test_a_resumed_run_goes_on_counting() -> None:
     assert {"": 3, "amount": Decimal("36.90")} == guard.written
 
 
+def test_links_to_other_hosts_are_no_failures_of_the_bank() -> None:
+    """What is not sent at all says nothing about the bank, and does not stop the run."""
+    prepared = prepare(["aisp"], keywords="accounts.available or listing")
+    bank = Watched(make_app(base_url=prepared.target.base_url))
+    environment = opened(prepared, bank, safety=Safety(breaker=1))
+    refused = unanswered(HttpRequest(method="GET", url="https://other.example"), "x", sent=False)
+    for sent, stopped in ((refused, ""), (replace(refused, sent=True), "1 failures in a row")):
+        environment.client.send = lambda _, sent=sent: sent  # type: ignore[misc]
+        assert stopped in held(prepared, environment).stopped
+        environment.guard.stopped = ""
+
+
 @pytest.mark.parametrize("allow", [False, True])
 def test_a_bank_that_stops_answering(tmp_path: Path, *, allow: bool) -> None:
     """After three failures in a row nothing more is sent; the journal is complete, and nothing is violated."""

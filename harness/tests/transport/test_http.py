@@ -226,6 +226,7 @@ def test_other_hosts(url: str) -> None:
     client = told()
     sent = client.send(get(url, ("Authorization", "Bearer secret")))
     assert ("links to other hosts are not followed", 0) == (sent.trouble, sent.wire.status)
+    assert not sent.sent
     assert [] == client.transport.seen
     assert client.reached is False
 

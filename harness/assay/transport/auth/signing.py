@@ -93,7 +93,7 @@ class SigningTransport:
         try:
             headers += signature_headers(message, self.settings, self.key)
         except ValueError:
-            return unanswered(request, "a request that cannot be signed")
+            return unanswered(request, "a request that cannot be signed", sent=False)
         return self.inner.send(replace(request, url=url, headers=tuple(headers)))
 
     def _headers(self, request: HttpRequest, now: datetime) -> Iterator[tuple[str, str]]:
