@@ -413,6 +413,7 @@ MADE_PATTERNS = {
     "binding/path_slots.py quoted_slots",
     "binding/secret_names.py _any_of",
     "journal/redact.py ",
+    "journal/secret_positions.py _pair_masked",
     "cli/usage_errors.py _expected",
     "traffic/parse_request.py _pattern",
     "traffic/proxy/messages.py _pattern",

@@ -115,9 +115,9 @@ def nested(text: str, hide: Hide, *, answer: bool = False, depth: int = DEPTH) -
             inner = decode(text)
         except (ValueError, Error):
             continue
+        # What is encoded twice is decoded again; another order is not tried.
         masked = nested(inner, hide, answer=answer, depth=depth - 1) if inner != text else inner
-        if masked != inner:
-            return encode(masked)
+        return text if masked == inner else encode(masked)
     return text
 
 
@@ -142,7 +142,7 @@ def _from_base64(text: str) -> str:
 _ENCODINGS: tuple[tuple[re.Pattern[str], Callable[[str], str], Callable[[str], str]], ...] = (
     (re.compile(r"%[0-9A-Fa-f]{2}"), unquote_plus, lambda text: quote(text, safe="<>/:?#&=")),
     (re.compile(r"&(?:quot|#\d+|#x[0-9a-fA-F]+|amp|lt);"), unescape, escape),
-    (re.compile(r"=[0-9A-F]{2}"), lambda text: decodestring(text).decode("utf-8"), str),
+    (re.compile(r"=[0-9A-F]{2}"), lambda text: decodestring(text.encode()).decode("utf-8"), str),
     (re.compile(r"\A(?:[0-9A-Fa-f]{2}){8,}\Z"), lambda text: unhexlify(text).decode("utf-8"), lambda text: text.encode().hex()),
     (re.compile(r"\A[A-Za-z0-9+/]{16,}={0,2}\Z"), _from_base64, lambda text: b64encode(text.encode()).decode()),
     (re.compile(r"\A[A-Za-z0-9_-]{16,}={0,2}\Z"), _from_base64, lambda text: urlsafe_b64encode(text.encode()).decode()),

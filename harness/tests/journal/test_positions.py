@@ -37,6 +37,8 @@ def test_parameters(text, masked):
     [
         *("a=" * MANY, "?a" * MANY, ";" * MANY, "a" * MANY, "[" * MANY, '["' * MANY, '\\"' * MANY),
         *("<a " * MANY, "<" * MANY, "&a" * MANY, "%41" * MANY, "x://" * MANY, "1," * MANY),
+        *('%2525252525=3D3D&amp;amp;\\"' * (MANY // 10), "a=%26b%3D%2526" * (MANY // 10)),
+        *("Bearer " * MANY, "/reset/" * MANY, "a:a@" * MANY, '{"name":' * MANY, "//" * MANY),
         *("-" * MANY, "\\u0041" * MANY, "a:" * MANY, "=" * MANY, '{"token":' * MANY),
     ],
     ids=lambda text: text[:9],
@@ -53,6 +55,7 @@ def test_hostile_texts(text):
         lambda: secret_positions.markup(text, hide),
         lambda: secret_positions.labelled(text, hide),
         lambda: secret_positions.may_have_secrets(text),
+        lambda: secret_positions.nested(text, hide),
         lambda: redactor.text(text),
         lambda: redactor.body(text.encode()),
     ):
