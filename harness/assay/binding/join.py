@@ -57,7 +57,7 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
 
     """
     elsewhere = _elsewhere(contracts, target)
-    if problems := list(not_offered.problems(contracts, target, elsewhere)):
+    if problems := list(not_offered.unmatched_ids(contracts, target, elsewhere)):
         raise InputError(problems)
     bound = tuple(_bind(contract, target) for contract in contracts)
     misfits = chain(

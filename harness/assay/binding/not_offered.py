@@ -22,7 +22,7 @@ from assay.rules.steps import roots
 Elsewhere: TypeAlias = Callable[[str], Collection[str]]
 
 
-def problems(
+def unmatched_ids(
     contracts: Sequence[Contract], target: Target, elsewhere: Elsewhere
 ) -> Iterator[Problem]:
     """Yield each name under `absent` and `not_offered` that excuses nothing, with its line."""

@@ -7,7 +7,6 @@ have, and those of ordinary calls have not, is where the field can be.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
 
 from assay.binding.spelling import FieldAt
 from assay.contract.files.document import spell
@@ -19,7 +18,7 @@ from assay.rules.clauses import clauses_of
 from assay.rules.queries import has_value
 
 #: How many items are searched for a field that was meant.
-_MOST_SEARCHED: Final = 20
+_MOST_SEARCHED = 20
 
 
 def examine(seen: AnsweredOperation, name: str, bound: FieldAt, when: str) -> Iterator[Finding]:

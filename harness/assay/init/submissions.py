@@ -18,7 +18,7 @@ from assay.init.yaml_writer import YamlEntry, flow, gap
 __all__ = ["submission"]
 
 #: The least share of the parts of a body that its announcement has, too.
-_ALIKE = 0.6
+_SHARED = 0.6
 
 
 def submission(
@@ -34,7 +34,7 @@ def submission(
             ((_likeness(offer, offered, leaf), offer) for offer in offers), key=itemgetter(0)
         )
         share, first = alike[-1]
-        if share >= _ALIKE and [each for each, _ in alike].count(share) == 1:
+        if share >= _SHARED and [each for each, _ in alike].count(share) == 1:
             yield _comment(operation, first, offered, leaf)
             return
 

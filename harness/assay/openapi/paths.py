@@ -201,7 +201,7 @@ def _owners(use: BoundOperation) -> Iterator[str]:
 def _merged(first: Schema, second: Schema) -> Schema:
     """Merge two operations that a target binds to the same method and path."""
     out = {**first, "summary": " ".join(dict.fromkeys((first["summary"], second["summary"])))}
-    out["parameters"] = _parameters(first["parameters"], second["parameters"])
+    out["parameters"] = _joined_parameters(first["parameters"], second["parameters"])
     bodies = [each["requestBody"] for each in (first, second) if "requestBody" in each]
     if bodies:
         required = len(bodies) > 1 and all(each["required"] for each in bodies)
@@ -231,7 +231,7 @@ def _content(several: Sequence[Schema], media_types: Iterable[str]) -> Schema:
     }
 
 
-def _parameters(first: Iterable[Schema], second: Iterable[Schema]) -> list[Schema]:
+def _joined_parameters(first: Iterable[Schema], second: Iterable[Schema]) -> list[Schema]:
     """Merge parameters; one that only one of the operations has is optional."""
     by_place: dict[tuple[str, str], list[Schema]] = {}
     for parameter in (*first, *second):
@@ -249,11 +249,11 @@ def _parameters(first: Iterable[Schema], second: Iterable[Schema]) -> list[Schem
 def _responses(first: Schema, second: Schema) -> Schema:
     out = dict(first)
     for status, response in second.items():
-        out[status] = _response(first[status], response) if status in first else response
+        out[status] = _joined_response(first[status], response) if status in first else response
     return dict(sorted(out.items()))
 
 
-def _response(first: Schema, second: Schema) -> Schema:
+def _joined_response(first: Schema, second: Schema) -> Schema:
     """Merge two responses; where one may have any content, so may both."""
     outcomes = (*first.get("x-assay-outcomes", ()), *second.get("x-assay-outcomes", ()))
     out: Schema = {
