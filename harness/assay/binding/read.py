@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -19,12 +19,10 @@ from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay._resources import contract_dir
-from assay.binding.checks import bad_url, findings
-from assay.binding.contract_files import named_contracts
+from assay.binding.checks import bad_url, findings, waiver_findings
 from assay.binding.convert import convert
 from assay.binding.submission import without_removals
 from assay.binding.target import Target, TransportKind
-from assay.binding.waiver_files import with_waivers
 from assay.contract.files.document import Document, Spot, found, problem
 from assay.contract.files.load import load, load_named
 from assay.contract.files.shape_check import check
@@ -215,3 +213,126 @@ def shipped_file(name: str) -> Path:
 
 def _folder() -> Path:
     return contract_dir() / "targets"
+
+
+# -- Contracts that a target file names: by the id of a contract, or by the path of its file -----
+#: The key of the list.
+KEY: Final = "contracts"
+#: How the name of a contract file ends.
+_SUFFIXES: Final = (".yaml", ".yml")
+
+
+def is_file(name: str) -> bool:
+    """Whether a name is the path of a file, and not the id of a contract."""
+    return "/" in name or name.endswith(_SUFFIXES)
+
+
+def named_contracts(document: Document) -> Mapping[str, str]:
+    """Return the contracts of a target file by their ids: the path of each, or "" for an id alone.
+
+    A path is relative to the file where it stands.
+
+    Raises:
+        InputError: a file cannot be read, or is no contract.
+
+    """
+    contracts: dict[str, str] = {}
+    problems: list[Problem] = []
+    for index, name in enumerate(cast("list[str]", document.data.get(KEY, ()))):
+        if not is_file(name):
+            contracts.setdefault(name, "")
+            continue
+        stands, line = document.place((KEY, index))
+        path = str(Path(stands).parent / name)
+        try:
+            contract = load_named(path).data.get("contract")
+            what = "this is not a contract file (it has no key `contract`)"
+        except InputError as error:
+            if Path(path).is_file():
+                problems += error.problems  # of the contract file, at its own lines
+                continue
+            contract, what = None, error.problems[0].what
+        if isinstance(contract, str):
+            contracts[contract] = path
+        else:
+            hint = "write the id of a shipped contract, or the path of a contract file"
+            what = f"{KEY}.{index}: {found(name)}: {what}"
+            problems.append(Problem(path=stands, line=line, what=what, hint=hint, key=KEY))
+    if problems:
+        raise InputError(problems)
+    return contracts
+
+
+# -- Files of waivers: read, checked, and laid into the target file that names them --------------
+# `waivers` of a target file is a list, or the path of such a file, relative to the file that names
+# it. A run can name one more (`--waivers`). Each waiver keeps the file and line where it stands.
+#: The key of the list, in a target file and in a file of waivers.
+WAIVERS = "waivers"
+
+
+def with_waivers(target: Document, extra: Path | None = None) -> Document:
+    """Return a target file with the waivers of the file that it names, and of an `extra` one.
+
+    Raises:
+        InputError: a file cannot be read, or has problems.
+
+    """
+    named = target.data.get(WAIVERS)
+    if isinstance(named, str):
+        target = _with(target, _named(target, named), [], ())
+    if extra is None:
+        return target
+    listed = target.data.get(WAIVERS, [])
+    if not isinstance(listed, list):
+        return target  # the check of the target file reports it
+    own = target.spots.at(WAIVERS)
+    return _with(target, read_waivers(extra), listed, own.below if own else ())
+
+
+def read_waivers(path: str | Path) -> Document:
+    """Read and check a file of waivers.
+
+    Raises:
+        InputError: it cannot be read, or has problems.
+
+    """
+    document = load_named(path)
+    problems = check(document, WAIVERS)
+    if not problems:
+        waivers = cast("list[Mapping[str, Any]]", document.data[WAIVERS])
+        problems = [problem(document, *each) for each in waiver_findings(waivers)]
+    if problems:
+        raise InputError(problems)
+    return document
+
+
+def _named(target: Document, name: str) -> Document:
+    """Read the file that a target file names."""
+    stands, line = target.place((WAIVERS,))
+    try:
+        return read_waivers(Path(stands).parent / name)
+    except InputError as error:
+        first = error.problems[0]
+        if first.line:  # the file exists and has a problem: its own line says more
+            raise
+        what = f"{WAIVERS}: {found(name)}: {first.what}"
+        hint = "write a list of waivers, or the path of a file of waivers"
+        raise InputError.one(stands, what, line=line, hint=hint) from None
+
+
+def _with(
+    target: Document, file: Document, before: object, places: Sequence[Spot] | Mapping[str, Spot]
+) -> Document:
+    """Return a target file with the waivers of a file, after those that it has already."""
+    listed = [*cast("list[object]", before or []), *cast("list[object]", file.data[WAIVERS])]
+    of_file = file.spots.at(WAIVERS) or file.spots
+    below = [*cast("Sequence[Spot]", places), *cast("Sequence[Spot]", of_file.below)]
+    spots = dict(cast("Mapping[str, Spot]", target.spots.below))
+    spots[WAIVERS] = Spot(of_file.path, of_file.line, below)
+    both = hashlib.sha256(f"{target.digest} {file.digest}".encode()).hexdigest()
+    return Document(
+        data={**target.data, WAIVERS: listed},
+        path=target.path,
+        digest=f"sha256:{both}",
+        spots=Spot(target.spots.path, target.spots.line, spots),
+    )

@@ -7,20 +7,23 @@ to a recorder at once, so that nothing is lost when a run is cut short. No judge
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from time import perf_counter
+from typing import TypeAlias
 from uuid import UUID, uuid4
 
 from assay.binding.arguments import arguments, generated
 from assay.binding.decode import body_of, decode
 from assay.binding.encode import BARE, Access, HttpRequest, encode
 from assay.binding.links import links_of, names_links
+from assay.binding.outputs import OutputValues
 from assay.binding.paging import page_of_call
 from assay.binding.pointer import MISSING
+from assay.binding.spelling import OperationBinding
 from assay.binding.target import Target
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
@@ -33,10 +36,8 @@ from assay.execution.guard import Customer, customer_of
 from assay.execution.id_lookup import look_up_ids
 from assay.execution.item_uses import used_items
 from assay.execution.limits import check_offered
-from assay.execution.output_store import KeptOutputs
 from assay.execution.partial_arrangement import PartialArrangement
 from assay.execution.resend import resend
-from assay.execution.response_limit import ResponseLimit
 from assay.execution.signatures import signed
 from assay.execution.single_variation import VariationGuard
 from assay.execution.submissions import (
@@ -71,11 +72,14 @@ from assay.history import (
     Lacking,
     Outcome,
     Register,
+    Rejected,
     Renew,
     Resend,
     Step,
     Subject,
     Submit,
+    Unavailable,
+    Wire,
     Withdraw,
 )
 from assay.history.events import ProbeRun
@@ -83,6 +87,141 @@ from assay.rules.rule import Script
 from assay.rules.steps import perform_all
 from assay.sca.protocol import Signer, codes_by_factor
 
+# -- Limit on the total size of the answers in one trial -----------------------------------------
+# A trial keeps all of its exchanges until it is judged. Each answer is limited by the transport;
+# many of them together, such as pages without end, are limited here.
+#: The most bytes in the bodies of a trial's answers, and the most items in them.
+MOST_BYTES, MOST_ITEMS = 32 * 1024 * 1024, 25_000
+
+
+@dataclass(slots=True)
+class ResponseLimit:
+    """The bytes and items that a trial has received so far."""
+
+    bytes: int = 0
+    items: int = 0
+
+    def limited(self, wire: Wire, outcome: Outcome) -> tuple[Wire, Outcome]:
+        """Return an answer as it is, or without its content where that would be too much."""
+        self.bytes += len(wire.body)
+        self.items += _items(outcome)
+        if self.bytes <= MOST_BYTES and self.items <= MOST_ITEMS:
+            return wire, outcome
+        self.bytes -= len(wire.body)
+        self.items -= _items(outcome)
+        most = f"{MOST_ITEMS} items or {MOST_BYTES // 1024**2} MiB"
+        why = f"the answers of this trial have more than {most} in total"
+        bare = Wire(
+            method=wire.method,
+            url=wire.url,
+            request_headers=wire.request_headers,
+            request_body=wire.request_body,
+            status=wire.status,
+            headers=wire.headers,
+            truncated=True,
+        )
+        return bare, Indeterminate(cause=Cause.TRANSPORT, why=why)
+
+
+def _items(outcome: Outcome) -> int:
+    match outcome:
+        case Accepted(items=items):
+            return len(items or ())
+        case Rejected(leaked=items) | Unavailable(leaked=items):
+            return len(items)
+        case _:
+            return 0
+
+
+# -- Executor of steps: performs each one at a target, and records the event ----
+# -- Store of output values of one trial, for later calls of the same customer and TPP -----------
+#: Outputs of answers by name; None is one that cannot be sent.
+_Outputs: TypeAlias = dict[str, str | None]
+
+
+@dataclass(slots=True)
+class KeptOutputs:
+    """The outputs of the last accepted answers, by customer and TPP; and of each consent, by key.
+
+    `latest` are the numbers of the answers that had them, and `made` the keys of what was made. `looked_up` are the customers and TPPs for
+    whom a consent was made to read a list. `of_submissions` are those of each request's submission.
+    """
+
+    last: dict[tuple[str, str], _Outputs] = field(default_factory=dict[tuple[str, str], _Outputs])
+    latest: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    made: dict[tuple[str, str], dict[str, tuple[int, str]]] = field(
+        default_factory=dict[tuple[str, str], "dict[str, tuple[int, str]]"]
+    )
+    of_consents: dict[str, _Outputs] = field(default_factory=dict[str, _Outputs])
+    of_submissions: dict[str, _Outputs] = field(default_factory=dict[str, _Outputs])
+    looked_up: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+
+    def keep(self, exchange: Exchange, binding: OperationBinding | None) -> None:
+        """Keep the outputs of an accepted answer."""
+        call, outcome = exchange.call, exchange.outcome
+        if binding is None or not binding.outputs or not isinstance(outcome, Accepted):
+            return
+        had = {name: outcome.outputs.get(name) for name in binding.outputs}
+        self.last.setdefault((call.subject, call.by), {}).update(had)
+        self.latest[call.subject, call.by] = exchange.n
+        if exchange.item and exchange.item.key:
+            self.of_consents[exchange.item.key] = had
+            made = self.made.setdefault((call.subject, call.by), {})
+            made[call.operation] = exchange.n, exchange.item.key
+
+    def keep_submission(self, request: str, outcome: Accepted, binding: OperationBinding) -> None:
+        """Keep the outputs of an accepted submission, for later calls about the request."""
+        self.of_submissions[request] = {name: outcome.outputs.get(name) for name in binding.outputs}
+
+    def last_made(self, call: Call, operations: Collection[str]) -> str | None:
+        """Return the key of what one of these operations made last for the customer of a call.
+
+        Of several TPPs it is the one that calls; any, if the call does not say which.
+        """
+        made = [
+            last
+            for (customer, tpp), each in self.made.items()
+            if customer == call.subject and (tpp == call.by or not call.by)
+            for operation, last in each.items()
+            if operation in operations
+        ]
+        return max(made)[1] if made else None
+
+    def values_for(
+        self, call: Call, sources: Mapping[str, str], *, by_tpp: bool = True, request: str = ""
+    ) -> OutputValues:
+        """Return the outputs that a call can use; `sources` are all that the target file names.
+
+        A call in the customer's name can use what any TPP was answered last, and one about a
+        `request` what its submission was answered.
+        """
+        known = self.last.get((call.subject, call.by), {})
+        if not by_tpp and not call.by:
+            theirs = [each for each, had in self.last.items() if each[0] == call.subject and had]
+            newest = max(theirs, key=lambda each: self.latest.get(each, 0), default=None)
+            known = self.last[newest] if newest is not None else known
+        if call.consent is not None:
+            known = {**known, **self.of_consents.get(call.consent, {})}
+        known = {**known, **self.of_submissions.get(request, {})}
+        return OutputValues(
+            sources=sources,
+            values={name: value for name, value in known.items() if value is not None},
+            unusable=frozenset(name for name, value in known.items() if value is None),
+        )
+
+    def without_later(self, customer: str, tpp: str) -> Callable[[], None]:
+        """Return what restores the outputs of a customer and a TPP as they are now."""
+        key = customer, tpp
+        had, number = dict(self.last.get(key, {})), self.latest.get(key, 0)
+        made = dict(self.made.get(key, {}))
+
+        def restore() -> None:
+            self.last[key], self.latest[key], self.made[key] = had, number, made
+
+        return restore
+
+
+# -- Executor of steps: performs each one at a target, and records the event ----
 #: How many pages of a list are read at most, for the ids in it.
 MOST_PAGES = 50
 #: Receives every event as it happens, with the credentials of its subject or call.

@@ -9,23 +9,136 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any, Final, TypeAlias
 
 from assay.binding.features import BINDING_FEATURES
-from assay.contract.model import Contract, Operation
-from assay.init import body_templates, items, requests, responses
+from assay.binding.pointer import steps
+from assay.binding.secret_names import secret_kind
+from assay.binding.submission import SUBMISSION
+from assay.contract.model import Contract, Json, Operation
+from assay.init import items, requests, responses
 from assay.init.authentication import GuessedAuth
 from assay.init.inherited import InheritedTarget
 from assay.init.matched_operation import MatchedOperation
 from assay.init.openapi_operations import OpenApiOperation
+from assay.init.openapi_schemas import EACH, SchemaLeaf, typed
 from assay.init.operation_effects import filled_path
 from assay.init.operation_matching import OperationMatch, matches
 from assay.init.path_modes import mode_slots
+from assay.init.requests import bound_places
 from assay.init.sent_outputs import SentOutputs, sent_outputs
-from assay.init.submissions import submission
-from assay.init.yaml_writer import YamlEntry, gap, nested
+from assay.init.yaml_writer import YamlEntry, flow, gap, nested
 from assay.rules.clauses import clauses_of
 
+# -- Guesses of the members that a body must have besides its arguments --------------------------
+# Values are those of the document, or made for each call: a day in the future, the current
+# moment, an identifier. The examples of a document are not used for dates, which pass.
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.*)?")
+#: Words in the names of members that hold the moment of the request.
+_MOMENT: Final = frozenset(["creation", "created", "send", "sent", "timestamp"])
+_IDENTIFIERS: Final = frozenset(["id", "identification", "identifier", "uuid"])
+#: Words in the names of identifiers that are the same for requests that ask for the same.
+_ALIKE: Final = frozenset(["instruction", "end", "transaction", "payment", "reference"])
+_SHOWN: Final = 8
+
+
+def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield what else a body must contain."""
+    bound = bound_places(shape, "body") | {shape.token_member}
+    value: dict[str, Any] = {}
+    missing: list[str] = []
+    for pointer in sorted(bound):
+        # Without a list in the template, the element 0 would be a member of that name.
+        before, element, _ = pointer.partition("/0/")
+        if element:
+            _put(value, steps(before), [{}])
+    for leaf in _required(shape.offered.request, bound):
+        if _is_bound(leaf, bound):
+            continue
+        if leaf.kind == "object" or _has_members(shape, leaf):
+            continue
+        known = None if secret_kind(leaf.name) else _value(shape, leaf)
+        if known is None:
+            missing.append(".".join("0" if step == EACH else step for step in leaf.steps))
+        else:
+            _put(value, leaf.steps, known)
+    if value:
+        why = "required members, with the document's values or values made for each call"
+        yield YamlEntry(key="template", value=value, why=why)
+    if missing:
+        rest = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        what = f"required members of the body: {', '.join(missing[:_SHOWN])}{rest}"
+        first = missing[0].partition(".")[0]
+        yield shape.gap("template", what=what, example=f"{{{first}: …}}")
+
+
+def _required(leaves: Sequence[SchemaLeaf], bound: set[str]) -> Iterator[SchemaLeaf]:
+    """Yield what is required where all above it is, or is there because of an argument."""
+    there: set[tuple[str, ...]] = {()}
+    for leaf in leaves:
+        if not leaf.steps or leaf.steps[:-1] not in there:
+            continue
+        inside = f"{leaf.pointer}/"
+        if leaf.needed or any(pointer.startswith(inside) for pointer in bound):
+            there.add(leaf.steps)
+        if leaf.needed:
+            yield leaf
+
+
+def _is_bound(leaf: SchemaLeaf, bound: set[str]) -> bool:
+    """Whether an argument or a mode fills a leaf."""
+    inside = f"{leaf.pointer}/"
+    return any(pointer == leaf.pointer or pointer.startswith(inside) for pointer in bound)
+
+
+def _has_members(shape: MatchedOperation, leaf: SchemaLeaf) -> bool:
+    """Whether a leaf without a type is an object, by what the document has below it."""
+    depth = len(leaf.steps)
+    return any(
+        each.steps[:depth] == leaf.steps and len(each.steps) > depth and each.steps[depth] != EACH
+        for each in shape.offered.request
+    )
+
+
+def _value(shape: MatchedOperation, leaf: SchemaLeaf) -> Json | None:
+    """Return a value for a required member; None if none is known."""
+    mine = frozenset(leaf.words)
+    example = leaf.values[0] if leaf.values else ""
+    if leaf.form in {"date", "date-time"} or _DATE.fullmatch(example):
+        return _date(leaf, mine)
+    for usual in ("SEPA", "IBAN"):
+        example = next((value for value in leaf.values if usual in value.upper()), example)
+    if example and (leaf.fixed or "scheme" in mine):
+        return typed(leaf, example)
+    if leaf.form == "uuid" or (mine & _IDENTIFIERS and leaf.kind in {"string", ""}):
+        alike = shape.operation.writes and mine & _ALIKE and "request" not in mine
+        return "{alike}" if alike else "{unique}" if {"request"} & mine or alike else None
+    return typed(leaf, example) if example and leaf.kind in _SCALARS else None
+
+
+_SCALARS: Final = frozenset(["string", "boolean", "integer", ""])
+
+
+def _date(leaf: SchemaLeaf, mine: frozenset[str]) -> Json:
+    """Return the moment of the request, or a day in the future."""
+    if mine & _MOMENT:
+        return "{now}"
+    moment = leaf.form == "date-time" or "T" in (leaf.values[0] if leaf.values else "")
+    return "{today+30}T00:00:00Z" if moment else "{today+30}"
+
+
+def _put(value: dict[str, Any], way: tuple[str, ...], known: Json) -> None:
+    """Put a value at the end of some steps; a list on the way has one element."""
+    inside: Any = value
+    for step, following in pairwise(way):
+        empty: Any = [{}] if following == EACH else {}
+        inside = inside[0] if step == EACH else inside.setdefault(step, empty)
+    inside[way[-1]] = known
+
+
+# -- The `operations` section of a target file: what the document says about each binding feature ----
 #: The matched operations of each contract, by their ids.
 Found: TypeAlias = Mapping[str, Mapping[str, OperationMatch]]
 _Guess: TypeAlias = Callable[[MatchedOperation], Iterable[YamlEntry]]
@@ -93,7 +206,7 @@ GUESSES: Final[Mapping[str, _Guess]] = {
     "argument": requests.arguments,
     "mode": requests.modes,
     "queries": requests.queries,
-    "template": body_templates.template,
+    "template": template,
     "credentials": _credentials,
     "list": responses.list_of_items,
     "one": responses.single_item,
@@ -281,3 +394,52 @@ def outcomes(paired: Found, inherited: InheritedTarget) -> Iterator[YamlEntry]:
         why = "the success statuses in the document"
         inner = YamlEntry(key="accepted", value=accepted, why=why)
         yield YamlEntry(key="outcomes", below=(inner,))
+
+
+# -- A call that executes what another call announced, such as a payment after its consent -------
+# Whether customers sign the first one, a document says in prose only: the draft names both calls.
+#: The least share of the parts of a body that its announcement has, too.
+_SHARED = 0.6
+
+
+def submission(
+    operation: Operation, offered: OpenApiOperation, offers: Sequence[OpenApiOperation]
+) -> Iterator[YamlEntry]:
+    """Yield a comment that names the call whose answer has an id that a new request requires."""
+    if not operation.makes or offered.method != "POST":
+        return
+    for leaf in offered.request:
+        if not leaf.required or leaf.words[-1:] != ("id",) or len(leaf.words) == 1:
+            continue
+        alike = sorted(
+            ((_likeness(offer, offered, leaf), offer) for offer in offers), key=itemgetter(0)
+        )
+        share, first = alike[-1]
+        if share >= _SHARED and [each for each, _ in alike].count(share) == 1:
+            yield _comment(operation, first, offered, leaf)
+            return
+
+
+def _likeness(first: OpenApiOperation, second: OpenApiOperation, leaf: SchemaLeaf) -> float:
+    """Return how much of a body a call has that answers the id in it; 0 for any other call."""
+    own = {each.steps for each in first.request}
+    theirs = {each.steps for each in second.request}
+    answered = any(each.steps == leaf.steps for each in first.answer)
+    announces = first.method == "POST" and answered and leaf.steps not in own
+    return len(own & theirs) / len(theirs) if announces else 0.0
+
+
+def _comment(
+    operation: Operation, first: OpenApiOperation, second: OpenApiOperation, leaf: SchemaLeaf
+) -> YamlEntry:
+    output = "-".join(leaf.words)
+    body: Mapping[str, Any] | str = f"{{{output}}}"
+    for step in reversed(leaf.steps):
+        body = {step: body}
+    what = (
+        f"POST {second.path} requires {'.'.join(leaf.steps)}, which POST {first.path} returns. If"
+        f" customers sign that one, write `path: {first.path}` and `outputs: {{{output}:"
+        f" {leaf.pointer}}}`, and submit it"
+    )
+    example = flow({"path": second.path, "template": body})
+    return gap("operations", operation.id, SUBMISSION, what=what, example=example)

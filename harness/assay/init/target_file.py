@@ -6,27 +6,30 @@ A comment about a key is the title of the key in the schema of target files.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
+from assay.binding.contract_names import ContractNames
 from assay.binding.features import describe
 from assay.binding.secret_names import secret_header, secret_kind
-from assay.contract.model import Json
-from assay.init.auth_section import auth_section, used_auth
+from assay.contract.model import Contract, Json
+from assay.history import ERROR_CODE
+from assay.init.authentication import GuessedAuth
 from assay.init.defaults import TargetDraft
-from assay.init.errors import error
 from assay.init.fixture_template import ADAPTER_CLASS, adapter_module
 from assay.init.foreign_values import text
-from assay.init.name_matching import is_unique_header
+from assay.init.name_matching import called, is_unique_header
 from assay.init.openapi_operations import OpenApiOperation, schemes
+from assay.init.openapi_schemas import EACH, SchemaLeaf
 from assay.init.operation_bindings import operations, outcomes
 from assay.init.sent_outputs import sent_outputs
 from assay.init.yaml_writer import YamlEntry, gap, render
 from assay.rules.clauses import call_limits
 
-__all__ = ["render_target_file"]
+__all__ = ["auth_section", "render_target_file", "used_auth"]
 
 #: The default offers of a control API (for reading, and for payments) and of listed customers.
 CONTROL: Final = ("psu", "two-psu", "consent", "roster", "clock", "credentials", "entries")
@@ -305,3 +308,131 @@ def _corrected(draft: TargetDraft) -> Iterator[YamlEntry]:
         for operation in contract.operations.values():
             if operation.lists and operation.available:
                 yield YamlEntry(key=operation.id, value={"item": {"volatile": None}})
+
+
+# -- Auth section --------------------------------------------------------------------------------
+# The `auth` section of a target file: how calls are authenticated, and where the token is sent.
+#: The URLs that the OAuth kinds need.
+ADDRESSES: Final = {
+    "client-credentials": ("token_url",),
+    "authorization-code": ("authorize_url", "token_url", "redirect_uri"),
+}
+
+
+def auth_section(draft: TargetDraft) -> YamlEntry:
+    """Return the section, with what is missing in it."""
+    says = ["", "Authentication of calls. Secrets are read from environment variables."]
+    if draft.auth in {"bearer", "key"} and draft.fixtures != "none":
+        says.append("Each customer under `fixtures` has its own token.")
+    guess = used_auth(draft)
+    below = tuple(_auth_entries(draft, guess, "" if draft.fixtures != "none" else "TOKEN"))
+    by_tpp = tuple(_tpp_entries(draft, guess))
+    if by_tpp:
+        below += (YamlEntry(key="tpp", below=by_tpp, why=guess.tpp.why if guess.tpp else ""),)
+    others = (*guess.others, *(guess.tpp.others if guess.tpp else ()))
+    if others:
+        first, *more = others
+        rest = f" and {len(more)} more" if more else ""
+        what = f"the document specifies different authentication for {first}{rest}"
+        below += (gap("auth", "tpp", what=what, example="{kind: …}"),)
+    why = draft.whys.get("auth", "")
+    if not (by_tpp or others) and draft.auth not in ADDRESSES and len(below) <= 2:  # noqa: PLR2004 -- fits a line
+        value = {entry.key: entry.value for entry in below}
+        return YamlEntry(key="auth", value=value, why=why, says=tuple(says))
+    return YamlEntry(key="auth", below=below, why=why, says=tuple(says))
+
+
+def used_auth(draft: TargetDraft) -> GuessedAuth:
+    """Return what the document says of the kind of authentication that the user chose."""
+    guess = draft.start.auth
+    return guess if draft.auth == guess.kind else GuessedAuth(kind=draft.auth)
+
+
+def _tpp_entries(draft: TargetDraft, guess: GuessedAuth) -> Iterator[YamlEntry]:
+    """Yield how calls made as the TPP are authenticated, where that must be said."""
+    operations = [each for contract in draft.contracts for each in contract.operations.values()]
+    if not any(operation.by_tpp and operation.available for operation in operations):
+        return
+    if guess.tpp:
+        yield from _auth_entries(draft, guess.tpp, "TPP_TOKEN", "TPP_")
+    elif guess.kind in {"bearer", "key"} and draft.fixtures == "roles":
+        # The token of a listed customer is not the TPP's.
+        yield from _auth_entries(draft, guess, "TPP_TOKEN", "TPP_")
+
+
+def _auth_entries(
+    draft: TargetDraft, guess: GuessedAuth, token: str, prefix: str = ""
+) -> Iterator[YamlEntry]:
+    """Yield the settings of one kind of authentication, and what of it is missing."""
+    yield YamlEntry(key="kind", value=guess.kind)
+    if guess.member:
+        yield _token_in(guess)
+    elif guess.kind == "key":
+        yield YamlEntry(key="header", value=guess.given.get("header", "X-Api-Key"))
+    if guess.kind in {"bearer", "key"} and token:
+        yield YamlEntry(key="token_env", value=f"{draft.prefix}_{token}")
+    if guess.kind not in ADDRESSES:
+        return
+    for key, value in guess.given.items():
+        yield YamlEntry(key=key, value=value)
+    yield YamlEntry(key="client_id_env", value=f"{draft.prefix}_{prefix}CLIENT_ID")
+    yield YamlEntry(key="client_secret_env", value=f"{draft.prefix}_{prefix}CLIENT_SECRET")
+    for name in ADDRESSES[guess.kind]:
+        if name not in guess.given:
+            what = f"{describe('auth', name).title}, instead of the line below"
+            yield gap("auth", name, what=what, example="https://…")
+            yield YamlEntry(key=name, value="https://bank.example/unknown")
+
+
+def _token_in(guess: GuessedAuth) -> YamlEntry:
+    """Return that the token is in the body, besides the usual place."""
+    header = guess.given.get("header", "X-Api-Key") if guess.kind == "key" else "Authorization"
+    places: Json = [{"header": header}, {"body": guess.member}]
+    why = "every body has a member named like a token"
+    return YamlEntry(key="token_in", value=places, why=why)
+
+
+# -- Guess of `error` in a target file: where the refusals of a document have their errors -------
+# A list of objects with a code comes first, then a code at the top of the body. Nothing is written
+# where no rule of the contracts names a code or a field of errors.
+#: The names of codes in the errors of a body: problem details (RFC 9457) have a `type`.
+_CODES = (("code",), ("error", "code"), ("type",))
+
+
+def error(contracts: Sequence[Contract], offers: Iterable[OpenApiOperation]) -> Iterator[YamlEntry]:
+    """Yield where most refusals of the document have their errors, if a rule asks for it."""
+    names = ContractNames(contracts=contracts)
+    if not names.codes | names.error_fields:
+        return
+    shapes = Counter(offered.refusal for offered in offers if offered.refusal)
+    for shape, _ in shapes.most_common(1):
+        below = [*_located(shape, names.error_fields - {ERROR_CODE})]
+        if any(entry.key == ERROR_CODE for entry in below):
+            yield YamlEntry(key="error", below=tuple(below))
+
+
+def _located(shape: Sequence[SchemaLeaf], fields: Collection[str]) -> Iterator[YamlEntry]:
+    """Yield the keys for the errors of one shape."""
+    why = "the error responses in the document"
+    lists = [leaf for leaf in shape if leaf.kind == "array" and EACH not in leaf.steps]
+    for steps in [*((*leaf.steps, EACH) for leaf in lists), ()]:
+        inside = [part for leaf in shape if (part := leaf.below(steps)) is not None]
+        code = _code(inside)
+        if code is None:
+            continue
+        if steps:
+            place = SchemaLeaf(steps=steps[:-1]).pointer
+            yield YamlEntry(key="list", value=place, why=why)
+        yield YamlEntry(key=ERROR_CODE, value=code.pointer, why=why)
+        found = {name: called(name, inside) for name in sorted(fields)}
+        pointers: dict[str, Json] = {name: leaf.pointer for name, leaf in found.items() if leaf}
+        if pointers:
+            yield YamlEntry(key="fields", value=pointers, why=why)
+        return
+
+
+def _code(inside: Sequence[SchemaLeaf]) -> SchemaLeaf | None:
+    """Return the code of an error: a member of its own, not one further below."""
+    own = [leaf for leaf in inside if len(leaf.steps) == 1 and leaf.kind not in {"object", "array"}]
+    by_name = {leaf.words: leaf for leaf in reversed(own)}
+    return next((by_name[name] for name in _CODES if name in by_name), None)

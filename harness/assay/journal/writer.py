@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
@@ -21,7 +21,7 @@ from assay import __version__
 from assay.binding.encode import Access
 from assay.binding.target import Target
 from assay.binding.token_places import forged
-from assay.contract.model import Json
+from assay.contract.model import Contract, Json, Source
 from assay.errors import JournalError
 from assay.history import Accepted, AnsweredCall, Event, Exchange, Subject
 from assay.journal.chain import CHAIN, ChainWriter
@@ -29,7 +29,6 @@ from assay.journal.codec import EventEncoder, Record
 from assay.journal.journal_file import continue_lines, create
 from assay.journal.lines import encode_line
 from assay.journal.masking import ValueMasker
-from assay.journal.outline_record import outline_record, source_records
 from assay.journal.redact import Redactor
 from assay.judging.verdict import Evidence, Verdict
 from assay.judging.waivers import WaiverResult, as_record
@@ -355,3 +354,46 @@ def planned(item: Planned) -> dict[str, object]:
         "needs": sorted(need.value for need in obligation.needs),
         **_plain(item, "calls", "disposition", "reason"),
     }
+
+
+# -- Outline of a contract's document as the header of a journal has it --------------------------
+# It says which lines the document has and which of them the contract names, so that a report of any
+# part of the contract can tell a line that nothing covers from one that was not part of the run.
+def outline_record(contract: Contract) -> dict[str, object]:
+    """Return what a contract says of the lines of its document; empty if it has no outline."""
+    outline = contract.outline
+    if not outline.sections:
+        return {}
+    return {
+        "sections": [
+            {"title": title, "lines": list(lines)} for title, lines in outline.sections.items()
+        ],
+        "not_requirements": [
+            {"section": each.section, "lines": list(each.lines), "reason": each.reason}
+            for each in outline.not_requirements
+        ],
+        "scope": [
+            {"id": each.id, "statement": each.statement, "sources": source_records(each.sources)}
+            for each in contract.scope
+        ],
+        "cited": _cited(contract),
+    }
+
+
+def source_records(sources: Iterable[Source]) -> list[dict[str, object]]:
+    """Return places in the document as a journal has them."""
+    return [
+        {"section": source.section, "line": source.line, "text": source.text} for source in sources
+    ]
+
+
+def _cited(contract: Contract) -> list[dict[str, object]]:
+    """Return the lines that rules and open points name, whatever part of them is tested."""
+    lines: dict[str, set[int]] = {}
+    clauses = (*contract.clauses, *contract.not_applicable)
+    sources = [source for clause in clauses for source in clause.sources]
+    sources += [source for point in contract.open_points for source in point.sources]
+    for source in sources:
+        if source.line:
+            lines.setdefault(source.section, set()).add(source.line)
+    return [{"title": title, "lines": sorted(each)} for title, each in lines.items()]

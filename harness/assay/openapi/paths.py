@@ -10,18 +10,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import cast
 
+from assay.binding.mode_values import argument_in, repeated_arguments, repeats_argument
+from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
 from assay.binding.submission import SUBMISSION, SUBMITTED
-from assay.binding.target import Place
-from assay.contract.model import Resource
+from assay.binding.target import Place, Spelling
+from assay.binding.values import has_placeholder
+from assay.contract.model import Json, Resource
 from assay.errors import InputError
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.extensions import concerned, of_operation
-from assay.openapi.requests import body, parameters, place
 from assay.openapi.responses import answer, responses, single
-from assay.openapi.schemas import Schema, any_of, unique
-from assay.openapi.security import required_security
+from assay.openapi.schemas import (
+    Schema,
+    all_of,
+    any_of,
+    escaped,
+    filled,
+    in_request,
+    ready,
+    typed,
+    unique,
+)
+from assay.openapi.security import required_security, token_members
+from assay.openapi.sent_values import TEXT, sent_schema, sent_value
 from assay.planning.obligation import Obligation
 
 JSON = "application/json"
@@ -267,3 +281,252 @@ def _joined_response(first: Schema, second: Schema) -> Schema:
     if "links" in first or "links" in second:
         out["links"] = {**first.get("links", {}), **second.get("links", {})}
     return out
+
+
+# -- Parameters and bodies of requests, as the target binds them ---------------------------------
+# Arguments and modes come from the contract, their places from the target file. The type of an
+# argument follows from the target's own value for it, and from its role: a date, a key. An argument
+# is required only where a clause says so, or where it names the item of the call.
+_DAY: Schema = {"type": "string", "format": "date"}
+
+
+def parameters(use: BoundOperation, path: str) -> list[Schema]:
+    """Return the parameters of a call under one of its paths, each once."""
+    out: dict[tuple[str, str], Schema] = {}
+    for parameter in _parameters(use, path):
+        name = parameter["name"].lower() if parameter["in"] == "header" else parameter["name"]
+        here = out.setdefault((parameter["in"], name), parameter)
+        if here is not parameter:
+            both = {"required": here["required"] or parameter["required"]}
+            says = f"{here['description']} {parameter['description']}"
+            schema = all_of(here["schema"], parameter["schema"])
+            out[parameter["in"], name] = {**here, **both, "description": says, "schema": schema}
+    return list(out.values())
+
+
+def _parameters(use: BoundOperation, path: str) -> Iterator[Schema]:
+    slots = dict.fromkeys(SLOT.findall(path))
+    for argument in use.arguments:
+        spelling = _spelling(use, argument, path)
+        if spelling is None or spelling.place is Place.BODY:
+            continue
+        if spelling.place is Place.PATH:
+            if spelling.name not in slots:
+                continue
+            del slots[spelling.name]
+        yield _parameter(
+            spelling,
+            _argument(use, argument),
+            required=spelling.place is Place.PATH or _required(use, argument),
+            says=f"The contract's argument {argument}.",
+        )
+    for slot in slots:
+        unknown = Spelling(place=Place.PATH, name=slot)
+        yield _parameter(
+            unknown,
+            TEXT,
+            required=True,
+            says="A path parameter that the target file does not bind.",
+        )
+    yield from _modes(use)
+    if use.target.presence:
+        presence = use.target.presence
+        spelling = Spelling(place=Place.HEADER, name=presence.header)
+        schema = all_of(TEXT, {"examples": [presence.value]})
+        says = (
+            "Marks a call as made with the customer present; calls without it are made in absence."
+        )
+        yield _parameter(spelling, schema, required=False, says=says)
+
+
+def _parameter(spelling: Spelling, schema: Schema, *, required: bool, says: str) -> Schema:
+    if spelling.place is Place.PATH:
+        schema = all_of(schema, {"minLength": 1})
+    return {
+        "name": spelling.name,
+        "in": spelling.place.value,
+        "required": required,
+        "description": says,
+        "schema": schema,
+    }
+
+
+def _modes(use: BoundOperation) -> Iterator[Schema]:
+    """Yield the parameters that select a mode."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for mode in use.operation.modes:
+        spelling = use.binding.modes.get(mode)
+        sent_there = spelling is not None and spelling.place in {Place.QUERY, Place.HEADER}
+        if spelling is not None and sent_there and mode not in use.barred_modes:
+            places.setdefault((spelling.place.value, spelling.name), []).append(mode)
+    for (place, name), modes in places.items():
+        yield _parameter(
+            Spelling(place=Place(place), name=name),
+            _of_modes(use, [use.binding.modes[mode].value for mode in modes]),
+            required=False,
+            says="Selects the mode of the request.",
+        )
+
+
+def body(use: BoundOperation, path: str) -> Schema | None:
+    """Return the schema of the body of a call under one of its paths; None without one."""
+    template, served = use.binding.template, _modes_served_in_body(use)
+    parts: list[Schema] = []
+    for argument in use.arguments:
+        spelling = _spelling(use, argument, path)
+        if spelling is not None and spelling.place is Place.BODY:
+            plain, required = _argument(use, argument), _required(use, argument)
+            for pointer in (spelling.name, *spelling.also):
+                # A mode replaces the argument that stands in its place.
+                mode = [_of_modes(use, served[pointer])] if pointer in served else []
+                schema = any_of([plain, *mode])
+                parts += [in_request(pointer, schema, within=template, required=required)]
+    parts += _modes_in_body(use, served)
+    parts += token_members(use)
+    if not parts and use.method not in {"post", "put", "patch"}:
+        return None
+    return all_of({"type": "object"}, *parts)
+
+
+def _modes_served_in_body(use: BoundOperation) -> Mapping[str, list[Json]]:
+    """Return the values that select a mode in the body, by pointer."""
+    served: dict[str, list[Json]] = {}
+    for mode, spelling in _spelt_in_body(use):
+        if mode not in use.barred_modes and spelling.name:
+            served.setdefault(spelling.name, []).append(spelling.value)
+    return served
+
+
+def _modes_in_body(use: BoundOperation, served: Mapping[str, list[Json]]) -> Iterator[Schema]:
+    """Yield the values that select a mode in the body, and those that must not be sent."""
+    template = use.binding.template
+    for pointer, values in served.items():
+        if not _has_argument(use, pointer):
+            usual = find(template, pointer)
+            known = values if usual is MISSING or usual in values else [*values, usual]
+            yield in_request(pointer, _of_modes(use, known), within=template)
+    for mode, spelling in _spelt_in_body(use):
+        barred = mode in use.barred_modes and not repeats_argument(spelling, use.binding)
+        members = _members(spelling) if barred else {}
+        own_members = [item for item in members.items() if item[1] not in served.get(item[0], ())]
+        # With two members, either may be the wrong one; and generators of other tools cannot
+        # exclude a whole list or object.
+        if len(own_members) == 1 and not isinstance(own_members[0][1], list | dict):
+            ((pointer, value),) = own_members
+            excluded = {"not": {"const": value}, "x-assay-from": [use.barred_modes[mode].clause]}
+            yield in_request(pointer, excluded, within=template)
+
+
+def _has_argument(use: BoundOperation, pointer: str) -> bool:
+    """Whether an argument stands at a pointer too, around it or inside: a mode replaces its value."""
+    places = (
+        name
+        for spelling in use.binding.arguments.values()
+        if spelling.place is Place.BODY
+        for name in (spelling.name, *spelling.also)
+    )
+    return any(
+        f"{name}/".startswith(f"{pointer}/") or f"{pointer}/".startswith(f"{name}/")
+        for name in places
+    )
+
+
+def _of_modes(use: BoundOperation, values: Sequence[Json]) -> Schema:
+    """Return the schema of a place that selects modes by these values, or by an argument's."""
+    known = use.binding.arguments
+    repeated = dict.fromkeys(argument_in(value, known) for value in values)
+    named = [
+        {key: each for key, each in _argument(use, name).items() if key != "x-assay-arguments"}
+        for name in repeated
+        if name is not None
+    ]
+    others = [value for value in values if argument_in(value, known) is None]
+    if any(any(repeated_arguments(value, known)) for value in others):
+        return {}
+    words = [ready(value) for value in others]
+    schemas = [*named, *([{"enum": words}] if words else [])]
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+
+
+def _spelt_in_body(use: BoundOperation) -> Iterator[tuple[str, Spelling]]:
+    for mode in use.operation.modes:
+        spelling = use.binding.modes.get(mode)
+        if spelling is not None and spelling.place is Place.BODY:
+            yield mode, spelling
+
+
+def _members(spelling: Spelling) -> Mapping[str, Json]:
+    """Return the members of a body that select a mode, by pointer."""
+    value = ready(spelling.value)
+    if spelling.name or not isinstance(value, dict):
+        return {spelling.name: value} if spelling.name else {}
+    named = cast("dict[str, Json]", value)
+    return {"/" + escaped(name): it for name, it in named.items()}
+
+
+def _spelling(use: BoundOperation, argument: str, path: str) -> Spelling | None:
+    """Return where an argument goes under a path: its path parameter is preferred."""
+    if argument in SLOT.findall(path):
+        return Spelling(place=Place.PATH, name=argument)
+    return use.binding.arguments.get(argument)
+
+
+def place(use: BoundOperation, argument: str) -> Spelling | None:
+    """Return where an argument goes under the first of an operation's paths."""
+    return _spelling(use, argument, use.paths[0])
+
+
+def _required(use: BoundOperation, argument: str) -> bool:
+    """Whether a call needs an argument: to be complete, or because a clause says so."""
+    operation = use.operation
+    if argument in {operation.about, operation.grants} or operation.ends:
+        return True
+    return any(piece.mandatory for piece in use.argument_schemas(argument))
+
+
+def _argument(use: BoundOperation, argument: str) -> Schema:
+    """Return the schema of an argument as it is sent, wherever that is."""
+    spelling = use.binding.arguments.get(argument)
+    said = list(use.argument_schemas(argument))
+    schema = all_of(_meant(use, argument, spelling), *(piece.schema for piece in said))
+    mandatory = any(piece.mandatory for piece in said)
+    if mandatory:
+        schema = filled(schema)
+    schema = sent_schema(schema, spelling, required=mandatory)
+    if spelling is not None and spelling.place is not Place.BODY:
+        schema = all_of(schema, {} if "type" in schema or "anyOf" in schema else TEXT)
+    schema = all_of(schema, {"x-assay-arguments": [argument]})
+    examples = _examples(spelling) if spelling else []
+    if examples and "const" not in schema:
+        schema = all_of(schema, {"examples": examples})
+    if said:
+        schema = all_of(
+            schema, {"x-assay-from": list(dict.fromkeys(piece.clause for piece in said))}
+        )
+    return schema
+
+
+def _examples(spelling: Spelling) -> list[Json]:
+    """Return the target's own values of an argument, as they are sent."""
+    given = (spelling.value, spelling.other)
+    fixed = (value for value in given if value is not None and not has_placeholder(value))
+    return [sent_value(value, spelling) for value in fixed]
+
+
+def _meant(use: BoundOperation, argument: str, spelling: Spelling | None) -> Schema:
+    """Return the schema that follows from the role of an argument, or from the target's value."""
+    operation = use.operation
+    value = None
+    if spelling is not None:
+        value = spelling.value if spelling.value is not None else spelling.other
+    if argument == operation.grants:
+        return {"type": "array", "items": use.key_schema()}
+    if argument in use.date_arguments:
+        return _DAY
+    if argument == operation.about and operation.request:
+        return TEXT
+    if argument in {operation.about, operation.owned}:
+        return use.key_schema()
+    if operation.ends and value is not None and not has_placeholder(value):
+        return {"const": ready(value)}
+    return typed(value)

@@ -28,14 +28,16 @@ from assay.contract.parse import parse_contracts
 from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of
 from assay.fixtures.roles import only_roles
+from assay.history import Call
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.obligation import Obligation
-from assay.planning.plan import Plan, Shard, plan, restrict
+from assay.planning.plan import Plan, Shard, Trial, plan, restrict, script_of
 from assay.planning.shards import part_of, with_share
-from assay.planning.trial_order import without_consents_first
+from assay.rules.dry_run import DryTarget, dry_run
 
 if TYPE_CHECKING:
     from assay.estimate.feasibility import Feasibility
+
 
 #: The contracts and the target that are used when none is named.
 SHIPPED, SANDBOX = ("aisp", "pis"), "sandbox"
@@ -339,3 +341,34 @@ def _waiting(
     screens = len(target.sca.screens)
     most = wait or waiting.NONE
     return estimate.with_waits(planned, timed, now(), screens=screens, most=most)
+
+
+# -- Trial order ---------------------------------------------------------------------------------
+# Order of the trials of customers who outlive them: a consent of one trial is there in the next.
+#
+# Trials without a consent come first, so that no earlier one narrows what they read. Those that call
+# something before their consent come next, while there are customers who never gave one.
+def without_consents_first(plan: Plan) -> Plan:
+    """Return a plan whose trials are in this order; those that a person signs stay last."""
+    rank = {trial.id: _rank(plan, trial) for trial in plan.trials}
+
+    def position(trial: Trial) -> tuple[bool, int]:
+        return plan.person and trial.signed, rank[trial.id]
+
+    return replace(plan, trials=tuple(sorted(plan.trials, key=position)))
+
+
+def _rank(plan: Plan, trial: Trial) -> int:
+    if not trial.consents:
+        return 0
+    contract = plan.contracts[trial.contract]
+    _, script = script_of(plan, trial)
+    granted, called_before = set[str](), set[str]()
+    for step in dry_run(script, DryTarget(contract=contract)):
+        if not isinstance(step, Call):
+            continue
+        if contract.operations[step.operation].grants:
+            granted.add(step.subject)
+        elif step.subject not in granted:
+            called_before.add(step.subject)
+    return 1 if granted & called_before else 2

@@ -7,41 +7,49 @@ carry. The exit code is decided where the reports of all workers come together.
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 import pytest
 
-from assay.errors import AssayError, one_line
+from assay.binding.target import Target
+from assay.contexts.covering import Depth
+from assay.errors import AssayError, InputError, one_line
 from assay.estimate.estimate import announce
+from assay.execution.ambient import ambient_obligations
 from assay.execution.contextual import run_contexts
 from assay.execution.environment import set_up
-from assay.execution.parallel_trials import lanes_for
+from assay.execution.parallel_trials import lanes_for, most_lanes
 from assay.execution.session import Options, Session
+from assay.fixtures.waiting import span
 from assay.fuzzing.findings import SearchRequest, SearchResult
 from assay.journal.journal_file import create
 from assay.judging.exit_policy import ExitDecision, ExitPolicy
 from assay.judging.verdict import Exit, Standing, Verdict
 from assay.planning.obligation import Obligation
-from assay.planning.plan import Plan, Planned
-from assay.planning.prepare import Prepared
+from assay.planning.plan import Plan, Planned, Shard
+from assay.planning.prepare import Prepared, markers, prepare
+from assay.planning.shards import check_divisible, read_shard
 from assay.pytest_plugin import presentation, searches
-from assay.pytest_plugin.items import add_markers, asks_nothing, obligation_of, parametrize, sort
-from assay.pytest_plugin.options import check_relayed, prepared_of, wait_of
-from assay.pytest_plugin.prompt import UncapturedPrompt
+from assay.pytest_plugin.presentation import allure_marks
 from assay.pytest_plugin.relay import Relay, SendingRecorder, relayed, sending
 from assay.pytest_plugin.reported_verdicts import OUTPUT, PROPERTY, ReportedVerdicts, violations_of
-from assay.pytest_plugin.scheduling import serial_reason, trial_scheduler
-from assay.pytest_plugin.searches import search_of
+from assay.pytest_plugin.searches import params_of, search_of
 from assay.pytest_plugin.summary import print_summary
 from assay.pytest_plugin.trial_journal import TrialJournal, trials_of_violations
+from assay.rules.kinds import installed
+from assay.sca.protocol import StderrPrompt
 
 if TYPE_CHECKING:
     from assay.pytest_plugin.cards import Failure
+
 
 NAME = "assay-suites"
 #: The key under which a worker returns why it ended early.
@@ -346,3 +354,217 @@ class Suites:
         if self.reported.standings:
             faults = self.session.faults if self.session else []
             print_summary(terminalreporter, self.prepared, self.reported, faults, self._decision())
+
+
+# -- Items of the suites: one for each obligation, and their order -------------------------------
+# The parameter of an item is the id of its obligation; the plan has the rest.
+#: The parameter of an item that tests an obligation.
+PARAMETER = "obligation"
+#: The rule kinds whose obligations a test function asserts, as a mark.
+DISCHARGES = "discharges"
+
+
+def add_markers(config: pytest.Config, plan: Plan) -> None:
+    """Declare the markers of the items of a plan."""
+    for name in sorted({mark for item in plan.items for mark in markers(item.obligation)}):
+        config.addinivalue_line(
+            "markers", f"{name}: obligations of this rule kind, contract or level"
+        )
+    says = "the rule kinds whose obligations a test asserts; with packages=True those of packages"
+    config.addinivalue_line("markers", f"{DISCHARGES}(*kinds): {says}")
+    config.addinivalue_line(
+        "markers", "searches(*kinds): the kinds of search that a test makes in a contract"
+    )
+
+
+def kinds_of(function: object) -> frozenset[str]:
+    """Return the rule kinds in the `discharges` marks of a test function.
+
+    A mark with `packages` has those of installed packages, whatever these are.
+    """
+    marks = cast("list[pytest.Mark]", getattr(function, "pytestmark", []))
+    own = [mark for mark in marks if mark.name == DISCHARGES]
+    named = frozenset(kind for mark in own for kind in mark.args)
+    return named | (installed().keys() if any(mark.kwargs for mark in own) else frozenset())
+
+
+def parametrize(metafunc: pytest.Metafunc, plan: Plan) -> frozenset[str]:
+    """Give a test function the obligations of its kinds; return their ids."""
+    kinds = kinds_of(metafunc.function)
+    allure = {
+        name: allure_marks(metafunc.config, metafunc.function, contract)
+        for name, contract in plan.contracts.items()
+    }
+    parameters = [
+        pytest.param(each.id, id=each.id, marks=[*_marks(each), *allure[each.contract](each)])
+        for each in (item.obligation for item in plan.items)
+        if each.kind in kinds
+    ]
+    metafunc.parametrize(PARAMETER, parameters)
+    return frozenset(str(parameter.id) for parameter in parameters)
+
+
+def _marks(obligation: Obligation) -> Iterator[pytest.MarkDecorator]:
+    for name in sorted(markers(obligation)):
+        yield pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
+
+
+def obligation_of(item: pytest.Item) -> str:
+    """Return the id of the obligation of an item, '' if it has none."""
+    name = params_of(item).get(PARAMETER)
+    return name if isinstance(name, str) else ""
+
+
+def asks_nothing(item: pytest.Item) -> bool:
+    """Whether an item is the placeholder of a test without any parameter set."""
+    asks = obligation_of(item) or search_of(item)
+    return bool(params_of(item).keys() & {PARAMETER, searches.PARAMETER}) and not asks
+
+
+def sort(items: list[pytest.Item], plan: Plan, *, waiting: bool) -> None:
+    """Put searches and signatures last, and before them what every trial is judged by.
+
+    So the verdict of such an item is final. Where a run is `waiting`, trials keep the order of the
+    plan: the shortest wait first.
+    """
+    ambient = ambient_obligations(plan)
+    items.sort(key=lambda item: obligation_of(item) in ambient)
+    items.sort(key=lambda item: search_of(item) is not None)
+    if waiting:
+        turn = {each.id: n for n, trial in enumerate(plan.trials) for each in trial.settles}
+        items.sort(key=lambda item: turn.get(obligation_of(item), -1))
+    if plan.person:
+        signed = {each.id for trial in plan.trials if trial.signed for each in trial.settles}
+        items.sort(key=lambda item: obligation_of(item) in signed)
+
+
+# -- Options of a pytest run that mean what those of `assay run` mean ----------------------------
+#: The options whose work is not divided.
+UNDIVIDED = ("--assay-wait", "--assay-journeys", "--assay-fields", "--assay-schema")
+
+
+def prepared_of(config: pytest.Config) -> Prepared:
+    """Return the plan that the options ask for.
+
+    Raises:
+        InputError: a file or an option cannot be used.
+
+    """
+    try:
+        return prepare(
+            cast("list[str]", config.getoption("--contract")),
+            cast("str | None", config.getoption("--target")),
+            wait=wait_of(config),
+            contexts=depth_of(config),
+            shard=shard_of(config),
+            roles=cast("list[str]", config.getoption("--assay-role")),
+        )
+    except InputError as error:
+        names = {"--role": "--assay-role"}
+        problems = (replace(each, path=names.get(each.path, each.path)) for each in error.problems)
+        raise InputError(tuple(problems)) from None
+
+
+def shard_of(config: pytest.Config) -> Shard | None:
+    """Return the part of the plan to run; None for the whole.
+
+    Raises:
+        InputError: it is no shard, or an option is given that cannot be divided.
+
+    """
+    text = cast("str | None", config.getoption("assay_shard", default=None))
+    if text is None:
+        return None
+    check_divisible({name: config.getoption(name, default=None) for name in UNDIVIDED})
+    return read_shard(text, "--assay-shard")
+
+
+def check_relayed(config: pytest.Config, prepared: Prepared) -> None:
+    """Check that the trials of several workers can be written to one journal.
+
+    Raises:
+        pytest.UsageError: their order matters, or there are searches.
+
+    """
+    most, reason = most_lanes(prepared.target)
+    if any(config.getoption(f"assay_{how}") for how in ("journeys", "fields", "schema")):
+        reason = "searches are recorded in one process"
+    elif most is None or most > 1:
+        return
+    raise pytest.UsageError(f"--assay-journal: {reason}: do not use -n")
+
+
+def wait_of(config: pytest.Config) -> timedelta | None:
+    """Return the total time that the run may wait where no clock can be moved."""
+    text = cast("str | None", config.getoption("assay_wait", default=None))
+    return None if text is None else span(text, "--assay-wait")
+
+
+def depth_of(config: pytest.Config) -> Depth | None:
+    """Return in which contexts rules are tested; None for the default of the target."""
+    text = cast("str | None", config.getoption("assay_contexts", default=None))
+    text = text or os.environ.get("ASSAY_CONTEXTS")
+    return Depth(text) if text else None
+
+
+# -- Messages to a person who signs, which the output capturing of pytest does not hide ----------
+@dataclass(frozen=True, slots=True)
+class UncapturedPrompt(StderrPrompt):
+    """A prompt that pytest's output capturing does not hide."""
+
+    config: pytest.Config
+
+    def show(self, text: str) -> None:
+        """Write a text on a new line, since pytest has begun one."""
+        manager: Any = self.config.pluginmanager.getplugin("capturemanager")
+        with manager.global_and_fixture_disabled() if manager else nullcontext():
+            StderrPrompt.show(self, f"\n{text}")
+
+
+# -- Distribution of obligations to the workers of pytest-xdist, each trial to one of them -------
+# By default pytest-xdist gives each item to any worker. But a trial settles several obligations, and
+# the first item runs it: if they are with two workers, the trial and its contexts run twice.
+#
+# Where trials affect one another (they share real customers) or spend one budget, one worker runs
+# all of them, as `assay run` runs them one after the other.
+#: How items are distributed where `-n` is given and `--dist` is not.
+_DEFAULT: Final = "load"
+#: The scope of all items where one worker runs them.
+_ALL: Final = "one worker"
+
+
+def serial_reason(config: pytest.Config, target: Target) -> str:
+    """Return why one worker runs all items although there are several; empty otherwise."""
+    workers = cast("int | None", getattr(config.option, "numprocesses", None)) or 1
+    most, reason = most_lanes(target)
+    return reason if most is not None and most < workers else ""
+
+
+def trial_scheduler(config: pytest.Config, log: Any, plan: Plan, serial: str = "") -> Any:
+    """Return a scheduler that keeps the items of a trial together; None if the user chose one.
+
+    `serial` is the reason why all items must be with one worker, if there is one.
+
+    Raises:
+        pytest.UsageError: they must, and the user chose another distribution.
+
+    """
+    chosen = config.getoption("dist", default="")
+    if serial and chosen != _DEFAULT:
+        raise pytest.UsageError(f"--dist {chosen}: {serial}: do not use --dist, or do not use -n")
+    if chosen != _DEFAULT:
+        return None
+    trials = {each.id: trial.id for trial in plan.trials for each in trial.settles}
+
+    def scope(name: str) -> str:
+        """Return what is not divided: the trial of an obligation, or another test."""
+        if serial:
+            return _ALL
+        return trials.get(name.partition("[")[2].removesuffix("]"), name)
+
+    module: Any = import_module("xdist.scheduler.loadscope")
+    # The order of the items stays: obligations that every trial is judged by come last.
+    config.option.loadscopereorder = False
+    scheduler = module.LoadScopeScheduling(config, log)
+    scheduler._split_scope = scope  # noqa: SLF001 -- the method that subclasses of xdist replace
+    return scheduler

@@ -9,33 +9,35 @@ unverified. Nothing is judged here, and neither contract nor target file is read
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
-from assay.journal.codec import EVENTS
-from assay.journal.journal_file import JOURNAL
-from assay.journal.lines import Line
+from assay.binding.target import Waiver
+from assay.errors import InputError
+from assay.journal.chain import CHAIN
+from assay.journal.codec import EVENTS, SIGNING, SUBMITS
+from assay.journal.journal_file import JOURNAL, journal_at
+from assay.journal.lines import Line, read_lines
+from assay.journal.typed_values import read_line, read_record
 from assay.journal.writer import Journal
 from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
 from assay.judging.observations import (
+    PARTIES,
     MergedVerdicts,
+    ShardObservations,
     merged_waivers,
 )
+from assay.judging.static_answers import AnswersSeen
 from assay.judging.verdict import Evidence, Exit, Standing, Verdict, tally
 from assay.judging.waivers import WaiverResult
+from assay.planning.shards import read_shard
 from assay.planning.trial_names import split_trial_name
 from assay.report import decode
+from assay.report.build import read_journal
 from assay.report.decode import STANDINGS
-from assay.report.merge_check import check_same_plan, positions
-from assay.report.shard_journal import (
-    ShardJournal,
-    Values,
-    content,
-    open_shard,
-    shard_lines,
-    take_in,
-)
+from assay.report.values import Header, Report
 
 _ENDED = "shard {} ended early"
 _MISSING = "shard {} was not run"
@@ -316,3 +318,213 @@ def _renumbered(evidence: Line, offset: int) -> Values:
 def _times(shards: Sequence[ShardJournal]) -> Values:
     ends = [shard.report.footer.finished for shard in shards if shard.report.footer]
     return {"finished": max(ends)} if ends else {}
+
+
+# -- Check that journals are the shards of one plan, before they are merged ----------------------
+#: What must be the same in all shards, by the words for it.
+_SAME: Mapping[str, Callable[[Header], object]] = {
+    "the number of shards": lambda header: header.shard.partition("/")[2],
+    "the version of Assay": lambda header: header.version,
+    "the contracts": lambda header: [each.id for each in header.contracts],
+    "the content of the contract files": lambda header: [each.digest for each in header.contracts],
+    "the target": lambda header: header.target.name,
+    "the content of the target file": lambda header: header.target.digest,
+    "the base URL of the target": lambda header: header.target.base_url,
+    "the seed": lambda header: header.seed,
+    "the selection (-k, -m)": lambda header: sorted(header.selection.items()),
+    "the division of the plan": lambda header: header.division,
+}
+
+
+def check_same_plan(shards: Sequence[tuple[str, Report]]) -> None:
+    """Check that reports, each with its path, are different shards of one plan.
+
+    Raises:
+        InputError: they are not; it names what differs.
+
+    """
+    first_path, first = shards[0]
+    seen: dict[str, str] = {}
+    for path, report in shards:
+        shard = report.header.shard
+        if shard in seen:
+            hint = "leave out one of them"
+            what = f"shard {shard} was given twice; the other one is {seen[shard]}"
+            raise InputError.one(path, what, hint=hint)
+        seen[shard] = path
+        for name, read in _SAME.items():
+            if read(report.header) != read(first.header):
+                what = f"not a shard of the plan of {first_path}: {name} differs"
+                seen_values = f"{_shown(read(report.header))} and {_shown(read(first.header))}"
+                raise InputError.one(path, what, hint=f"{seen_values}")
+        _check_positions(path, report)
+    plan = [*positions([first])]
+    for path, report in shards:
+        if [*positions([report])] != plan:
+            what = f"not a shard of the plan of {first_path}: the obligations differ"
+            raise InputError.one(path, what, hint="was only part of one shard selected in pytest?")
+
+
+def _check_positions(path: str, report: Report) -> None:
+    """Check that the obligations of a shard and those of the others fill the whole plan."""
+    places = {each.position for each in report.elsewhere}
+    total = len(report.results) + len(report.elsewhere)
+    outside = any(not 0 <= place < total for place in places)
+    if len(places) < len(report.elsewhere) or outside:
+        hint = "was only part of it selected in pytest?"
+        raise InputError.one(path, "the shard does not have all its obligations", hint=hint)
+
+
+def _shown(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"  # noqa: PLR2004 -- a line of a message
+
+
+def positions(reports: Sequence[Report]) -> Iterator[tuple[str, int]]:
+    """Yield each obligation of the whole plan and the number of its shard, in the plan's order."""
+    report = reports[0]
+    number = int(report.header.shard.partition("/")[0])
+    elsewhere = {each.position: each for each in report.elsewhere}
+    own = iter(report.results)
+    for position in range(len(report.results) + len(elsewhere)):
+        other = elsewhere.get(position)
+        if other is not None:
+            yield other.planned.id, other.shard
+        else:
+            yield next(own).planned.id, number
+
+
+# -- Shard journal -------------------------------------------------------------------------------
+# Journal of a shard, as far as a merge needs it: its plan, its verdicts, and what it observed.
+#: The name of the journal in the folder of a run.
+
+Values = dict[str, object]
+
+
+@dataclass(slots=True, kw_only=True)
+class ShardJournal:
+    """The journal of one shard, with its last line on each obligation and its observations.
+
+    `written` has the last preliminary or final verdict on each obligation; those in
+    `uncorrected` take its place.
+    """
+
+    path: Path
+    report: Report
+    plan: dict[str, Values] = field(default_factory=dict[str, Values])
+    written: dict[str, Line] = field(default_factory=dict[str, Line])
+    uncorrected: dict[str, Line] = field(default_factory=dict[str, Line])
+    observations: ShardObservations | None = None
+    footer: Values = field(default_factory=dict[str, object])
+    offset: int = 0
+
+    @property
+    def number(self) -> int:
+        """The number of the shard."""
+        return int(self.report.header.shard.partition("/")[0])
+
+
+def open_shard(path: Path, *, partial: bool) -> ShardJournal:
+    """Read and check the journal of a shard, or that in a folder.
+
+    Raises:
+        InputError: it is not that of a shard.
+        JournalError: it is damaged, or unfinished and not read with `partial`.
+
+    """
+    journal = journal_at(path)
+    report = read_journal(journal, partial=partial)
+    if not report.header.shard:
+        hint = "`assay run --shard 1/2` records one"
+        raise InputError.one(str(journal), "this is not the journal of a shard", hint=hint)
+    read_shard(report.header.shard, str(journal))
+    return ShardJournal(path=journal, report=report)
+
+
+def shard_lines(shard: ShardJournal) -> Iterator[Line]:
+    """Yield the lines of a journal, without abandoned ones and an incomplete one at its end."""
+    yield from read_lines(shard.path)
+
+
+def content(line: Line) -> Values:
+    """Return what a line says, without its type and its place in the chain."""
+    return {key: line.values[key] for key in line.values if key not in {"type", CHAIN}}
+
+
+def take_in(shard: ShardJournal, merged: MergedVerdicts) -> int:
+    """Take in what a journal says, and return how many numbers its exchanges need."""
+    greatest = 0
+    for line in shard_lines(shard):
+        match line.text("type"):
+            case "plan" | "elsewhere":
+                record = content(line)
+                shard.plan[decode.obligation(line)] = record
+            case "exchange":
+                n = line.number_of("n")
+                greatest = max(greatest, n)
+                if line.text("operation") != SIGNING and SUBMITS not in line.values:
+                    _see(line, n + shard.offset, merged)
+            case "preliminary" | "verdict":
+                shard.written[decode.obligation(line)] = line
+            case "footer":
+                shard.footer = dict(line.values)
+            case "observations":
+                shard.observations = _observations(line)
+                shard.uncorrected.clear()
+                for verdict in line.objects("uncorrected"):
+                    shard.uncorrected[decode.obligation(verdict)] = verdict
+            case _:
+                pass
+    return greatest
+
+
+def _see(line: Line, n: int, merged: MergedVerdicts) -> None:
+    merged.operations[n] = line.text("operation")
+    call = line.inner("again").inner("call").values
+    if call.get("bearer") is not None or call.get("credentials"):
+        merged.without_token.add(n)
+
+
+def _observations(line: Line) -> ShardObservations:
+    parties = {name: party for party, name in PARTIES.items()}
+    credentials = line.inner("credentials")
+    answers = line.inner("answers")
+    return ShardObservations(
+        answers=read_line(answers, lambda values: read_record(AnswersSeen, values, {})),
+        accepted=frozenset(
+            parties[name] for name in line.list_of("accepted", str) if name in parties
+        ),
+        refused=frozenset(
+            parties[name] for name in line.list_of("refused", str) if name in parties
+        ),
+        where={party: credentials.text(name, "") for name, party in parties.items()},
+        tpp_operations=frozenset(line.list_of("tpp_operations", str)),
+        rests_on={
+            name: line.inner("rests_on").text(name) for name in line.inner("rests_on").values
+        },
+        waivers=tuple(
+            Waiver(
+                obligation=waiver.text("obligation", ""),
+                clause=waiver.text("clause", ""),
+                intermittent=waiver.flag("intermittent", default=False),
+                owner=waiver.text("owner"),
+                reason=waiver.text("reason"),
+                expires=_day(waiver, "expires").isoformat(),
+            )
+            for waiver in line.objects("waivers")
+        ),
+        today=_day(line, "today"),
+        covers={
+            waiver.text("obligation", "") or waiver.text("clause", ""): tuple(
+                waiver.list_of("covers", str)
+            )
+            for waiver in line.objects("waivers")
+        },
+    )
+
+
+def _day(line: Line, key: str) -> date:
+    try:
+        return date.fromisoformat(line.text(key))
+    except ValueError:
+        line.refuse(f"{key!r} is no date")

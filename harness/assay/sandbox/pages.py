@@ -3,7 +3,7 @@
 The form of a screen has `data-screen`, and the page `data-page`, with the name of the step
 or of the final page. There are no scripts and no external references. Jinja escapes every
 text; it is imported when the first page is shown. Which page is next is decided by the
-screens for signing (:mod:`assay.sandbox.payments.screens`) and by those for granting
+screens for signing (:mod:`assay.sandbox.payments.routing`) and by those for granting
 access (:mod:`assay.sandbox.guard.oauth.authorize`).
 """
 

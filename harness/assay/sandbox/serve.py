@@ -5,20 +5,24 @@ without TLS: never serve it to the internet. Clients that send nothing, or slowl
 it: where there are too many connections, those that waited longest for their client are closed.
 """
 
+from __future__ import annotations
+
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from ipaddress import ip_address
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
-from assay.sandbox.hosts import require_own_host
+from assay.sandbox.messages import error, send
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
     from assay.sandbox.guard.server import Tls
 
@@ -74,7 +78,7 @@ class _Server(TcpWSGIServer):
         return sorted(waiting, key=lambda channel: channel.waits_since)
 
 
-def listen(host: str, port: int, app: "WSGIApplication", tls: "Tls | None" = None) -> Any:
+def listen(host: str, port: int, app: WSGIApplication, tls: Tls | None = None) -> Any:
     """Listen on a port (0: any free one); `run()` serves until it is interrupted.
 
     Raises:
@@ -103,7 +107,7 @@ def listen(host: str, port: int, app: "WSGIApplication", tls: "Tls | None" = Non
 
 
 @contextmanager
-def serving(app: "WSGIApplication", tls: "Tls | None" = None) -> Generator[str, None, None]:
+def serving(app: WSGIApplication, tls: Tls | None = None) -> Generator[str, None, None]:
     """Serve on a free local port in a thread while the context is active; yields the URL.
 
     Every connection is closed by the thread that uses it: a descriptor closed by another
@@ -133,3 +137,48 @@ def _serve(server: Any, over: Event) -> None:
     while not over.is_set():
         wasyncore.loop(timeout=_LOOK, map=connections, use_poll=True, count=1)
     wasyncore.close_all(connections, ignore_all=True)
+
+
+# -- Check of the Host header: only under its own names is a local bank reached ------------------
+# A page in a browser can give its own name the address of this machine (DNS rebinding), and would
+# then read and change worlds as if it were local. Its requests carry that name. An address in place
+# of a name cannot be given to another machine.
+#: Names of this machine, and the domains of the bank's two forms of host. The top-level domain
+#: `example` is reserved and never resolved.
+_NAMES = frozenset({"localhost"})
+_DOMAINS = (".localhost", ".sandbox.example", ".bank.example")
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can reach a server that listens on this address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def require_own_host(app: WSGIApplication, listening: str) -> WSGIApplication:
+    """Refuse requests to other hosts where a server listens on this machine only."""
+    if not is_local(listening):
+        return app
+
+    def checked(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        host = environ.get("HTTP_HOST")
+        if host and not _is_own(host):
+            answer = error(421, f"this is the sandbox bank on {listening}, reached by its address")
+            return send(answer, environ["REQUEST_METHOD"], start_response)
+        return app(environ, start_response)
+
+    return checked
+
+
+def _is_own(host: str) -> bool:
+    try:
+        name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    try:
+        ip_address(name)
+    except ValueError:
+        return name in _NAMES or name.endswith(_DOMAINS)
+    return True

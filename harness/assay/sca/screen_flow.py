@@ -7,18 +7,17 @@ shows the pages over plain HTTP, `browser` in a real browser.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Protocol, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 from assay.binding.encode import Access
-from assay.binding.target import Sca
+from assay.binding.target import PageMatcher, Sca
 from assay.errors import CannotArrange
 from assay.history import Authorise, Decision, Ending, Wire
-from assay.sca.html_forms import Form, stuck
-from assay.sca.page_matchers import matches
+from assay.sca.html_forms import Form, read_page, same_words, stuck
 from assay.sca.protocol import (
     NOW,
     SPOOFED,
@@ -284,3 +283,23 @@ class ScreenFlow:
         self.result.stuck = stuck(self.result.wire)
         self.result.why = self.result.why or self.driver.trouble
         return self.result
+
+
+# -- Recognition of a page of the signing screens by what the target file says of it -------------
+# A bank shows a customer whom it disconnected a page of its own, often with the status 200. Only the
+# target file can say how to recognise it: by its status, a text that it shows, or its address.
+def matches(matchers: Iterable[PageMatcher], page: Wire, redirected: str | None) -> bool:
+    """Whether a page is one of those; its address may be one to which it only redirects."""
+    return any(_matches(matcher, page, redirected) for matcher in matchers)
+
+
+def _matches(matcher: PageMatcher, page: Wire, redirected: str | None) -> bool:
+    status = str(page.status)
+    if matcher.statuses and not any(
+        status == code or (code.endswith("xx") and status[0] == code[0])
+        for code in matcher.statuses
+    ):
+        return False
+    if matcher.url and not any(matcher.url in url for url in (page.url, redirected or "")):
+        return False
+    return same_words(matcher.text) in same_words(read_page(page.body).text if matcher.text else "")

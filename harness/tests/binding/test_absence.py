@@ -11,7 +11,7 @@ from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.history import Arrange, Call
-from assay.journal.outline_record import outline_record
+from assay.journal.writer import outline_record
 from assay.planning.plan import plan, script_of
 from assay.rules.dry_run import DryTarget, dry_run
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.binding.customer_credentials import place_credentials
+from assay.binding.encode import place_credentials
 from assay.binding.spelling import CredentialSpelling
 from assay.history import CredentialPlace
 

@@ -19,8 +19,8 @@ from assay.judging.verdict import Standing
 from assay.planning.plan import plan
 from assay.sandbox.serve import serving
 from assay.testing import accepted, exchange, problems, verdicts
+from assay.traffic.har_to_history import UNKNOWN, UsedConsents
 from assay.traffic.parse_request import ParsedRequest
-from assay.traffic.used_consents import UNKNOWN, UsedConsents
 
 HERE = Path(__file__).parent
 CONTRACT, TARGET = HERE / "quay.yaml", HERE / "target.yaml"

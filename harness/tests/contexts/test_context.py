@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.contexts import calls, customers, requests, signing
+from assay.contexts import customers, dimensions, request_dimensions, requests
 from assay.contexts.context import DimensionValue, StepMapper, in_context, label
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import (
@@ -195,7 +195,7 @@ def test_the_weekday_comes_first_but_after_the_choice_of_a_bank(pis):
     lack = Lack(mode="instant")
 
     def mapper():
-        return calls.OnWeekday(weekday=6, contract=pis)
+        return dimensions.OnWeekday(weekday=6, contract=pis)
 
     first, look, moved, customer = played(steps(lack, CUSTOMER), pis, mapper)
     assert (lack, Advance(), CUSTOMER) == (first, look, customer)
@@ -279,7 +279,7 @@ def test_a_token_is_renewed_before_its_first_call_and_after_it(pis):
     other = Call(operation="read-payment", subject="psu", by="other")
 
     def mapper():
-        return calls.WithRenewedToken(contract=pis, parties=frozenset({True, False}))
+        return dimensions.WithRenewedToken(contract=pis, parties=frozenset({True, False}))
 
     own = Renew(subject="psu", operation="create-payment")
     second = Renew(subject="psu", operation="create-payment", by="other")
@@ -295,7 +295,7 @@ def test_customers_have_a_token_each(aisp):
     bare = Call(operation="accounts", subject="psu", credentials=True)
 
     def mapper():
-        return calls.WithRenewedToken(contract=aisp, parties=frozenset({False}))
+        return dimensions.WithRenewedToken(contract=aisp, parties=frozenset({False}))
 
     renewal, absent = Renew(subject="psu", operation="accounts"), replace(first, present=False)
     every = [CUSTOMER, bare, unknown, first, first, absent, absent]
@@ -308,12 +308,12 @@ def test_tokens_of_other_parties_stay(aisp):
     """Where only the TPP's tokens can be renewed, a customer's call is left alone."""
 
     def mapper():
-        return calls.WithRenewedToken(contract=aisp, parties=frozenset({True}))
+        return dimensions.WithRenewedToken(contract=aisp, parties=frozenset({True}))
 
     first = Call(operation="accounts", subject="psu")
     assert [CUSTOMER, first] == played(steps(CUSTOMER, first), aisp, mapper)
-    assert calls.renewal_reason(aisp, frozenset({True}), [CUSTOMER, first])
-    assert "" == calls.renewal_reason(aisp, frozenset({False}), [CUSTOMER, first])
+    assert dimensions.renewal_reason(aisp, frozenset({True}), [CUSTOMER, first])
+    assert "" == dimensions.renewal_reason(aisp, frozenset({False}), [CUSTOMER, first])
 
 
 def test_a_request_goes_to_an_account_of_the_customers_own(pis):
@@ -328,7 +328,7 @@ def test_a_request_goes_to_an_account_of_the_customers_own(pis):
         yield elsewhere
 
     def mapper():
-        return signing.ToAnOwnAccount(operation=pis.operations["create-payment"])
+        return request_dimensions.ToAnOwnAccount(operation=pis.operations["create-payment"])
 
     customer, made, other = played(script(), pis, mapper)
     assert 2 == sum(holding.count for holding in customer.holdings)
@@ -339,7 +339,7 @@ def test_a_request_goes_to_an_account_of_the_customers_own(pis):
 
 def test_own_accounts_are_no_payees_of_trials_that_name_theirs(pis):
     """A trial without a customer's own things has none to add."""
-    reason = partial(signing.own_payee_reason, pis, "creditorAccount")
+    reason = partial(request_dimensions.own_payee_reason, pis, "creditorAccount")
     assert "" == reason([CUSTOMER, CREATE])
     assert reason([CUSTOMER])
     assert reason([CUSTOMER, replace(CREATE, without=("creditorAccount",))])
@@ -351,7 +351,7 @@ def test_requests_of_all_customers_go_to_one_own_account(pis):
     other = [replace(each, subject="other") for each in (CUSTOMER, CREATE)]
 
     def mapper():
-        return signing.ToAnOwnAccount(operation=pis.operations["create-payment"])
+        return request_dimensions.ToAnOwnAccount(operation=pis.operations["create-payment"])
 
     _, made, alone, control = played(steps(CUSTOMER, CREATE, *other), pis, mapper)
     assert 1 == sum(holding.count for holding in alone.holdings)
@@ -361,7 +361,7 @@ def test_requests_of_all_customers_go_to_one_own_account(pis):
 def changed(pis, **own):
     """Return the mapper that changes deferred requests."""
     change = pis.operations["modify-payment"]
-    return signing.OnceChanged(
+    return request_dimensions.OnceChanged(
         contract=pis, mode="deferred", change=change, argument="amount", **own
     )
 
@@ -398,7 +398,7 @@ def test_a_trial_that_makes_deferred_requests_has_these_changed(pis):
 
 def test_requests_are_changed_where_something_is_done_with_them(pis):
     """They are signed, or read; a trial that changes some itself has no use for more."""
-    reason = partial(signing.change_reason, pis, "modify-payment", "deferred")
+    reason = partial(request_dimensions.change_reason, pis, "modify-payment", "deferred")
     read, change = (
         Call(operation=name, subject="psu", arguments={"paymentRequestResourceId": "request-1"})
         for name in ("read-payment", "modify-payment")
@@ -417,9 +417,11 @@ def test_requests_are_changed_where_something_is_done_with_them(pis):
 def test_time_passes_before_the_customer_logs_in(pis):
     """The clock moves between the request and the first screen."""
     pause = timedelta(minutes=3)
-    every = played(steps(CUSTOMER, CREATE, SIGN), pis, lambda: signing.PauseBefore(pause=pause))
+    every = played(
+        steps(CUSTOMER, CREATE, SIGN), pis, lambda: request_dimensions.PauseBefore(pause=pause)
+    )
     assert [CUSTOMER, CREATE, Advance(), Advance(to=START + pause), SIGN] == every
-    (sign,) = played(steps(SIGN), pis, lambda: signing.PauseOnScreens(pause=pause))
+    (sign,) = played(steps(SIGN), pis, lambda: request_dimensions.PauseOnScreens(pause=pause))
     assert replace(SIGN, pace=pause) == sign
 
 
@@ -428,10 +430,12 @@ def test_idle_customers_are_idle_on_another_screen(pis):
     idle = replace(SIGN, linger=(timedelta(minutes=4),))
     looking = replace(SIGN, linger=(timedelta(minutes=3), timedelta(minutes=2)))
     for sign, expected in ((SIGN, SIGN), (idle, replace(idle, linger_on="code"))):
-        assert [expected] == played(steps(sign), pis, lambda: signing.IdleOnScreen(screen="code"))
+        assert [expected] == played(
+            steps(sign), pis, lambda: request_dimensions.IdleOnScreen(screen="code")
+        )
     reasons = {
         loads_again: [
-            bool(signing.screen_reason([CREATE, sign], loads_again=loads_again))
+            bool(request_dimensions.screen_reason([CREATE, sign], loads_again=loads_again))
             for sign in (SIGN, idle, looking)
         ]
         for loads_again in (True, False)
@@ -443,7 +447,7 @@ def test_who_sets_the_times_of_a_trial_makes_no_other_pause(pis):
     """Neither a probe of a limit nor one of an age is slowed down."""
     paced = replace(SIGN, pace=timedelta(seconds=1))
     aged = Register(subject="psu", operation="o", argument="a", age=timedelta(hours=72))
-    reason, later = partial(signing.pause_reason, pis), Advance(to=START)
+    reason, later = partial(request_dimensions.pause_reason, pis), Advance(to=START)
     assert "" == reason([CREATE, SIGN, later])
     assert "" == reason([CREATE, SIGN, later, CREATE, SIGN])
     for every in ([CREATE], [CREATE, paced], [CREATE, later, SIGN], [aged, SIGN]):
@@ -458,7 +462,7 @@ def test_a_list_is_asked_for_with_one_of_its_days(aisp):
     )
 
     def mapper():
-        return calls.WithWholeRange(contract=aisp, days={"transactions": 90}, one=True)
+        return dimensions.WithWholeRange(contract=aisp, days={"transactions": 90}, one=True)
 
     every = played(steps(CUSTOMER, first, second, first), aisp, mapper)[1:]
     since, until = str(START.date() - timedelta(days=89)), str(START.date())
@@ -496,7 +500,7 @@ def test_a_list_is_asked_for_with_its_whole_range(aisp):
     ranged = replace(plain, arguments={"iban": "psu-0", "since": "2026-09-01"})
 
     def mapper():
-        return calls.WithWholeRange(contract=aisp, days={"transactions": 90})
+        return dimensions.WithWholeRange(contract=aisp, days={"transactions": 90})
 
     _, whole, kept = played(steps(CUSTOMER, plain, ranged), aisp, mapper)
     day = START.date()
@@ -506,8 +510,8 @@ def test_a_list_is_asked_for_with_its_whole_range(aisp):
         "until": str(day),
     } == whole.arguments
     assert ranged == kept
-    assert "" == calls.range_reason(aisp, {"transactions"}, [CUSTOMER, plain])
-    assert calls.range_reason(aisp, {"transactions"}, [CUSTOMER, plain, ranged])
+    assert "" == dimensions.range_reason(aisp, {"transactions"}, [CUSTOMER, plain])
+    assert dimensions.range_reason(aisp, {"transactions"}, [CUSTOMER, plain, ranged])
 
 
 def test_a_probe_is_closed_when_its_context_is(pis):

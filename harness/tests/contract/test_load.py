@@ -15,9 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from assay._resources import contract_dir
-from assay.contract.files import strict_yaml
-from assay.contract.files.load import MAX_BYTES, Document, load, loads
-from assay.contract.files.strict_yaml import MAX_DEPTH
+from assay.contract.files.load import MAX_BYTES, MAX_DEPTH, Document, load, loads
 from assay.errors import InputError
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -29,7 +27,7 @@ PARSERS = [yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)]
 
 @pytest.fixture(params=PARSERS, ids=["python", "libyaml"])
 def _parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strict_yaml, "_Loader", request.param)
+    monkeypatch.setattr("assay.contract.files.load._Loader", request.param)
 
 
 both = pytest.mark.usefixtures("_parser")
@@ -317,7 +315,7 @@ TEXTS = st.one_of(st.text(max_size=200), st.text(SIGNS, max_size=60))
 def test_any_text_gives_a_document_or_an_input_error(text: str, parser: type) -> None:
     """Whatever the text, nothing else comes out, by either parser."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strict_yaml, "_Loader", parser)
+        patch.setattr(load, "_Loader", parser)
         try:
             assert isinstance(loads(text), Document)
         except InputError as error:

@@ -10,7 +10,7 @@ import pytest
 from support import prebuild
 
 from assay._resources import contract_dir
-from assay.contract.files import prebuilt, shape_check
+from assay.contract.files import shape_check
 from assay.contract.files.load import load, loads
 from assay.contract.parse import shape_problems
 
@@ -19,13 +19,13 @@ AGAIN = "out of date: run `python harness/tests/support/prebuild.py`"
 
 def test_the_file_equals_its_sources() -> None:
     """What is prebuilt is what the schemas and shipped files say now."""
-    assert (prebuild.FOLDER / prebuilt.NAME).read_text("utf-8") == prebuild.text(), AGAIN
+    assert (prebuild.FOLDER / shape_check.NAME).read_text("utf-8") == prebuild.text(), AGAIN
 
 
-@pytest.mark.parametrize("name", prebuilt.SCHEMAS)
+@pytest.mark.parametrize("name", shape_check.SCHEMAS)
 def test_a_prebuilt_schema_is_the_schema_as_the_strict_reader_has_it(name: str) -> None:
     """Reading JSON and reading the YAML file give the same data."""
-    assert load(prebuild.FOLDER / name).data == prebuilt.prebuilt().schemas[name], AGAIN
+    assert load(prebuild.FOLDER / name).data == shape_check.prebuilt().schemas[name], AGAIN
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_prebuilt_schema_is_the_schema_as_the_strict_reader_has_it(name: str) 
 def test_shipped_files_pass_the_full_check(schema: str, document: shape_check.Document) -> None:
     """Each shipped file is recorded, and conforms to its schema when it is validated."""
     assert [] == prebuild.problems(schema, document)
-    assert prebuilt.prebuilt().conforms(schema, document.digest), AGAIN
+    assert shape_check.prebuilt().conforms(schema, document.digest), AGAIN
 
 
 def test_a_changed_copy_of_a_shipped_file_is_checked() -> None:
@@ -52,43 +52,43 @@ def test_a_changed_copy_of_a_shipped_file_is_checked() -> None:
 def test_a_target_is_no_contract() -> None:
     """A file that conforms to one schema is not taken for one of the other."""
     document = load(contract_dir() / "targets" / "sandbox.yaml")
-    assert prebuilt.prebuilt().conforms("target", document.digest)
-    assert not prebuilt.prebuilt().conforms("contract", document.digest)
+    assert shape_check.prebuilt().conforms("target", document.digest)
+    assert not shape_check.prebuilt().conforms("contract", document.digest)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a copy of the schemas with their prebuilt form."""
-    for name in (*prebuilt.SCHEMAS, prebuilt.NAME):
+    for name in (*shape_check.SCHEMAS, shape_check.NAME):
         shutil.copy(prebuild.FOLDER / name, tmp_path)
     return tmp_path
 
 
-@pytest.mark.parametrize("name", prebuilt.SCHEMAS)
+@pytest.mark.parametrize("name", shape_check.SCHEMAS)
 def test_a_schema_that_changed_makes_the_prebuilt_form_unused(folder: Path, name: str) -> None:
     """What was built from another schema is worth nothing, not even the recorded digests."""
-    assert prebuilt.read_prebuilt(folder).schemas
+    assert shape_check.read_prebuilt(folder).schemas
     with (folder / name).open("a", encoding="utf-8") as file:
         file.write("# changed\n")
-    assert prebuilt.read_prebuilt(folder) == prebuilt.Prebuilt()
+    assert shape_check.read_prebuilt(folder) == shape_check.Prebuilt()
 
 
 @pytest.mark.parametrize("content", ["", "[]", "null", "{", '{"digests": 1}', "\xff", "0"])
 def test_a_damaged_file_is_unused(folder: Path, content: str) -> None:
     """Whatever stands in the file, the YAML schemas are there to be read."""
-    (folder / prebuilt.NAME).write_text(content, encoding="latin-1")
-    assert prebuilt.read_prebuilt(folder) == prebuilt.Prebuilt()
+    (folder / shape_check.NAME).write_text(content, encoding="latin-1")
+    assert shape_check.read_prebuilt(folder) == shape_check.Prebuilt()
 
 
 def test_a_missing_file_is_no_error(folder: Path) -> None:
     """Without the prebuilt form everything works as before."""
-    (folder / prebuilt.NAME).unlink()
-    assert prebuilt.read_prebuilt(folder) == prebuilt.Prebuilt()
+    (folder / shape_check.NAME).unlink()
+    assert shape_check.read_prebuilt(folder) == shape_check.Prebuilt()
 
 
 def test_incomplete_digests_are_no_match(folder: Path) -> None:
     """A file that says nothing of one schema does not vouch for it."""
-    made = json.loads((folder / prebuilt.NAME).read_text("utf-8"))
+    made = json.loads((folder / shape_check.NAME).read_text("utf-8"))
     del made["digests"]["common.yaml"]
-    (folder / prebuilt.NAME).write_text(json.dumps(made), encoding="utf-8")
-    assert prebuilt.read_prebuilt(folder) == prebuilt.Prebuilt()
+    (folder / shape_check.NAME).write_text(json.dumps(made), encoding="utf-8")
+    assert shape_check.read_prebuilt(folder) == shape_check.Prebuilt()

@@ -10,8 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from assay.binding.fixture_settings import CustomerSource
-from assay.binding.target import FixtureKind, ScaKind, TransportKind
+from assay.binding.target import CustomerSource, FixtureKind, ScaKind, TransportKind
 from assay.contract.model import Capability
 from assay.doctor.context import DoctorContext, EarlyEnd, Weight
 from assay.doctor.fixtures import answers, screens, zone

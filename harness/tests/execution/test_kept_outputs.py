@@ -2,7 +2,7 @@
 
 from assay.binding.outputs import OutputAt
 from assay.binding.spelling import OperationBinding
-from assay.execution.output_store import KeptOutputs
+from assay.execution.executor import KeptOutputs
 from assay.history import Accepted, Call, Exchange, Wire
 
 MAKES = OperationBinding(outputs={"consent-id": OutputAt(at=("/id",))})

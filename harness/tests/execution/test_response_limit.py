@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.execution.response_limit import MOST_BYTES, MOST_ITEMS, ResponseLimit
+from assay.execution.executor import MOST_BYTES, MOST_ITEMS, ResponseLimit
 from assay.history import Accepted, Cause, Indeterminate, Item, Outcome, Rejected, Wire
 
 WHY = "the answers of this trial have more than 25000 items or 32 MiB in total"

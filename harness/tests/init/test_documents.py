@@ -13,9 +13,8 @@ from assay.cli.main import group
 from assay.contract.files.load import load
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
+from assay.init.defaults import MAX_BYTES, from_swagger, read
 from assay.init.foreign_values import ForeignDocument
-from assay.init.safe_load import MAX_BYTES, read
-from assay.init.swagger2 import from_swagger
 
 HERE = Path(__file__).parent
 SHOWN = {"at": "/transactionStatus"}

@@ -8,8 +8,8 @@ from urllib.parse import quote
 import pytest
 
 from assay.journal import known_values
-from assay.journal.account_numbers import LIKE_A_NUMBER, is_account_or_card, squeezed
 from assay.journal.known_values import KnownValues, replaced
+from assay.journal.redact import LIKE_A_NUMBER, is_account_or_card, squeezed
 
 SECRET = "tok-\u00e9?9fQz/7Lm~x"
 

@@ -8,7 +8,7 @@ import pytest
 
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import Call, Cause, Effect, Effects, Indeterminate, Item, State
-from assay.judging.undecided import Undecided, why_undecided
+from assay.judging.judge import Undecided, why_undecided
 from assay.planning.obligation import bound_clauses, obligations
 from assay.testing import accepted, exchange, failed, history, refused
 

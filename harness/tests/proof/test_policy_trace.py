@@ -7,8 +7,17 @@ import pytest
 
 from assay import kill_matrix
 from assay.execution.ambient import ambient_obligations
-from assay.kill_matrix import MatrixRow, prove, reference, run_on_bank, traced, trials_of, variants
-from assay.policy_trace import ChangedBank, Trace
+from assay.kill_matrix import (
+    ChangedBank,
+    MatrixRow,
+    Trace,
+    prove,
+    reference,
+    run_on_bank,
+    traced,
+    trials_of,
+    variants,
+)
 from assay.sandbox.mutants import Mutant
 from assay.sandbox.policies import SOUND, put
 

@@ -11,7 +11,7 @@ import pytest
 from suite_runs import run_suites
 
 from assay.planning.prepare import load_target
-from assay.pytest_plugin.scheduling import serial_reason
+from assay.pytest_plugin.suites import serial_reason
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 

@@ -18,8 +18,7 @@ from suite_runs import run_suites
 from assay._resources import suites_dir
 from assay.kill_matrix import reference
 from assay.planning.prepare import load_target
-from assay.pytest_plugin.options import check_relayed
-from assay.pytest_plugin.scheduling import trial_scheduler
+from assay.pytest_plugin.suites import check_relayed, trial_scheduler
 from assay.report import read_journal
 from assay.rules.kinds import KINDS
 from assay.sandbox.app import make_app

@@ -10,8 +10,7 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from assay.sandbox.app import make_app
-from assay.sandbox.hosts import require_own_host
-from assay.sandbox.serve import serving
+from assay.sandbox.serve import require_own_host, serving
 
 WORLDS = "/assay-control/1/worlds"
 MANY = 300

@@ -19,7 +19,7 @@ from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants.payments import PIS_MUTANTS
 from assay.sandbox.policies import SOUND, Policies
-from assay.sca.page_matchers import matches
+from assay.sca.screen_flow import matches
 
 #: The words of the sandbox.
 WORDS = PageMatcher(text="you were  DISCONNECTED")

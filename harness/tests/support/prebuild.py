@@ -13,7 +13,7 @@ from assay.binding.read import extended, shipped, shipped_file
 from assay.contract.files import shape_check
 from assay.contract.files.document import Document
 from assay.contract.files.load import load
-from assay.contract.files.prebuilt import NAME, SCHEMAS, digests
+from assay.contract.files.shape_check import NAME, SCHEMAS, digests
 from assay.contract.parse import full_shape_problems
 
 FOLDER = contract_dir() / "schema"

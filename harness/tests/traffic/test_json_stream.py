@@ -5,8 +5,8 @@ from io import BytesIO
 
 import pytest
 
-from assay.traffic import json_stream
-from assay.traffic.json_stream import JsonStream, StreamError
+from assay.traffic import har
+from assay.traffic.har import JsonStream, StreamError
 
 MEMBERS = [{"a": [1, {"b": "é\n\\u00e9"}]}, 7, "x" * 50, None, -1.5e3, [], {}, "\u2028", 12345678]
 AROUND = {"creator": {"entries": [1], "log": 3}, "entries": MEMBERS, "version": "1.2"}
@@ -20,7 +20,7 @@ def read(raw, size=None):
 
 def in_chunks(monkeypatch, size):
     """Let every reading have this many bytes only."""
-    monkeypatch.setattr(json_stream, "CHUNK", size)
+    monkeypatch.setattr(har, "CHUNK", size)
     return size
 
 
@@ -78,7 +78,7 @@ def test_a_broken_document(text, message, line, size, monkeypatch):
 
 def test_a_value_that_is_too_long(monkeypatch):
     """A single value has a limit, since it must be in memory."""
-    monkeypatch.setattr(json_stream, "MAX_VALUE", 3 * 1024 * 1024)
+    monkeypatch.setattr(har, "MAX_VALUE", 3 * 1024 * 1024)
     raw = b'{"log": {"entries": ["' + b"x" * 10 * 1024 * 1024 + b'"]}}'
     with pytest.raises(StreamError, match="one value is longer than 3 MiB"):
         read(raw)

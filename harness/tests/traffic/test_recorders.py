@@ -16,8 +16,7 @@ from assay.judging.verdict import Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.sca import chromium as driver
-from assay.traffic.proxy.masking import HarMasker
-from assay.traffic.proxy.recorder import HarRecorder
+from assay.traffic.proxy.recorder import HarMasker, HarRecorder
 from assay.traffic.proxy.server import Proxy
 from assay.traffic.proxy.upstream import Upstream, parse_upstream
 from assay.traffic.session import open_recording

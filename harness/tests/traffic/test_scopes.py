@@ -12,8 +12,8 @@ from assay.history import Authorised, Exchange, History, Subject
 from assay.planning.obligation import bound_clauses
 from assay.rules.evidence import evidence_of
 from assay.rules.scope import Calls
-from assay.traffic import scopes
-from assay.traffic.scopes import HistoryParts, operations_in_scope
+from assay.traffic import judge
+from assay.traffic.judge import HistoryParts, operations_in_scope
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
@@ -54,7 +54,7 @@ CLAUSES = [
 @pytest.mark.parametrize(("number", "clause"), CLAUSES)
 def test_the_part_is_enough(number, clause, monkeypatch):
     """Calls of other operations, wherever they are, change no evidence on the contract's own calls."""
-    monkeypatch.setattr(scopes, "LONG", 0)
+    monkeypatch.setattr(judge, "LONG", 0)
     contracts, every = mixed()
     kind = bound_clauses(contracts[number])[clause].kind
     for whole in (every, without(every, Subject), without(every, Subject, Authorised)):

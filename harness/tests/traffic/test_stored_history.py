@@ -29,7 +29,7 @@ from assay.history import (
     Unavailable,
     Wire,
 )
-from assay.traffic import scopes, stored_history
+from assay.traffic import judge, stored_history
 from assay.traffic.session import open_recording
 from assay.traffic.stored_history import ExchangeStore, StoredExchange
 from assay.traffic.stored_wire import WireStore
@@ -85,7 +85,7 @@ def short(monkeypatch):
     """Keep nothing in memory that need not be there."""
     for name, value in {"KEPT": 0, "FILLED": 3, "BLOCK": 7}.items():
         monkeypatch.setattr(stored_history, name, value)
-    monkeypatch.setattr(scopes, "LONG", 0)
+    monkeypatch.setattr(judge, "LONG", 0)
 
 
 def exchanges(messages):

@@ -8,20 +8,20 @@ against the schema of its kind. `references` and `binding` check the names.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from assay._resources import contract_dir
 from assay.contract.files.document import Document, Finding, Pointer, found, problem
 from assay.contract.files.load import load
-from assay.contract.files.mix_ups import POINTER_HINT, named, of_another_kind, pointer_hint
-from assay.contract.files.prebuilt import prebuilt
 from assay.contract.model import Json
 from assay.errors import SOUGHT_PROBLEMS, Problem, closest, did_you_mean
 
@@ -396,3 +396,84 @@ def _compare(compared: Validator, value: Json, at: Pointer) -> Iterator[Finding]
         )
         for below, what, hint in words(failed):
             yield (*at, *error.absolute_path, *below), what, hint
+
+
+# -- Detection of mix-ups: a file of another kind, or a JSONPath instead of a pointer ------------
+#: Of each kind, by its schema: the key with a file's name, what it is called, where it is given.
+_KINDS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "contract": ("contract", "contract", "with --contract"),
+    "target": ("target", "target file", "with --target"),
+    "banks": ("fleet", "file of banks", "to `assay fleet`, or as FILE#BANK with --target"),
+}
+
+
+def of_another_kind(data: Mapping[str, Json], schema_name: str) -> tuple[str, str] | None:
+    """Return an error and a hint for a file of another kind than that of a schema, or None."""
+    if schema_name not in _KINDS:
+        return None
+    key, name, _ = _KINDS[schema_name]
+    other = next((kind for kind in _KINDS.values() if kind[0] in data), None)
+    if key in data or other is None:
+        return None
+    return f"this is a {other[1]}, not a {name}", f"give it {other[2]}"
+
+
+def named(schema_name: str) -> str:
+    """Return what a file of a schema is called."""
+    return _KINDS[schema_name][1] if schema_name in _KINDS else f"file of {schema_name}"
+
+
+#: The hint of the schemas at a JSON pointer.
+POINTER_HINT: Final = "for example /links/next"
+#: A pointer in the words of JSONPath, or without its slash.
+_PATH: Final = re.compile(r"(?:\$\.)?(\w+(?:\.\w+)*)")
+
+
+def pointer_hint(value: Json) -> str:
+    """Return the hint for what should be a JSON pointer: the one that was meant, or an example."""
+    plain = _PATH.fullmatch(value) if isinstance(value, str) else None
+    return f"did you mean '/{plain[1].replace('.', '/')}'?" if plain else POINTER_HINT
+
+
+# -- Prebuilt schemas: the schemas of `contract/schema` as one JSON file, which loads fast -------
+# The file also has the digests of the shipped contracts and targets that were checked against
+# these schemas. Every schema stands there with the digest of its YAML file: if one of the files
+# has changed since, the prebuilt form is not used at all, so that it can be late but never wrong.
+# `python harness/tests/support/prebuild.py` writes it; a test compares it with its sources.
+#: The schemas of the files that a command reads at its start.
+SCHEMAS: Final = ("common.yaml", "contract.yaml", "target.yaml")
+NAME: Final = "prebuilt.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prebuilt:
+    """Schemas by the names of their files, and the digests of files that conform, by schema."""
+
+    schemas: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, Any])
+    conforming: Mapping[str, Collection[str]] = field(default_factory=dict[str, Any])
+
+    def conforms(self, schema_name: str, digest: str) -> bool:
+        """Whether the file with this digest was checked, and conforms to a schema."""
+        return digest in self.conforming.get(schema_name, ())
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return the digest of each schema in a folder."""
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in SCHEMAS}
+
+
+def read_prebuilt(folder: Path) -> Prebuilt:
+    """Read the prebuilt form of the schemas in a folder; it is empty if it is not up to date."""
+    try:
+        made: Any = json.loads((folder / NAME).read_bytes(), parse_float=Decimal)
+        if made["digests"] != digests(folder):
+            return Prebuilt()
+        return Prebuilt(schemas=made["schemas"], conforming=made["conforming"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return Prebuilt()
+
+
+@cache
+def prebuilt() -> Prebuilt:
+    """Return the prebuilt form of the shipped schemas."""
+    return read_prebuilt(contract_dir() / "schema")

@@ -9,27 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from assay.binding.encode import BARE
+from assay.binding.pointer import find
 from assay.binding.spelling import SLOT
 from assay.contexts.context import Context, DimensionValue
-from assay.contract.model import Operation
+from assay.contract.model import Contract, Operation
 from assay.errors import CannotArrange
 from assay.execution.resend import changed, request_of
 from assay.fuzzing.findings import DocumentFinding, FuzzFinding, Remark, SearchResult
-from assay.fuzzing.schema.accepted_call import ready_call
 from assay.fuzzing.schema.cases import SchemaCase
-from assay.fuzzing.schema.document_clauses import clauses
 from assay.fuzzing.schema.generator import Generator
 from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
 from assay.fuzzing.sequences.sequence import SequenceBuilder
 from assay.fuzzing.sequences.shrink import without
-from assay.history import Call, Exchange, Resend
+from assay.history import Call, Exchange, Holding, Resend
 from assay.openapi import document
 from assay.rules import steps
-from assay.rules.clauses import closed_at
+from assay.rules.clauses import clauses_of, closed_at
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.tracker import lifecycle_of_operation
+from assay.rules.steps import Part
 
 #: The most cases of one sequence.
 BATCH = 20
@@ -306,3 +308,96 @@ def _relevant(sequence: Sequence[AbstractStep]) -> AbstractSequence:
         if isinstance(step, Resend) or getattr(step, "subject", subject) != subject:
             kept = without(kept, range(place, place + 1))
     return kept
+
+
+# -- The call from which the schema cases of an operation start: one that a bank accepts ---------
+def ready_call(
+    contract: Contract, operation: Operation, subject: str, alias: int | None
+) -> Part[Call]:
+    """Set up whatever a call without variation needs, for a new customer; return the call.
+
+    A method that is not offered has no such call: its control shows that all else is valid.
+    """
+    control = _control(contract, operation)
+    call = yield from _plain(contract, control, subject)
+    if control.id == operation.id:
+        return replace(call, alias=alias)
+    yield from steps.send(call)
+    about = call.arguments.get(control.about or "")
+    arguments = {operation.about: about} if operation.about else {}
+    return replace(call, operation=operation.id, arguments=arguments, alias=alias)
+
+
+def _control(contract: Contract, operation: Operation) -> Operation:
+    """Return the operation whose answer shows that all else is valid, usually the same one."""
+    controls = (clause.control_of(operation.id) for clause in clauses_of(contract))
+    control = next((name for name in controls if name is not None), operation.id)
+    return contract.operations[control]
+
+
+def _plain(contract: Contract, operation: Operation, subject: str) -> Part[Call]:
+    call: Call | None = None
+    if operation.ends:
+        # An operation that can change a request can also end it.
+        lifecycle = lifecycle_of_operation(contract, operation)
+        psu = yield from request_steps.customer(lifecycle, subject)
+        made = yield from steps.send(
+            request_steps.request(lifecycle, psu, lifecycle.changeable_mode)
+        )
+        call = request_steps.call_about(operation, made)
+    elif operation.request:
+        _, call = yield from request_steps.prepare_call(contract, operation, subject)
+    if operation.request:
+        if call is None:
+            raise CannotArrange("a request that is made")
+        return call
+    owners = steps.owners(contract, operation)
+    entries = steps.days_before((yield from steps.clock()).date(), 1, 2)
+    holdings = (Holding(resource=owner, entries=entries) for owner in owners)
+    psu = yield from steps.arrange(subject, *holdings)
+    if not psu.owns:
+        raise CannotArrange("something that a customer owns")
+    if not operation.grants:
+        every = contract.operations.values()
+        grants = (grant for grant in every if grant.grants and grant.available)
+        yield from steps.grant(next(grants, None), subject, *(owned.key for owned in psu.owns))
+    arguments = steps.arguments(operation, psu.owns[0].key)
+    return Call(operation=operation.id, subject=subject, arguments=arguments)
+
+
+# -- Clauses that the exported document names for a keyword of its schemas -----------------------
+# The document says of a schema which clauses put it there (`x-assay-from`). The innermost one on
+# the way to the failed keyword counts; there may be none.
+#: The media type whose schema is validated.
+JSON = "application/json"
+
+
+def clauses(
+    document: Mapping[str, Any], path: str, method: str, status: int, at: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the clauses that put a keyword into the schema of an answer."""
+    responses: Mapping[str, Any] = document["paths"][path][method]["responses"]
+    keys = (str(status), f"{status // 100}XX", "default")
+    response: Mapping[str, Any] = next((responses[key] for key in keys if key in responses), {})
+    schema: Any = response.get("content", {}).get(JSON, {}).get("schema", {})
+    innermost: tuple[str, ...] = ()
+    for node in _path_nodes(document, schema, at):
+        innermost = tuple(cast("Sequence[str]", node.get("x-assay-from", ()))) or innermost
+    return innermost
+
+
+def _path_nodes(
+    document: Mapping[str, Any], here: Any, at: Sequence[str]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield every schema on the path to a keyword, references resolved."""
+    for step in (*at, ""):
+        while isinstance(here, dict) and "$ref" in here:
+            yield here
+            here = find(document, str(here["$ref"]).removeprefix("#"))
+        if isinstance(here, dict):
+            yield here
+            here = here if step == "$ref" else cast("dict[str, Any]", here).get(step)
+        elif isinstance(here, list) and step.isdecimal() and int(step) < len(here):
+            here = here[int(step)]
+        else:
+            return

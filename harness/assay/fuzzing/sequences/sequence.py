@@ -13,23 +13,37 @@ without variation, requests are read, and the fixture is asked what was executed
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from datetime import date
+from typing import Protocol, TypeVar, cast
 
 from assay.contract.model import Contract, Json, Operation
 from assay.errors import CannotArrange
 from assay.fuzzing.sequences.abstract_step import (
     AbstractStep,
+    After,
     OwnedRef,
     RelativeDay,
     RequestRef,
     leaves,
     map_leaves,
 )
-from assay.fuzzing.sequences.abstraction import abstracted
 from assay.fuzzing.sequences.actions import OTHER, SELF
 from assay.fuzzing.sequences.concretize import Concretizer, MissingReference
-from assay.history import Accepted, Advance, Arrange, Call, Event, Exchange, Inquire, Step
+from assay.history import (
+    Accepted,
+    Advance,
+    Arrange,
+    Authorise,
+    Call,
+    Event,
+    Exchange,
+    Inquire,
+    Step,
+    Submit,
+    Withdraw,
+)
 from assay.rules.steps import MOST_PAGES, Part, perform_all
 
 R = TypeVar("R")
@@ -256,3 +270,74 @@ def _identifies(operation: Operation, name: str, value: Json) -> bool:
     refers = all(isinstance(leaf, OwnedRef | RequestRef | RelativeDay) for leaf in leaves(value))
     names = {operation.about, operation.grants, operation.owned, due}
     return refers and name in names and not isinstance(value, Mapping)
+
+
+# -- Abstraction of concrete steps, the inverse of `concretize` ----------------------------------
+# What only the target can name, in the steps of a script that is performed, becomes a reference
+# to the step from which it comes. So a script becomes a part of a sequence that can be replayed.
+def abstracted(step: Step, so_far: Concretizer) -> AbstractStep:
+    """Return a concrete step with references into the sequence that has run so far."""
+    match step:
+        case Call():
+            arguments = cast(
+                "Mapping[str, Json]",
+                map_leaves(step.arguments, lambda value: _reference(value, so_far)),
+            )
+            bare: Step = replace(step, arguments=arguments, follow=None)
+            return AbstractStep(step=bare, page=_page(step.follow, so_far))
+        case Arrange():
+            today = so_far.now.date()
+            days = tuple(
+                None
+                if holding.entries is None
+                else tuple((day - today).days for day in holding.entries)
+                for holding in step.holdings
+            )
+            holdings = tuple(replace(holding, entries=()) for holding in step.holdings)
+            return AbstractStep(step=replace(step, holdings=holdings), days=days)
+        case Advance(to=to) if to is not None:
+            return AbstractStep(step=Advance(), moment=After(to - so_far.now))
+        case Authorise():
+            bare = replace(step, request="", approval=None)
+            return AbstractStep(step=bare, request=_made(so_far).get(step.request))
+        case Withdraw() | Submit():
+            bare = replace(step, request="")
+            return AbstractStep(step=bare, request=_made(so_far).get(step.request))
+        case _:
+            return AbstractStep(step=step)
+
+
+def _made(so_far: Concretizer) -> dict[str, int]:
+    """Return the places of the steps that made or showed something, by its key."""
+    places: dict[str, int] = {}
+    for place, reply in enumerate(so_far.replies):
+        if isinstance(reply, Exchange) and reply.item and reply.item.key:
+            places.setdefault(reply.item.key, place)
+    return places
+
+
+def _page(follow: str | None, so_far: Concretizer) -> int | None:
+    """Return the place of the call whose answer named a page."""
+    for place, reply in enumerate(so_far.replies if follow else ()):
+        match reply:
+            case Exchange(outcome=Accepted(next=link)) if link == follow:
+                return place
+            case _:
+                pass
+    return None
+
+
+def _reference(value: Json, so_far: Concretizer) -> Json:
+    """Return the reference that a value stands for, or else the value itself."""
+    if not isinstance(value, str):
+        return value
+    for subject in so_far.subjects.values():
+        for n, thing in enumerate(subject.owns):
+            if thing.key == value:
+                return OwnedRef(of=subject.name, n=n)
+    made = _made(so_far)
+    if value in made:
+        return RequestRef(made[value])
+    with suppress(ValueError):
+        return RelativeDay((date.fromisoformat(value) - so_far.now.date()).days)
+    return value

@@ -10,33 +10,35 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import PureWindowsPath
 from typing import TextIO
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from assay.judging.verdict import Standing
 from assay.report.html.evidence import FINDINGS, evidence_of, short
-from assay.report.html.tables import (
-    contract_name,
-    coverage_table,
-    item_words,
-    latency,
-    line_words,
-    moment,
-    not_applicable_groups,
-    open_questions,
-    page_sections,
-    run_label,
-    traffic_bars,
-)
 from assay.report.sanitize import css_string
-from assay.report.source_matrix import Coverage, source_matrices
-from assay.report.traffic_summary import read_traffic_summary
-from assay.report.values import Report
-from assay.report.views import by_clause, by_reason, is_open_point, reason_of, source_text
+from assay.report.source_matrix import Coverage, MatrixLine, SourceMatrix, source_matrices
+from assay.report.traffic_summary import (
+    OperationTraffic,
+    TrafficSummary,
+    context_values,
+    read_traffic_summary,
+)
+from assay.report.values import Report, ReportedResult
+from assay.report.views import (
+    ClauseRow,
+    by_clause,
+    by_reason,
+    is_open_point,
+    reason_of,
+    source_text,
+)
 from assay.report.waivers import waiver_sentence
 from assay.report.wording import (
     MEANINGS,
@@ -52,6 +54,230 @@ from assay.report.wording import (
     search_summary,
 )
 
+# -- Tables --------------------------------------------------------------------------------------
+# Tables and lists of the HTML page, computed from a report: its sections, coverage, questions.
+#
+# The template only lays out what it gets here; texts are escaped there.
+#: The part of a chart that the longest bar fills.
+FULL = 100.0
+_SECOND = 1_000
+_LONG = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSection:
+    """A section of the page, as the contents list names it."""
+
+    id: str
+    title: str
+    number: int | None = None
+
+
+def page_sections(
+    report: Report,
+    matrices: Sequence[SourceMatrix],
+    coverage: CoverageTable | None,
+    traffic: TrafficSummary,
+) -> Mapping[str, PageSection]:
+    """Return the sections that the page has, in their order."""
+
+    def number_of(standing: Standing) -> int:
+        return len(report.of(standing))
+
+    violated = number_of(Standing.VIOLATES)
+    clauses = len({(each.planned.contract, each.planned.clause) for each in report.results})
+    rows: tuple[tuple[str, str, object, int | None], ...] = (
+        ("result", "Result", True, None),
+        ("about", "Scope", True, None),
+        ("violations", "Violations", violated, violated),
+        *(
+            (id_, title, number_of(standing), number_of(standing))
+            for id_, title, standing in (
+                ("inconclusive", "Inconclusive", Standing.INDETERMINATE),
+                ("unverified", "Not verified", Standing.UNVERIFIED),
+                ("waived", "Known non-conformities, waived", Standing.WAIVED),
+            )
+        ),
+        ("waivers", "Waivers", report.waivers, len(report.waivers)),
+        ("clauses", "All clauses", clauses, None),
+        ("document", "Source document", any(each.lines for each in matrices), None),
+        ("coverage", "Contexts", coverage, None),
+        ("traffic", "Calls and latency", traffic.operations, None),
+        *(
+            (id_, title, number_of(standing), number_of(standing))
+            for id_, title, standing in (
+                ("open-points", "Open points of the document", Standing.UNSPECIFIED),
+                ("not-applicable", "Not applicable", Standing.NOT_APPLICABLE),
+            )
+        ),
+        ("search", "Search", report.searches, None),
+        ("faults", "Harness faults", report.faults, len(report.faults)),
+        ("record", "Record", True, None),
+    )
+    return {
+        id_: PageSection(id=id_, title=title, number=number)
+        for id_, title, there, number in rows
+        if there
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageRow:
+    """A clause, the number of contexts of its trials, and the values tested of each dimension."""
+
+    clause: str
+    contexts: int
+    values: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageTable:
+    """The values of each dimension that trials of each clause had; `dimensions` have all values."""
+
+    dimensions: tuple[tuple[str, tuple[str, ...]], ...]
+    rows: tuple[CoverageRow, ...]
+
+
+def coverage_table(traffic: TrafficSummary, clauses: Sequence[ClauseRow]) -> CoverageTable | None:
+    """Return what further contexts were tested of each clause, or None if none was."""
+    dimensions: dict[str, dict[str, None]] = {}
+    tested: dict[str, dict[str, dict[str, None]]] = {}
+    contexts: dict[str, int] = {}
+    for trial in traffic.trials:
+        clause = trial.trial.partition("#")[0]
+        for context in filter(None, trial.contexts):
+            contexts[clause] = contexts.get(clause, 0) + 1
+            for dimension, value in context_values(context):
+                dimensions.setdefault(dimension, {})[value] = None
+                tested.setdefault(clause, {}).setdefault(dimension, {})[value] = None
+    if not dimensions:
+        return None
+    names = (f"{row.contract}/{row.clause}" for row in clauses)
+    return CoverageTable(
+        dimensions=tuple((name, tuple(sorted(values))) for name, values in dimensions.items()),
+        rows=tuple(
+            CoverageRow(
+                clause=name,
+                contexts=contexts[name],
+                values=tuple(tuple(sorted(tested[name].get(each, ()))) for each in dimensions),
+            )
+            for name in names
+            if name in tested
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficBar:
+    """An operation with the lengths of its bars, in hundredths of the chart."""
+
+    traffic: OperationTraffic
+    calls: float
+    median: float
+    p95: float
+
+
+def traffic_bars(traffic: TrafficSummary) -> tuple[TrafficBar, ...]:
+    """Return the operations with the bars of their calls and latencies."""
+    operations = traffic.operations
+    most = max((each.calls for each in operations), default=0) or 1
+    slowest = max((each.p95 for each in operations), default=0.0) or 1.0
+    return tuple(
+        TrafficBar(
+            traffic=each,
+            calls=round(FULL * each.calls / most, 1),
+            median=round(FULL * each.median / slowest, 1),
+            p95=round(FULL * each.p95 / slowest, 1),
+        )
+        for each in operations
+    )
+
+
+def latency(milliseconds: float) -> str:
+    """Return a latency with its unit, to two digits and more where it is long."""
+    if milliseconds >= _SECOND:
+        return f"{milliseconds / _SECOND:,.2f} s"
+    return f"{milliseconds:.2g} ms" if milliseconds < _LONG else f"{milliseconds:,.0f} ms"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenQuestion:
+    """A point that the document leaves open, with the obligations of all contracts that say so."""
+
+    statement: str
+    results: tuple[ReportedResult, ...]
+
+
+def open_questions(report: Report) -> tuple[OpenQuestion, ...]:
+    """Return the open points; what several contracts say in the same words is one question."""
+    questions: dict[str, list[ReportedResult]] = {}
+    for result in report.of(Standing.UNSPECIFIED):
+        questions.setdefault(result.planned.says, []).append(result)
+    return tuple(
+        OpenQuestion(statement=statement, results=tuple(results))
+        for statement, results in questions.items()
+    )
+
+
+def not_applicable_groups(report: Report) -> tuple[tuple[str, tuple[ReportedResult, ...]], ...]:
+    """Return the obligations that do not apply, by the kind of the reason."""
+    titles = ("Not offered by this bank", "Cannot occur at this target")
+    groups: dict[str, list[ReportedResult]] = {title: [] for title in titles}
+    for result in report.of(Standing.NOT_APPLICABLE):
+        planned = result.planned
+        names = {planned.clause, f"{planned.clause}/{planned.facet}"}
+        offered = names.isdisjoint(report.header.not_offered)
+        offered = offered and result.reason not in report.header.absent
+        groups[titles[offered]].append(result)
+    return tuple((title, tuple(results)) for title, results in groups.items() if results)
+
+
+def contract_name(path: str) -> str:
+    """Return the path of a contract file; of one outside the working directory only its name."""
+    # A Windows path recognises every form of absolute path.
+    parts = PureWindowsPath(path)
+    return parts.name if parts.anchor or ".." in parts.parts else path
+
+
+def moment(text: str) -> str:
+    """Return a time for people, to the second and with its zone; any other text as it is."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    zone = "UTC" if time.utcoffset() == timedelta() else time.strftime("%z") or "(no zone)"
+    return f"{time:%Y-%m-%d %H:%M:%S} {zone}"
+
+
+def run_label(report: Report) -> str:
+    """Return what identifies a run on every printed page."""
+    footer = report.footer
+    digest = f"journal {footer.digest}" if footer else "unfinished, without a digest"
+    return f"Assay {report.header.version}, run of {moment(report.header.started)}\n{digest}"
+
+
+def item_words(result: ReportedResult) -> Mapping[str, str]:
+    """Return the words by which the page filters an obligation."""
+    planned = result.planned
+    return {
+        "v": result.standing.value,
+        "c": planned.contract,
+        "k": planned.kind,
+        "l": planned.level,
+    }
+
+
+def line_words(line: MatrixLine) -> Mapping[str, str]:
+    """Return the words by which the page filters a line of the document."""
+    items = [item_words(result) for entry in line.entries for result in entry.results]
+    return {key: _words(item[key] for item in items) for key in ("v", "c", "k", "l")}
+
+
+def _words(values: Iterable[str]) -> str:
+    return " ".join(dict.fromkeys(values))
+
+
+# -- The HTML report: one self-contained page, the result first and the details below ----
 #: Findings listed of each search, and violations in the summary.
 FOUND = 100
 SUMMARY = 20

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import Enum
 from typing import TypeVar
 
-from assay.contract.model import Json
+from assay.contract.model import Capability, Contract, Json, Operation, Resource
 from assay.history import (
     Advanced,
     AnsweredCall,
@@ -23,19 +25,167 @@ from assay.history import (
     Event,
     Exchange,
     History,
+    Indeterminate,
     State,
     Subject,
     Submitted,
     Withdrawn,
 )
-from assay.rules import clauses
-from assay.rules.lifecycle.instance import REJECTED, Inquiries, Instance, InstanceOutcome
-from assay.rules.lifecycle.lifecycle import (
-    Lifecycle,
-    lifecycle_of_operation,
-    lifecycle_of_request,
-)
+from assay.rules import clauses, steps
+from assay.rules.rule import BindingRequirement, needs
 
+
+# -- One request of a history: how it was made, signed, changed and ended, and its outcome -------
+class InstanceOutcome(Enum):
+    """The outcome of a request, as far as the history shows."""
+
+    REFUSED = "refused at once"
+    REJECTED = "rejected later"
+    DONE = "executed"
+    ENDED = "ended without being executed"
+    OPEN = "still open"
+    UNKNOWN = "unknown"
+
+
+#: The outcomes that a contract's "rejected" covers.
+REJECTED = frozenset({InstanceOutcome.REFUSED, InstanceOutcome.REJECTED})
+_OUTCOMES: Mapping[State, InstanceOutcome] = {
+    State.OPEN: InstanceOutcome.OPEN,
+    State.VALID: InstanceOutcome.DONE,
+    State.DONE: InstanceOutcome.DONE,
+    State.REJECTED: InstanceOutcome.REJECTED,
+    State.ENDED: InstanceOutcome.ENDED,
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Inquiries:
+    """The number of inquiries at the fixture, in total and when time last passed."""
+
+    count: int = 0
+    count_when_time_passed: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Instance:
+    """One attempt to make a request, and everything that happened to it since.
+
+    `changed` are the arguments in force since the first accepted change. `state` is the last
+    state that was read, at `seen_at`, in the exchange with the number `seen_in`. `effect` is the
+    execution that the fixture reports. `inquiries_before` is the number of inquiries until anything
+    last happened to the request. `made` and `changed` have no arguments that only identify a call.
+    `unsigned` says that the call that makes it is all that it takes: if that is accepted, it is its
+    signature, too. `settled` says that the bank no longer rejects what it was last read as.
+    `distrusted` says that something wrong was entered on the screens of its customer since it was
+    made and before it was last read, or before it was made, with none executed in between.
+    """
+
+    made: Exchange
+    subject: Subject | None
+    key: str | None
+    changed: Mapping[str, Json] | None = None
+    state: State | None = None
+    seen_at: datetime | None = None
+    seen_in: int | None = None
+    effect: Effect | None = None
+    inquiries: Inquiries
+    inquiries_before: int
+    signings: Sequence[Authorised] = ()
+    reads: Sequence[Exchange] = ()
+    changes: Sequence[Exchange] = ()
+    ends: Sequence[Exchange] = ()
+    withdrawn: Sequence[Withdrawn] = ()
+    submissions: Sequence[Submitted] = ()
+    unsigned: bool = False
+    settled: bool = False
+    distrusted: bool = False
+
+    @property
+    def screen_flows(self) -> Sequence[Authorised]:
+        """What customers did about it on the screens, since it was made."""
+        return () if self.unsigned else self.signings
+
+    @property
+    def stands(self) -> bool:
+        """Whether it was executed, or was read as accepted although no customer has to sign it."""
+        waits = self.unsigned and self.made.accepted and self.state is State.OPEN and self.settled
+        return self.done or (waits and (self.seen_in or 0) > self.made.n)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the bank may still reject it, although no customer has to sign it."""
+        return (
+            self.unsigned
+            and self.made.accepted
+            and self.outcome is InstanceOutcome.OPEN
+            and not self.settled
+        )
+
+    @property
+    def arguments(self) -> Mapping[str, Json]:
+        """The arguments in force: from its creation, and then from each accepted change."""
+        return self.made.call.arguments if self.changed is None else self.changed
+
+    @property
+    def mode(self) -> str | None:
+        """The mode it was made in."""
+        return self.made.call.mode
+
+    @property
+    def signed(self) -> Authorised | None:
+        """The signature that the customer gave, if any was."""
+        return next((each for each in self.signings if each.ending is Ending.CONFIRMED), None)
+
+    @property
+    def inquired(self) -> bool:
+        """Whether the fixture was asked since anything happened to it, or time passed."""
+        since = max(self.inquiries_before, self.inquiries.count_when_time_passed)
+        return self.key is not None and self.inquiries.count > since
+
+    @property
+    def done(self) -> bool:
+        """Whether it was executed, or is a consent in force, by the target or the fixture."""
+        return self.effect is not None or self.state in (State.DONE, State.VALID)
+
+    @property
+    def outcome(self) -> InstanceOutcome:
+        """The outcome of the request, as far as the history shows."""
+        if self.made.refused:
+            return InstanceOutcome.REFUSED
+        if self.effect is not None:
+            return InstanceOutcome.DONE
+        return (
+            _OUTCOMES.get(self.state, InstanceOutcome.OPEN)
+            if self.state
+            else InstanceOutcome.UNKNOWN
+        )
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the exchanges and signatures about it, in order."""
+        numbers = {self.made.n, self.seen_in or self.made.n, *(each.n for each in self.signings)}
+        numbers |= {exchange.n for exchange in (*self.reads[-1:], *self.changes, *self.ends)}
+        numbers |= {each.n for each in self.submissions}
+        return tuple(sorted(numbers))
+
+    def describe(self) -> str:
+        """Describe its outcome."""
+        status = self.made.wire.status
+        if isinstance(self.made.outcome, Indeterminate):
+            return self.made.outcome.why
+        if self.made.refused:
+            return f"it was refused ({status})"
+        word = "executed" if self.state is State.DONE else self.state and self.state.value
+        said = f", then {word}" if word else ""
+        moved = " and was executed" if self.effect and self.state is not State.DONE else ""
+        refused = [each for each in self.submissions if each.refused]
+        submitted = f", its submission was refused ({refused[-1].wire.status})" if refused else ""
+        why = "; whether the bank has decided is unknown (`accepted` in item.state.values)"
+        more = why if self.undecided else ""
+        return f"it was accepted ({status}){submitted}{said}{moved}{more}"
+
+
+# -- Requests in a history: who made each, who signed it, and its outcome ----
 __all__ = [
     "REJECTED",
     "Inquiries",
@@ -239,3 +389,131 @@ def instances(history: History, lifecycle: Lifecycle) -> Iterator[Instance]:
     for event in history.events:
         tracker.note(event)
     yield from tracker.requests
+
+
+# -- The operations of a contract around one kind of request, and what a request is about --------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifecycle:
+    """The operations of a contract around one kind of request, and what it is about.
+
+    `owner` is the resource of the customer that `create.owned` names.
+    """
+
+    request: Resource
+    create: Operation
+    read: Operation | None
+    change: Operation | None
+    end: Operation | None
+    owner: str
+    contract: Contract
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations that the contract has."""
+        parts = (self.create, self.read, self.change, self.end)
+        return tuple(operation for operation in parts if operation is not None)
+
+    @property
+    def mode(self) -> str | None:
+        """The mode of a plain request: the first that the contract names."""
+        return self.create.modes[0] if self.create.modes and not self.create.grants else None
+
+    @property
+    def open_mode(self) -> str | None:
+        """A mode in which a request is not executed at once, so that none repeats it: the plain one.
+
+        Where nobody signs, it is a deferred one, if there is any.
+        """
+        return self.mode if self.signed else next(iter(self.deferred_modes), self.mode)
+
+    @property
+    def changeable_mode(self) -> str | None:
+        """A mode in which requests can be changed, or the plain one where no clause names any."""
+        only = clauses.changeable_modes(self.contract, self.request.id)
+        return next((modes[0] for modes in (*only, self.deferred_modes) if modes), self.mode)
+
+    @property
+    def changeable_arguments(self) -> tuple[str, ...]:
+        """The arguments of a plain change: one argument, which is not the day.
+
+        It is one that a clause calls changeable, if a clause names any: another may only identify
+        the call, as a header does.
+        """
+        day = self.change.due.argument if self.change and self.change.due else None
+        day = day or (self.create.due.argument if self.create.due else None)
+        named = self.change.arguments if self.change else ()
+        fields = clauses.changeable_fields(self.contract, self.request.id) or {*named}
+        return tuple(name for name in named if name != day and name in fields)[:1]
+
+    def new_values(self, change: Exchange) -> Mapping[str, Json]:
+        """Return what a change asks for: the request's arguments in it that no call id is."""
+        sent = clauses.without_call_ids(self.contract, change).call.arguments
+        return {name: value for name, value in sent.items() if name in self.create.arguments}
+
+    @property
+    def deferred_modes(self) -> tuple[str, ...]:
+        """The modes whose requests are executed on a later day."""
+        return self.create.due.modes if self.create.due else ()
+
+    @property
+    def signed(self) -> bool:
+        """Whether a customer signs a request before it is executed."""
+        return self.create.signed
+
+    @property
+    def signing_needs(self) -> frozenset[Capability]:
+        """What it takes to sign a request: nothing where the call that makes it is enough."""
+        return needs(Capability.SCA) if self.signed else needs()
+
+    def deferred(self, mode: str | None) -> bool:
+        """Whether a request of this mode is executed on a later day."""
+        return mode in self.deferred_modes
+
+    def state_requirement(self) -> tuple[BindingRequirement, ...]:
+        """Require the target file to bind a request's state."""
+        return (BindingRequirement(operation=self.read.id, feature="state"),) if self.read else ()
+
+    def open_mode_requirement(self) -> tuple[BindingRequirement, ...]:
+        """Require the target file to bind the mode in which requests stay open, if not the plain one."""
+        mode = self.open_mode
+        if mode is None or mode == self.mode:
+            return ()
+        return (BindingRequirement(operation=self.create.id, feature="mode", name=mode),)
+
+    def approval_requirement(self) -> tuple[BindingRequirement, ...]:
+        """Require the target file to bind what it takes to sign a request, if it is signed."""
+        if not self.signed:
+            return ()
+        approval = BindingRequirement(operation=self.create.id, feature="approval")
+        return (approval, self.key_requirement())
+
+    def key_requirement(self) -> BindingRequirement:
+        """Require the target file to bind the key of a request that was made."""
+        return BindingRequirement(operation=self.create.id, feature="key")
+
+
+def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:
+    """Return the lifecycle of a request in a contract."""
+    offered = [each for each in contract.operations.values() if each.available]
+
+    def does(what: str) -> Operation | None:
+        return next((each for each in offered if getattr(each, what) == request), None)
+
+    create = does("makes")
+    if create is None:
+        raise TypeError(f"nothing makes {request}")
+    roots = steps.roots(contract)
+    return Lifecycle(
+        request=contract.resources[request],
+        create=create,
+        read=does("shows"),
+        change=does("changes"),
+        end=does("ends"),
+        owner=roots[0].id if roots else "",
+        contract=contract,
+    )
+
+
+def lifecycle_of_operation(contract: Contract, operation: Operation) -> Lifecycle:
+    """Return the lifecycle of the request that an operation makes, shows, changes or ends."""
+    return lifecycle_of_request(contract, operation.request or "")

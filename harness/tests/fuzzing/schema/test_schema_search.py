@@ -18,13 +18,12 @@ import assay
 from assay.binding.encode import HttpRequest
 from assay.binding.pointer import MISSING
 from assay.binding.target import Place
-from assay.cli import searches
+from assay.cli import run
 from assay.execution.environment import set_up
 from assay.fuzzing.limits import SearchLimits
 from assay.fuzzing.schema.cases import SchemaCase
-from assay.fuzzing.schema.document_clauses import clauses
 from assay.fuzzing.schema.generator import CHECKS, Generator
-from assay.fuzzing.schema.search import SchemaSearch
+from assay.fuzzing.schema.search import SchemaSearch, clauses
 from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.step_codec import encode_step
 from assay.history import Wire
@@ -502,7 +501,7 @@ def test_what_only_the_document_forbids_is_told_in_every_report(generator, tmp_p
 
 def test_schemathesis_is_an_extra(tmp_path, monkeypatch):
     """Without Schemathesis the option is an error of one line, with the command to install it."""
-    monkeypatch.setattr(searches, "find_spec", lambda _: None)
+    monkeypatch.setattr(run, "find_spec", lambda _: None)
     code, out, err = command_line.assay("run", "--schema", 1, cwd=tmp_path)
     assert (2, "") == (code, out)
     assert "pip install 'assay[schema]'" in err

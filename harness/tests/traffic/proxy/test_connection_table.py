@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from assay.traffic.proxy.connection_table import ConnectionTable
+from assay.traffic.proxy.server import ConnectionTable
 
 JSON = [("Content-Type", "application/json")]
 UPLOAD = b"POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx"

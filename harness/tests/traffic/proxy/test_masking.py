@@ -8,8 +8,7 @@ import pytest
 from support.proxied_secrets import JSON, PLACES_OF_SECRETS, SECRET, generated, spelt
 
 from assay.traffic.har import read_har
-from assay.traffic.proxy.masking import HarMasker
-from assay.traffic.proxy.recorder import HarRecorder
+from assay.traffic.proxy.recorder import HarMasker, HarRecorder
 
 PLAIN = {"url": "https://bank.example/", "reason": "", "failure": ""}
 

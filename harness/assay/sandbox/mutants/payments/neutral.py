@@ -5,22 +5,23 @@ moment of a timer and the page after a refusal are not in the document, so no ch
 depend on them.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from assay.sandbox.messages import Answer, error
-from assay.sandbox.mutants.mutant import Neutral, edge_flipped, neutral_pis
-from assay.sandbox.mutants.payments.neutral_answers import ANSWERS_NEUTRAL
-from assay.sandbox.mutants.payments.neutral_lifecycle import LIFECYCLE_NEUTRAL
+from assay.sandbox.messages import Answer, Json, error
+from assay.sandbox.mutants.mutant import Neutral, allowing, edge_flipped, neutral_pis
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
 from assay.sandbox.payments.records import Payment, Return
-from assay.sandbox.payments.rules import Timer, execution_moment
+from assay.sandbox.payments.rules import Timer, compared_parameters, execution_moment
 from assay.sandbox.payments.terms import (
     FIELDS,
+    MODIFIABLE,
     Factor,
     Field,
     FieldError,
@@ -32,7 +33,233 @@ from assay.sandbox.payments.terms import (
 from assay.sandbox.policies import put
 from assay.sandbox.threshold import Threshold
 
-__all__ = ["PIS_NEUTRAL"]
+
+# -- Neutral variants of modification, cancellation and repeats of payments ----------------------
+# Which fields a modification may name, when a payment can be modified or cancelled, and
+# whether its type is one of the parameters of a repeat are not in the document.
+def _deferred_and_cancelled(payment: Payment) -> bool:
+    return payment.terms.type == "deferred" and payment.status == "cancelled"
+
+
+def _only_while(status: Status, sound: Callable[[Payment], bool]) -> Callable[[Payment], bool]:
+    return lambda payment: payment.status == status and sound(payment)
+
+
+def _whatever_type(terms: Terms, day: date) -> Hashable:
+    return compared_parameters(replace(terms, type="immediate"), day)
+
+
+def _cancelled_as_rejected(payment: Payment) -> Status:
+    return "rejected" if payment.status == "cancelled" else payment.status
+
+
+def _ignored(_value: object) -> None:
+    return None
+
+
+#: What has no control where the amount of an unsigned payment cannot be modified.
+_NO_CHANGE = (
+    "payments.modify/answers payments.modify/survives-malformed payments.modify/refuses-malformed"
+    " payments.addressed/modify-payment-unknown payments.addressed/modify-payment-foreign"
+    " euro/stays-when-changed modify.deferred-only/immediate-refused"
+    " modify.deferred-only/instant-refused modify.deferred-only/done-refused"
+    " redirect-only/modify-payment host/modify-payment-links values/modify-payment-amount"
+    " values/modify-payment-creditorAccount values/modify-payment-date"
+    " values/modify-payment-currency token-required/modify-payment-without-token"
+    " token-required/modify-payment-invented-token"
+)
+#: What is not shown where a signed payment cannot be cancelled.
+_NOT_CANCELLED = (
+    "cancel/by-tpp-never-done cancel/by-customer-never-done"
+    " duplicate/after-cancelled-accepted execution/cancelled-undone"
+)
+_MODIFIABLE_ALONE: tuple[tuple[str, Field, str], ...] = (
+    ("amount", "amount", ""),
+    ("creditor", "creditorAccount", _NO_CHANGE),
+    ("day", "requestedExecutionDate", _NO_CHANGE),
+)
+_PHASES: tuple[tuple[str, Status], ...] = (
+    ("before-signing", "received"),
+    ("after-signing", "pending"),
+)
+
+#: The neutral variants of what happens to a payment after it was created.
+LIFECYCLE_NEUTRAL: tuple[Neutral, ...] = (
+    neutral_pis(
+        "cancelled-modifiable",
+        "A cancelled payment can be modified, and stays cancelled.",
+        modifiable=allowing(_deferred_and_cancelled, SOUND_PAYMENTS.modifiable),
+    ),
+    neutral_pis(
+        "cancelled-is-rejected",
+        "A cancelled payment is shown as rejected.",
+        shown=_cancelled_as_rejected,
+    ),
+    neutral_pis(
+        "currency-ignored",
+        "A modification may name the currency, and stays in euro whatever it says.",
+        changeable=(*MODIFIABLE, "currency"),
+        changes=put(FIELDS, currency=_ignored),
+    ),
+    *(
+        neutral_pis(
+            f"{name}-modifiable",
+            f"Only the {name} of a deferred payment can be modified.",
+            changeable=(field,),
+            leaves=leaves,
+        )
+        for name, field, leaves in _MODIFIABLE_ALONE
+    ),
+    *(
+        neutral_pis(
+            f"modifiable-{when}",
+            f"A deferred payment can be modified only {when.replace('-', ' ')}.",
+            modifiable=_only_while(status, SOUND_PAYMENTS.modifiable),
+            leaves=_NO_CHANGE if status == "pending" else "",
+        )
+        for when, status in _PHASES
+    ),
+    *(
+        neutral_pis(
+            f"cancellable-{when}",
+            f"A deferred payment can be cancelled only {when.replace('-', ' ')}.",
+            cancellable=_only_while(status, SOUND_PAYMENTS.cancellable),
+            leaves=_NOT_CANCELLED if status == "received" else "",
+        )
+        for when, status in _PHASES
+    ),
+    neutral_pis(
+        "repeats-in-any-type",
+        "Payments that differ only in their type count as repeats.",
+        duplicate=replace(SOUND_PAYMENTS.duplicate, parameters=_whatever_type),
+    ),
+)
+
+
+# -- Neutral variants of payment initiation: banks that differ where the document is silent ----
+# -- Neutral variants of how payments are read and shown: types, spellings and limits ------------
+# Types, formats, limits of amounts and the states of a payment are not in the document, nor
+# is for how long a payment that has ended can be read.
+_Respond = Callable[[PaymentOperation | None, Answer], Answer]
+
+
+def _showing(spell: Callable[[str], str], *fields: str) -> _Respond:
+    """Spell some fields of a payment in another way."""
+
+    def respond(operation: PaymentOperation | None, answer: Answer) -> Answer:
+        if operation not in ("read", "modify") or not isinstance(answer.body, dict):
+            return answer
+        body: dict[str, Json] = {
+            name: spell(value) if name in fields and isinstance(value, str) else value
+            for name, value in answer.body.items()
+        }
+        return replace(answer, body=body)
+
+    return respond
+
+
+def _in_groups(text: str) -> str:
+    return " ".join(text[at : at + 4] for at in range(0, len(text), 4))
+
+
+def _hidden(text: str) -> str:
+    return f"{text[:4]}{'*' * (len(text) - 7)}{text[-3:]}"
+
+
+def _at_midnight(day: str) -> str:
+    return f"{day}T00:00:00+02:00"
+
+
+def _with_port(url: str) -> str:
+    return url.replace("https://tpp.example/", "https://TPP.example:443/")
+
+
+def _no_content(operation: PaymentOperation | None, answer: Answer) -> Answer:
+    changed = operation == "modify" and answer.status == 200  # noqa: PLR2004
+    return replace(answer, status=204, body=b"") if changed else answer
+
+
+def _forgotten(operation: PaymentOperation | None, answer: Answer) -> Answer:
+    body = answer.body
+    ended = isinstance(body, dict) and body.get("status") in ("cancelled", "refused", "expired")
+    return error(404, "no such payment request") if operation == "read" and ended else answer
+
+
+def _lenient(read: ReadField) -> ReadField:
+    """Read a number or a truth value as a text, as many libraries do."""
+
+    def reads(value: object) -> str | None:
+        if isinstance(value, bool):
+            return read(str(value).lower())
+        return read(str(value) if isinstance(value, int | float) else value)
+
+    return reads
+
+
+def _any_purpose(value: object) -> str | None:
+    return value if isinstance(value, str) and value else FIELDS["categoryPurpose"](value)
+
+
+def _limited(value: object) -> str | None:
+    amount = FIELDS["amount"](value)
+    if amount and not 1 <= float(amount) <= 5_000:  # noqa: PLR2004
+        raise FieldError("amount", "value")
+    return amount
+
+
+ANSWERS_NEUTRAL: tuple[Neutral, ...] = (
+    neutral_pis(
+        "ibans-in-groups",
+        "IBANs are shown in groups of four.",
+        leaves="payments.content/creditorAccount payments.content/debtorAccount"
+        " modify.deferred-only/persists",
+        respond=_showing(_in_groups, "creditorAccount", "debtorAccount"),
+    ),
+    neutral_pis(
+        "debtor-hidden",
+        "The middle of the debtor's IBAN is hidden.",
+        leaves="payments.content/debtorAccount",
+        respond=_showing(_hidden, "debtorAccount"),
+    ),
+    neutral_pis(
+        "days-as-moments",
+        "The day of a payment is shown as its first moment.",
+        respond=_showing(_at_midnight, "requestedExecutionDate"),
+    ),
+    neutral_pis(
+        "addresses-with-port",
+        "The return address is shown with its port, and its host in another case.",
+        respond=_showing(_with_port, "successfulReportUrl"),
+    ),
+    neutral_pis(
+        "changes-204",
+        "A modification or cancellation is answered with 204 and no body.",
+        leaves="host/modify-payment-links",
+        respond=_no_content,
+    ),
+    neutral_pis(
+        "ended-is-forgotten",
+        "A payment that was cancelled, refused or not signed in time cannot be read any more.",
+        leaves="cancel/by-customer-shown cancel/by-tpp-shown"
+        " redirect.idle/nothing-done redirect.overall/nothing-done",
+        respond=_forgotten,
+    ),
+    neutral_pis(
+        "scalars-are-texts",
+        "Numbers and truth values are read as texts, and any purpose is known.",
+        fields=put(FIELDS, categoryPurpose=_lenient(_any_purpose)),
+    ),
+    neutral_pis(
+        "amounts-limited",
+        "Payments of less than 1 and more than 5,000 euros are refused.",
+        leaves="sca.required/even-amount",
+        fields=put(FIELDS, amount=_limited),
+    ),
+)
+
+
+# -- Neutral variants of payment initiation: banks that differ where the document is silent ----
+__all__ = ["ANSWERS_NEUTRAL", "LIFECYCLE_NEUTRAL", "PIS_NEUTRAL"]
 
 
 def _refusals(status: int) -> dict[str, Any]:
