@@ -50,7 +50,7 @@ __all__ = [
 
 #: Failures in a row that end a run on a live bank, unless the target file says otherwise.
 LIVE_BREAKER = 5
-NOUGHT = Decimal(0)
+ZERO = Decimal(0)
 #: What a probe of a quota needs; the operation follows.
 UNUSED_DAY = "a day with no earlier call of"
 #: What the ledger calls a request, a consent or a signature: each uses something of a customer.
@@ -235,17 +235,17 @@ class Guard:
 
         """
         for name, limit in self.most_written.items():
-            more, rest = added.get(name, NOUGHT), limit - self.written.get(name, NOUGHT)
+            more, rest = added.get(name, ZERO), limit - self.written.get(name, ZERO)
             if more > rest:
                 noun = f"of {name}" if name else "request" if more == 1 else "requests"
                 key = "total" if name else "requests"
-                left = f"{max(rest, NOUGHT)} of {limit} left (safety.{key})"
+                left = f"{max(rest, ZERO)} of {limit} left (safety.{key})"
                 raise CannotArrange(f"{more} more {noun}; {left}")
 
     def add_written(self, added: Mapping[str, Decimal]) -> None:
         """Count requests that are made, or planned."""
         for name, number in added.items():
-            self.written[name] = self.written.get(name, NOUGHT) + number
+            self.written[name] = self.written.get(name, ZERO) + number
 
     def _count_written(self, operation: Operation, request: HttpRequest, target: Target) -> None:
         added = amounts(operation, request, target)
