@@ -175,7 +175,7 @@ def _without_breaches(
     """Yield evidence, in doubt where the TPP's own breach explains the refusal that it blames."""
     breaches: dict[int, str] | None = None
     for evidence in evidences:
-        if evidence.agreement is not DISAGREES or kind.judges_form:
+        if evidence.agreement is not DISAGREES or kind.accepts_refusals:
             yield evidence
             continue
         if breaches is None:

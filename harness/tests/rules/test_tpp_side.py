@@ -347,7 +347,7 @@ class Serves(Kind):
 class Shapes(Serves):
     """A rule about the form of answers, which blames every refusal all the same."""
 
-    judges_form = True
+    accepts_refusals = True
 
 
 EVERY = {

@@ -60,7 +60,7 @@ class Echo(Kind):
     name = "echo"
     scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
-    judges_form = True
+    accepts_refusals = True
 
     operations: tuple[Operation, ...] = parameters.operations(also=_check_argument)
     argument: str = parameters.word(key="argument", compare=comparisons.undirected)

@@ -72,7 +72,7 @@ class ErrorBodyRule(Kind):
     name = "error-body"
     scope = Scope(calls=Calls.CONTRACT)
     purpose = PROMISE
-    judges_form = True
+    accepts_refusals = True
     at_least_one_of = (MEDIA_TYPE, "fields", "values")
     ambient = True
     #: No consent is made: without one, a call is one more refusal.

@@ -72,6 +72,7 @@ class Execution(Kind):
     purpose = PROMISE
     applies_to = ("makes",)
     ambient: ClassVar[bool] = True
+    accepts_refusals: ClassVar[bool] = True
 
     lifecycle: Lifecycle = the_request()
     served: tuple[str, ...] = modes(

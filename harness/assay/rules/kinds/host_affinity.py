@@ -59,7 +59,7 @@ class HostAffinity(Kind):
     name = "host-affinity"
     scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
-    judges_form = True
+    accepts_refusals = True
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()

@@ -33,7 +33,7 @@ class WellFormed(Kind):
     name = "well-formed"
     scope = Scope(calls=Calls.CONTRACT)
     purpose = PROMISE
-    judges_form = True
+    accepts_refusals = True
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()

@@ -66,7 +66,7 @@ _NO_CHANGE = (
     " redirect-only/modify-payment host/modify-payment-links values/modify-payment-amount"
     " values/modify-payment-creditorAccount values/modify-payment-date"
     " values/modify-payment-currency token-required/modify-payment-without-token"
-    " token-required/modify-payment-invented-token"
+    " token-required/modify-payment-invented-token well-formed/media-type"
 )
 #: What is not shown where a signed payment cannot be cancelled.
 _NOT_CANCELLED = (
@@ -211,8 +211,6 @@ ANSWERS_NEUTRAL: tuple[Neutral, ...] = (
     neutral_pis(
         "ibans-in-groups",
         "IBANs are shown in groups of four.",
-        leaves="payments.content/creditorAccount payments.content/debtorAccount"
-        " modify.deferred-only/persists",
         respond=_showing(_in_groups, "creditorAccount", "debtorAccount"),
     ),
     neutral_pis(
