@@ -22,7 +22,7 @@ def rows(*chosen):
 def test_the_order_of_pairs_is_stable():
     """The first pairs are a sample of all mutants, the same on every machine."""
     names = {mutant for mutant, _ in pairs()[:100]}
-    assert len(names) > 90
+    assert len(names) >= 90
     assert len(pairs()) > 3000
 
 
