@@ -274,7 +274,8 @@ def _unread(calls: Sequence[Exchange], kind: Kind, obligation: Obligation) -> It
             what = f"no answer of {required.operation} shows {what}"
             yield Undecided(what=what, events=tuple(answers), key=key)
     for name, answers in accepted.items():
-        yield from _unnamed(kind.contract.operations[name], answers)
+        if name in kind.contract.operations:  # a recording has calls of other contracts, too
+            yield from _unnamed(kind.contract.operations[name], answers)
 
 
 def _unnamed(operation: Operation, answers: Sequence[Exchange]) -> Iterator[Undecided]:

@@ -420,7 +420,6 @@ def test_the_architecture_names_every_room() -> None:
         "errors",
         "kill_matrix",
         "kinds",
-        "policy_trace",
     }
     assert rooms | modules == named
 

@@ -38,13 +38,14 @@ OPEN = {Standing.INDETERMINATE, Standing.UNVERIFIED}
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch):
     """Read contracts and target files once: every recording is judged by the same ones."""
-    for name in ("parse_contract", "load_target"):
+    for name in ("parse_contracts", "load_target"):
         monkeypatch.setattr(session, name, _cached(name))
 
 
 @cache
 def _cached(name):
-    return cache(getattr(session, name))
+    read = cache(getattr(session, name))
+    return lambda *given: read(*(tuple(each) if isinstance(each, list) else each for each in given))
 
 
 def judged(path, document, party, **options):
