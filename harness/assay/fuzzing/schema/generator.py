@@ -37,6 +37,7 @@ CHECKS = (
     "status_code_conformance",
     "content_type_conformance",
 )
+JSON = "application/json"
 #: Schemathesis' title of a remark of the first of them.
 FAILED = "ServerError"
 #: The most characters of a value that are quoted in a description.
@@ -119,6 +120,9 @@ class Generator:
             headers.setdefault(name.lower(), []).append(value)
         # The body is decoded already.
         headers.pop("content-encoding", None)
+        *_, media = self._answers.documented(method, path, wire) or ("",)
+        if media == JSON:
+            headers["content-type"] = [JSON]
         answer = self._library.Response(
             status_code=wire.status,
             headers=headers,
@@ -214,7 +218,7 @@ class AnswerSchemas:
 
     def remarks(self, method: str, path: str, wire: Wire) -> Iterator[Remark]:
         """Yield the remarks on the body of an answer; one that is too large to read gets none."""
-        key = self._documented(method, path, wire)
+        key = self.documented(method, path, wire)
         if key is None or wire.truncated or is_too_deep(wire.body):
             return
         body = body_of(wire)
@@ -233,16 +237,17 @@ class AnswerSchemas:
                 at=tuple(map(str, error.absolute_schema_path)),
             )
 
-    def _documented(self, method: str, path: str, wire: Wire) -> tuple[str, str, str, str] | None:
+    def documented(self, method: str, path: str, wire: Wire) -> tuple[str, str, str, str] | None:
         """Return where the document has the schema of an answer, if it has one for JSON."""
         responses: Mapping[str, Any] = self.document["paths"][path][method]["responses"]
         statuses = (str(wire.status), f"{wire.status // 100}XX", "default")
         status = next((key for key in statuses if key in responses), "")
         content: Mapping[str, Any] = responses.get(status, {}).get("content", {})
         media_type = wire.media_type
-        ranges = (media_type, media_type.partition("/")[0] + "/*", "*/*")
+        is_json = media_type == JSON or media_type.endswith("+json")
+        # The document names no types that nobody asks for: what is JSON is meant by JSON.
+        ranges = (media_type, media_type.partition("/")[0] + "/*", "*/*", *((JSON,) * is_json))
         media = next((key for key in ranges if key in content), "")
-        is_json = media_type == "application/json" or media_type.endswith("+json")
         return (path, method, status, media) if media and is_json else None
 
     def _validator(self, key: tuple[str, str, str, str]) -> Validator:
