@@ -115,7 +115,11 @@ def customer_for(role: Role, target: Target, environ: Mapping[str, str] = os.env
 def _customer(name: str, id_: str, owns: Sequence[str], secrets: Iterable[str | None]) -> Customer:
     """Return a customer whom a name, all items and all secrets identify, in whatever spelling."""
     keys = {f"owns:{''.join(key.split()).casefold()}" for key in owns}
-    hashes = (sha256(secret.strip().encode("utf-8", "surrogatepass")).hexdigest() for secret in secrets if secret)
+    hashes = (
+        sha256(secret.strip().encode("utf-8", "surrogatepass")).hexdigest()
+        for secret in secrets
+        if secret
+    )
     keys |= {f"secret:{each}" for each in hashes} | ({f"name:{id_}"} if id_ else set())
     return Customer(name=name, keys=frozenset(keys), earlier=frozenset((id_, *owns)))
 

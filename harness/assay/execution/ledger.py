@@ -241,7 +241,9 @@ class Ledger:
         return [(places, self._hash(each), *more) for each in use.customers]
 
     def _hash(self, customer: str) -> str:
-        return hmac.new(self.key, customer.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+        return hmac.new(
+            self.key, customer.encode("utf-8", "surrogatepass"), hashlib.sha256
+        ).hexdigest()
 
 
 def _input_error(path: Path) -> ErrorFactory:

@@ -41,6 +41,8 @@ NAMES = frozenset(
     }
 )
 STET = "stet-1.4.0"
+#: What a fault shows in STET alone: the payment is read after another customer tried to sign it.
+MORE = {"pis.sca.immediate-unsigned": {"pis/sca.required/only-the-owner"}}
 #: Each so manyth fault is tried.
 EACH = int(os.environ.get("ASSAY_STET_FAULTS", "120"))
 
@@ -89,7 +91,7 @@ def test_the_same_faults(fault: str) -> None:
             for name, standing in by_id.items()
             if standing is Standing.VIOLATES and name not in NAMES
         }
-    assert red["sandbox"] == red[STET]
+    assert red["sandbox"] | MORE.get(fault, set()) == red[STET]
 
 
 def test_a_mode_that_varies_more(tmp_path: Path) -> None:

@@ -627,6 +627,8 @@ def sound():
 #: which is STET's own format; credentials and links that it does not send; faults of other nights,
 #: or visible in the control API only.
 UNSEEN = {
+    "neutral.links-with-port",
+    "pis.one-wrong-entry",
     "available.balances-alias-lacks-one",
     "available.balances-alias-empty",
     "available.balances-alias-amount",
