@@ -215,8 +215,8 @@ class ConsentEffect(Kind):
         if owned.key in consents.certain(subject.name):
             for covered in past.covered(asked, owned.key):
                 evidence = served_with_consent(covered, exchange, owned)
-                # That nothing is served at all is the matter of the consent's scope.
-                alone = not past.served
+                # That an operation serves nothing at all is the matter of the consent's scope.
+                alone = (operation.id, exchange.call.present) not in past.methods
                 yield doubt(evidence, "but nothing else was served either") if alone else evidence
             if exchange.accepted and exchange.items:
                 past.served[asked] = past.count

@@ -114,11 +114,8 @@ _SCOPES: tuple[tuple[str, str, str, Scope], ...] = (
         _decided(_owner_consented, Decision.LEAKED),
     ),
 )
-#: What else shows a fault: a link to a page is served to another customer, too; and of what one
-#: consent names, this is refused while the other is served.
+#: What else shows a fault: a link to a page is served to another customer, too.
 _ALSO: Mapping[tuple[Kind, str], str] = {
-    ("balance", "all-or-nothing"): " consent.effect/each-named consent.effect/later-served",
-    ("transaction", "all-or-nothing"): " consent.effect/each-named consent.effect/later-served",
     ("transaction", "owners-consent"): " own-data/transaction",
 }
 _CARDS: tuple[Kind, ...] = ("outstanding", "slip")
