@@ -26,7 +26,6 @@ _MOMENT: Final = re.compile(
 )
 #: An IBAN, without the spaces between its groups (ISO 13616: at most 34 characters).
 _IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", re.ASCII)
-_LONGEST_GROUPED: Final = 64
 
 
 def text_of(value: Json) -> str:
@@ -84,7 +83,7 @@ def same_value(first: Json, second: Json) -> bool:
 
 
 def _iban(text: str) -> str | None:
-    compact = text.replace(" ", "").upper() if len(text) <= _LONGEST_GROUPED else ""
+    compact = text.replace(" ", "").upper()
     if not _IBAN.fullmatch(compact):
         return None
     digits = "".join(str(int(sign, 36)) for sign in compact[4:] + compact[:4])

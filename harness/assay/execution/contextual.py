@@ -100,9 +100,8 @@ def run_in_context(trial: Trial, runner: TrialRunner, so_far: VerdictAssembly) -
     together = _violated(runner.broken(runner.plan, trial.contract, history), known)
     if not together:
         # What the target cannot do from the first call on is not tried again in parts.
-        is_out_of_reach = bool(run.stopped) and not history.exchanges
-        hides = not is_out_of_reach and _hides(trial, runner, history, so_far)
-        return ContextResult(hides=hides)
+        reached = bool(history.exchanges) or not run.stopped
+        return ContextResult(hides=reached and _hides(trial, runner, history, so_far))
     parts: list[tuple[Trial, dict[str, list[Breach]]]] = []
     for value in trial.context if trial.context[1:] else ():
         alone = in_context(trial, (value,))

@@ -133,7 +133,6 @@ def _items(outcome: Outcome) -> int:
             return 0
 
 
-# -- Executor of steps: performs each one at a target, and records the event ----
 # -- Store of output values of one trial, for later calls of the same customer and TPP -----------
 #: Outputs of answers by name; None is one that cannot be sent.
 _Outputs: TypeAlias = dict[str, str | None]

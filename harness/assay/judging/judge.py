@@ -344,8 +344,9 @@ def _unsigned(history: History) -> Iterator[Undecided]:
     for exchange in history.exchanges:
         item = exchange.item
         if item and item.key in confirmed and item.state is State.REJECTED:
-            what = f"{exchange.call.operation}: the control request was rejected after the customer had"
-            what = f"{what} confirmed it"
+            what = (
+                f"{exchange.call.operation}: the control request was rejected after its signature"
+            )
             why = "does it repeat a request of an earlier trial?"
             yield Undecided(what=f"{what} ({why})", events=(exchange,))
 

@@ -83,8 +83,7 @@ class Kind:
     applies_to: ClassVar[tuple[str, ...]] = ()
     #: Whether violations also count that the check finds in the trials of other clauses.
     ambient: ClassVar[bool] = False
-    #: Whether it blames no refusal itself, but what it looks like, or what happened in spite of it:
-    #: that the TPP earned the refusal is then no excuse.
+    #: Whether it blames not that a call was refused, but how, or what happened in spite of that.
     accepts_refusals: ClassVar[bool] = False
     #: Whether the check judges no call with an optional argument: it need not be served.
     bare_calls: ClassVar[bool] = False

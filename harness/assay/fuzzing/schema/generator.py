@@ -120,8 +120,7 @@ class Generator:
             headers.setdefault(name.lower(), []).append(value)
         # The body is decoded already.
         headers.pop("content-encoding", None)
-        *_, media = self._answers.documented(method, path, wire) or ("",)
-        if media == JSON:
+        if JSON in (self._answers.documented(method, path, wire) or ()):
             headers["content-type"] = [JSON]
         answer = self._library.Response(
             status_code=wire.status,

@@ -20,7 +20,7 @@ from assay.errors import CannotArrange
 from assay.execution.resend import changed, request_of
 from assay.fuzzing.findings import DocumentFinding, FuzzFinding, Remark, SearchResult
 from assay.fuzzing.schema.cases import SchemaCase
-from assay.fuzzing.schema.generator import Generator
+from assay.fuzzing.schema.generator import JSON, Generator
 from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
 from assay.fuzzing.sequences.sequence import SequenceBuilder
@@ -369,7 +369,6 @@ def _plain(contract: Contract, operation: Operation, subject: str) -> Part[Call]
 # The document says of a schema which clauses put it there (`x-assay-from`). The innermost one on
 # the way to the failed keyword counts; there may be none.
 #: The media type whose schema is validated.
-JSON = "application/json"
 
 
 def clauses(

@@ -136,7 +136,6 @@ LIFECYCLE_NEUTRAL: tuple[Neutral, ...] = (
 )
 
 
-# -- Neutral variants of payment initiation: banks that differ where the document is silent ----
 # -- Neutral variants of how payments are read and shown: types, spellings and limits ------------
 # Types, formats, limits of amounts and the states of a payment are not in the document, nor
 # is for how long a payment that has ended can be read.
