@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from assay.fuzzing.findings import SearchResult, describe_findings
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 
 
 @pytest.mark.discharges("field", "gives-back", "mandatory", "fixed", "request-field")

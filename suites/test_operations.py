@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 
 
 @pytest.mark.discharges(

@@ -28,8 +28,8 @@ step is answered with), `SchemaPiece`, `Script` (a running probe) and `Step`.
 
 from __future__ import annotations
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Clause, Contract, Json, Operation, Resource
+from assay.files.document import Finding, Pointer
 from assay.history import (
     Accepted,
     Advance,
@@ -75,7 +75,6 @@ from assay.history import (
     Withdraw,
     Withdrawn,
 )
-from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import (
     clauses,
     comparisons,
@@ -110,6 +109,7 @@ from assay.rules.rule import (
 )
 from assay.rules.schema_pieces import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece
 from assay.rules.state import calendar
+from assay.rules.verdict import Agreement, Evidence, Standing
 
 __all__ = [
     "UNAUTHENTICATED",

@@ -36,14 +36,14 @@ from time import perf_counter
 from typing import Any
 
 from assay.binding.target import Target, TransportKind
-from assay.execution.environment import Environment, set_up
-from assay.execution.executor import executing
 from assay.fuzzing.findings import SearchResult
 from assay.fuzzing.search import Search, SearchLimits
 from assay.history import Arrange, Call, Holding
-from assay.kill_matrix import changed_contracts, variants
 from assay.openapi import document
-from assay.planning.prepare import Prepared, prepare
+from assay.preparation.prepare import Prepared, prepare
+from assay.proof.kill_matrix import changed_contracts, variants
+from assay.running.environment import Environment, set_up
+from assay.running.executor import executing
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving

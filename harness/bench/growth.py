@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from assay._resources import contract_dir
-from assay.contract.files.load import load
+from assay.files.load import load
 
 SIZES = (10, 100, 1000)
 ROUNDS = 2

@@ -27,7 +27,7 @@ from wandering import driven, stretched
 
 from assay.contract.model import Contract
 from assay.history import History
-from assay.planning.obligation import bound_clauses
+from assay.rules.obligation import bound_clauses
 
 SIZES, ROUNDS = (10**2, 10**3, 10**4, 10**5), (3, 3, 1, 1)
 #: The lengths of the HAR files that the command judges.

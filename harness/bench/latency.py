@@ -28,10 +28,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from assay.contexts.covering import Depth
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 
 #: The most that a run may take with these lanes in the base context, in longest trials.

@@ -113,10 +113,10 @@ def record_embedded(path: Path, contexts: str) -> None:
     """Record the requests of a run on a bank in this process."""
     make_foreseeable()
     from assay.contexts.covering import Depth  # noqa: PLC0415
-    from assay.execution.environment import set_up  # noqa: PLC0415
-    from assay.execution.session import Session, run_session  # noqa: PLC0415
     from assay.journal.writer import Journal  # noqa: PLC0415
-    from assay.planning.prepare import prepare  # noqa: PLC0415
+    from assay.preparation.prepare import prepare  # noqa: PLC0415
+    from assay.running.environment import set_up  # noqa: PLC0415
+    from assay.running.session import Session, run_session  # noqa: PLC0415
     from assay.sandbox.app import make_app  # noqa: PLC0415
 
     prepared = prepare(contexts=Depth(contexts))

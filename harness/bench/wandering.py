@@ -18,8 +18,6 @@ from random import Random
 from typing import Any
 
 from assay.contract.model import Contract, Operation
-from assay.execution.environment import set_up
-from assay.execution.executor import run_probe
 from assay.history import (
     Authorised,
     Call,
@@ -34,11 +32,13 @@ from assay.history import (
     Subject,
     Wire,
 )
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
 from assay.rules import steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 from assay.rules.rule import Script
+from assay.running.environment import set_up
+from assay.running.executor import run_probe
 
 NAMES = ("psu-1", "psu-2", "psu-3", "psu-4")
 MINUTES = (1, 1, 7, 40, 300, 1500)

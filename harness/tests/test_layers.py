@@ -81,13 +81,13 @@ TRIALS = {
 #: Functions of these rooms that import something, and why it is no trial that does so first.
 SET_UP = {
     "contexts/covering.py:_pairs": "the contexts are chosen when a run is planned",
-    "execution/environment.py:_callback_server": "set-up",
-    "execution/environment.py:_chromium": "set-up",
-    "execution/environment.py:_embedded": "set-up",
-    "execution/environment.py:_ledger": "set-up",
-    "execution/environment.py:signer": "trials that need a browser or a person have no lanes",
-    "execution/environment.py:sound_bank": "set-up",
-    "execution/guard.py:use": "real customers: trials have no lanes, and set-up opens the ledger",
+    "running/environment.py:_callback_server": "set-up",
+    "running/environment.py:_chromium": "set-up",
+    "running/environment.py:_embedded": "set-up",
+    "running/environment.py:_ledger": "set-up",
+    "running/environment.py:signer": "trials that need a browser or a person have no lanes",
+    "running/environment.py:sound_bank": "set-up",
+    "running/guard.py:use": "real customers: trials have no lanes, and set-up opens the ledger",
     "rules/clauses.py:_answering": "the kinds are imported when a contract is read",
     "rules/formats.py:_is_iban": "IMPORTED_BY_TRIALS",
     "rules/formats.py:is_no_clear_pan": "IMPORTED_BY_TRIALS",
@@ -199,16 +199,16 @@ NUMBERS = {
     "binding/pointer.py": "steps of a pointer of a target file",
     "binding/paging.py": "at most nine digits, and a number that the parser kept short",
     "binding/values.py": "days in a value of a target file",
-    "contract/editor_schema.py": "numbers of a contract",
-    "contract/files/load.py": "hours of an offset of a file",
-    "contract/references.py": "lines of a source",
+    "parsing/editor_schema.py": "numbers of a contract",
+    "files/load.py": "hours of an offset of a file",
+    "parsing/references.py": "lines of a source",
     "contract/scalars.py": "the one reader",
-    "doctor/preflight.py": "seconds of a duration",
-    "execution/fixture_events.py": "seconds of a duration",
-    "execution/guard.py": "limits of a target file",
-    "execution/session.py": "limits of a target file",
-    "execution/limits.py": "a limit of a target file",
-    "execution/resumption.py": "our own counts",
+    "onboarding/doctor/preflight.py": "seconds of a duration",
+    "running/fixture_events.py": "seconds of a duration",
+    "running/guard.py": "limits of a target file",
+    "running/session.py": "limits of a target file",
+    "running/limits.py": "a limit of a target file",
+    "running/resumption.py": "our own counts",
     "fuzzing/fields/shapes.py": "values of a target file and of a contract",
     "fuzzing/fields/texts.py": "check digits of our own",
     "journal/redact.py": "check digits of at most 34 characters",
@@ -220,11 +220,11 @@ NUMBERS = {
     "rules/conditions/registered.py": "hours of a duration",
     "rules/dry_run.py": "our own link",
     "rules/formats.py": "check digits of at most 64 characters",
-    "rules/kinds/eligibility.py": "a parameter of a contract",
-    "rules/kinds/eligible_for.py": "check digits of our own",
-    "rules/kinds/request_field.py": "a parameter of a contract",
-    "rules/kinds/required.py": "at most 18 digits",
-    "rules/kinds/timeout.py": "a parameter of a contract",
+    "rules/kinds/reading/eligibility.py": "a parameter of a contract",
+    "rules/kinds/access/eligible_for.py": "check digits of our own",
+    "rules/kinds/requests/request_field.py": "a parameter of a contract",
+    "rules/kinds/requests/required.py": "at most 18 digits",
+    "rules/kinds/requests/timeout.py": "a parameter of a contract",
     "rules/lifecycle/attempts.py": "minutes of a day",
     "rules/lifecycle/request_queries.py": "two digits of an escape",
     "rules/lifecycle/signing.py": "minutes of a duration",
@@ -316,7 +316,7 @@ def test_no_trial_imports_anything():
 def test_lanes_begin_with_what_trials_import(library):
     """Before there are lanes, everything is imported that trials import where they need it."""
     code = (
-        "import sys; from assay.execution.parallel_trials import Lanes;"
+        "import sys; from assay.running.parallel_trials import Lanes;"
         f"before = {library!r} in sys.modules; Lanes(2, print);"
         f"print(before, {library!r} in sys.modules)"
     )
@@ -336,7 +336,7 @@ def test_the_plugin_imports_nothing_heavy():
 
 def test_a_bank_in_this_process_needs_no_http_client():
     """Setting an embedded target up does not import what only a network needs."""
-    code = "import sys, assay.execution.environment, assay.execution.session; print('httpx' in sys.modules)"
+    code = "import sys, assay.running.environment, assay.running.session; print('httpx' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "False\n" == out.stdout
 
@@ -418,7 +418,7 @@ MADE_PATTERNS = {
     "traffic/proxy/messages.py _pattern",
     "traffic/sent_values.py _strip_text",
     # Patterns of the schemas that Assay, or the package of a kind, ships.
-    "contract/files/shape_check.py _whole_text",
+    "files/shape_check.py _whole_text",
 }
 #: The functions of `re` whose first argument is a pattern.
 READERS = {

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, cast
 
 from assay.binding.target import AbsentParts
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Clause, Contract, Json, Operation
-from assay.planning.obligation import Obligation
+from assay.files.document import Finding, Pointer
 from assay.rules.kinds import kind_of
+from assay.rules.obligation import Obligation
 from assay.rules.rule import Kind
 
 _Raw: TypeAlias = Mapping[str, Any]

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeAlias, cast
 
 from assay.binding.security import AuthKind
 from assay.binding.spelling import OperationBinding
-from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Operation
+from assay.files.document import Finding, Pointer, found
 
 _Raw: TypeAlias = Mapping[str, Any]
 

@@ -28,9 +28,9 @@ from assay.binding.security import (
 from assay.binding.submission import all_bindings
 from assay.binding.target import ScaKind, TransportKind
 from assay.binding.values import wrong_days
-from assay.contract.files.document import Finding, Pointer, found
-from assay.contract.files.load import read_zone
 from assay.errors import did_you_mean
+from assay.files.document import Finding, Pointer, found
+from assay.files.load import read_zone
 
 _Raw: TypeAlias = Mapping[str, Any]
 

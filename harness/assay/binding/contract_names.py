@@ -18,12 +18,12 @@ from assay.binding.submission import all_bindings, misplaced, without_submission
 from assay.binding.target import Target
 from assay.binding.unusable_values import unusable, wrong_states
 from assay.binding.values import EXAMPLE, filled
-from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Contract, Json, Operation
 from assay.contract.scalars import text_of
 from assay.errors import did_you_mean
+from assay.files.document import Finding, Pointer, found
 from assay.rules.clauses import clauses_of
-from assay.rules.kinds.error_body import ErrorBodyRule
+from assay.rules.kinds.reading.error_body import ErrorBodyRule
 from assay.rules.refusing_kind import CODE, RefusingKind
 from assay.rules.rule import Kind
 

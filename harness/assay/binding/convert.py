@@ -50,7 +50,7 @@ from assay.binding.submission import (
     whole_submitted,
 )
 from assay.binding.target import OutputAt, Presence, Target
-from assay.contract.files.document import Document, Pointer
+from assay.files.document import Document, Pointer
 
 T = TypeVar("T")
 _Raw: TypeAlias = Mapping[str, Any]

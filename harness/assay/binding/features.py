@@ -15,11 +15,11 @@ from typing import Any, Final, TypeAlias, cast
 from assay.binding.security import ISSUING, AuthKind
 from assay.binding.spelling import OperationBinding, Turn
 from assay.binding.target import ScaKind, Target
-from assay.contract.files.shape_check import schema
 from assay.contract.model import Capability, Contract, Json, Operation
+from assay.files.shape_check import schema
 from assay.history import ERROR_CODE
-from assay.judging.verdict import Standing
 from assay.rules.rule import LINK, RETURN, BindingRequirement
+from assay.rules.verdict import Standing
 
 #: Whether a binding has a feature, by the name that a requirement has (may be empty).
 _IsBound: TypeAlias = Callable[[OperationBinding, Operation, str], bool]

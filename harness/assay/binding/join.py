@@ -22,15 +22,15 @@ from assay.binding.security import ISSUING
 from assay.binding.target import AbsentParts, OperationBinding, Place, ScaKind, Target, Waiver
 from assay.binding.token_places import places_for
 from assay.binding.unusable_values import not_allowed
-from assay.contract.files.document import Finding, Pointer, found, spell
-from assay.contract.files.load import load
 from assay.contract.model import Capability, Clause, Contract, Json
-from assay.contract.parse import find_contract, parse_contracts
-from assay.contract.references import host_pattern
 from assay.errors import InputError, Problem, did_you_mean
-from assay.planning.obligation import UNSPECIFIED, Obligation, obligations, tpp_obligations
+from assay.files.document import Finding, Pointer, found, spell
+from assay.files.load import load
+from assay.parsing.parse import find_contract, parse_contracts
+from assay.parsing.references import host_pattern
 from assay.rules.clauses import clauses_of
 from assay.rules.consents import GIVEN
+from assay.rules.obligation import UNSPECIFIED, Obligation, obligations, tpp_obligations
 from assay.rules.refusing_kind import facets_of
 from assay.rules.steps import roots
 from assay.rules.text_shape import matches

@@ -15,9 +15,9 @@ from urllib.parse import quote, unquote, urlsplit
 
 from assay.binding.pointer import MISSING, find
 from assay.binding.submission import all_bindings
-from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Json
 from assay.errors import CannotArrange, did_you_mean
+from assay.files.document import Finding, Pointer, found
 
 _Raw: TypeAlias = Mapping[str, Any]
 

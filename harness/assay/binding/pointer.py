@@ -14,9 +14,9 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final, Self, cast
 
-from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Json
 from assay.contract.scalars import same, text_of
+from assay.files.document import Finding, Pointer, found
 
 
 class _Missing:

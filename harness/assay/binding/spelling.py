@@ -14,8 +14,8 @@ from decimal import Decimal
 from enum import Enum
 
 from assay.binding.outputs import OutputAt
-from assay.contract.files.document import Pointer, spell
 from assay.contract.model import Json, Operation
+from assay.files.document import Pointer, spell
 from assay.history import ERROR_CODE, State
 
 #: What stands in a path for an argument.

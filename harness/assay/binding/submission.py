@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias, cast
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Operation
+from assay.files.document import Finding, Pointer
 
 _Raw: TypeAlias = Mapping[str, Any]
 

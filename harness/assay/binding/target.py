@@ -42,8 +42,8 @@ from assay.binding.spelling import (
     Turn,
 )
 from assay.binding.submission import SUBMISSION
-from assay.contract.files.document import Document
 from assay.contract.model import Capability, Json
+from assay.files.document import Document
 from assay.history import Entry
 
 

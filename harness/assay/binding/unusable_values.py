@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
 from assay.binding.submission import SUBMISSION, SUBMITTED
-from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import number_of
 from assay.errors import did_you_mean
+from assay.files.document import Finding, Pointer, found
 
 _Raw: TypeAlias = Mapping[str, Any]
 #: Yields each clause that a value of an argument breaks, with what it must be.

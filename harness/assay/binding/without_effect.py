@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from assay.binding.target import AuthKind, FixtureKind, ScaKind, Target, TransportKind
-from assay.contract.files.document import Pointer
 from assay.contract.model import Capability, Contract, Json
 from assay.errors import did_you_mean
+from assay.files.document import Pointer
 from assay.history import State
 from assay.rules.clauses import clauses_of
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import click
 
-from assay.attestation import envelope
-from assay.attestation.signing import attest
-from assay.attestation.verification import journal_in, verify
 from assay.cli import gate, options
 from assay.cli.results import REPORTS
 from assay.cli.verify import print_verification
 from assay.errors import InputError
-from assay.judging.verdict import Exit
+from assay.extras.attestation import envelope
+from assay.extras.attestation.signing import attest
+from assay.extras.attestation.verification import journal_in, verify
 from assay.report.wording import counted
+from assay.rules.verdict import Exit
 
 EPILOG = """\b
 Examples:

@@ -8,26 +8,26 @@ from pathlib import Path
 
 import click
 
-from assay.binding.banks import read_bank_target, read_banks
 from assay.binding.features import without_tpp_token
 from assay.binding.join import bind, missing_parts, problem_at, unmatched_waivers
 from assay.binding.path_slots import made_slots
-from assay.binding.read import find_target, read_document, read_target, shipped
 from assay.binding.spelling import keys_without_value
 from assay.binding.target import OperationBinding, Target
 from assay.binding.without_effect import other_meanings, without_effect
 from assay.cli.waiver_notes import waiver_notes
-from assay.contract.files.document import Pointer, spell
-from assay.contract.files.load import load
 from assay.contract.model import Contract, Operation
-from assay.contract.parse import find_contract, parse_contracts, parse_document
 from assay.contract.scalars import is_word, number_of
 from assay.errors import InputError, Problem, first_lines
-from assay.planning.obligation import obligations
-from assay.planning.prepare import SANDBOX
+from assay.files.document import Pointer, spell
+from assay.files.load import load
+from assay.parsing.parse import find_contract, parse_contracts, parse_document
+from assay.preparation.banks import read_bank_target, read_banks
+from assay.preparation.prepare import SANDBOX
+from assay.preparation.target_file import find_target, read_document, read_target, shipped
 from assay.report.wording import counted
 from assay.rules.clauses import clauses_of
 from assay.rules.lifecycle.execution_record import USUAL, is_usual
+from assay.rules.obligation import obligations
 
 EPILOG = """\b
 Examples:
@@ -123,8 +123,8 @@ def _without_effect(target: Target, contracts: Sequence[Contract]) -> Iterator[P
         return
     wrong = [(at, found, "") for at, found in without_effect(target, contracts)]
     if target.confirmed:
-        from assay.doctor.examination import STEPS  # noqa: PLC0415 -- only where it is needed
-        from assay.doctor.preflight import wrong_confirmations  # noqa: PLC0415
+        from assay.onboarding.doctor.examination import STEPS  # noqa: PLC0415 -- only where it is needed
+        from assay.onboarding.doctor.preflight import wrong_confirmations  # noqa: PLC0415
 
         checks = [step.name for step in STEPS]
         wrong += wrong_confirmations(target, contracts, checks)

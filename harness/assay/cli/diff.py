@@ -10,15 +10,15 @@ from typing import Any
 import click
 
 from assay.cli import options
-from assay.contract.files.document import Document
-from assay.contract.files.load import load
-from assay.contract.parse import find_contract, parse_document
-from assay.contract_diff import GATES, ContractDiff, compare
-from assay.contract_diff.formats import FORMATS
 from assay.errors import InputError, Problem, did_you_mean
-from assay.judging.verdict import Exit
+from assay.extras.diff import GATES, ContractDiff, compare
+from assay.extras.diff.formats import FORMATS
+from assay.files.document import Document
+from assay.files.load import load
+from assay.parsing.parse import find_contract, parse_document
 from assay.report import write_file
 from assay.report.wording import counted
+from assay.rules.verdict import Exit
 
 EPILOG = """\b
 Examples:

@@ -17,11 +17,11 @@ import click
 from assay.cli import options
 from assay.cli.progress import ExaminationProgress
 from assay.planning.preflight_policy import is_examined
-from assay.planning.prepare import Prepared
+from assay.preparation.prepare import Prepared
 from assay.transport.secrets import look_up
 
 if TYPE_CHECKING:
-    from assay.doctor import Examination, Finding
+    from assay.onboarding.doctor import Examination, Finding
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,7 +58,7 @@ def command(
     The doctor calls each operation with an ordinary request and compares every pointer in the
     file with the answers. It reports problems of the file, never faults of the bank.
     """
-    from assay.doctor import examine  # noqa: PLC0415 -- slow to import
+    from assay.onboarding.doctor import examine  # noqa: PLC0415 -- slow to import
 
     if as_json:
         examined = examine(target, contracts, quick=quick)
@@ -107,7 +107,7 @@ def fit(
     if not is_examined(prepared.target, target_name):
         return True
     look_up(prepared.target, os.environ)  # as the run does, which would not begin without them
-    from assay.doctor import examine  # noqa: PLC0415 -- only for a file, over a network
+    from assay.onboarding.doctor import examine  # noqa: PLC0415 -- only for a file, over a network
 
     with ExaminationProgress(sys.stderr.isatty(), _silent if quiet else click.echo) as progress:
         examined = examine(

@@ -11,9 +11,9 @@ import click
 
 from assay.binding.join import bind
 from assay.cli import options
-from assay.contract.parse import parse_contracts
 from assay.openapi import document
-from assay.planning.prepare import SHIPPED, load_target
+from assay.parsing.parse import parse_contracts
+from assay.preparation.prepare import SHIPPED, load_target
 from assay.report import write_file
 
 EPILOG = """\b
@@ -28,7 +28,7 @@ def _json(data: dict[str, Any]) -> str:
 
 
 def _yaml(data: dict[str, Any]) -> str:
-    from assay.contract.files.load import dump  # noqa: PLC0415 -- only where YAML is asked for
+    from assay.files.load import dump  # noqa: PLC0415 -- only where YAML is asked for
 
     return dump(data)
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from assay.binding.banks import read_banks
 from assay.cli import doctor, options
 from assay.cli.crash_report import note_folder
 from assay.cli.publication import link_latest
@@ -20,7 +19,8 @@ from assay.cli.start import INTERRUPTED
 from assay.cli.termination import terminable
 from assay.contexts.covering import Depth
 from assay.errors import InputError
-from assay.judging.verdict import Exit
+from assay.preparation.banks import read_banks
+from assay.rules.verdict import Exit
 
 EPILOG = """\b
 Examples:
@@ -126,8 +126,8 @@ def run(given: FleetCommand) -> int:
         InputError: a file or an option cannot be used.
 
     """
-    from assay.fleet.division import FleetOptions, divide_fleet  # noqa: PLC0415 -- only here
-    from assay.fleet.run import FleetSettings, read_policy  # noqa: PLC0415
+    from assay.extras.fleet.division import FleetOptions, divide_fleet  # noqa: PLC0415 -- only here
+    from assay.extras.fleet.run import FleetSettings, read_policy  # noqa: PLC0415
     from assay.report.fleet.changes import read_before  # noqa: PLC0415
 
     policy = read_policy(given.fail_on)
@@ -169,8 +169,8 @@ def _perform(given: FleetCommand, banks: Any, settings: Any) -> int:
     """
     _check_dask()
     from assay.cli.fleet_progress import FleetProgress  # noqa: PLC0415 -- only here
-    from assay.fleet.cluster import open_cluster  # noqa: PLC0415 -- Dask
-    from assay.fleet.run import interrupted_exit, run_fleet, write_fleet  # noqa: PLC0415
+    from assay.extras.fleet.cluster import open_cluster  # noqa: PLC0415 -- Dask
+    from assay.extras.fleet.run import interrupted_exit, run_fleet, write_fleet  # noqa: PLC0415
     from assay.report.fleet import text, wording  # noqa: PLC0415
 
     folder: Path = settings.folder

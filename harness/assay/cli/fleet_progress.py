@@ -12,12 +12,12 @@ import click
 
 from assay.cli.heartbeat import HEARTBEAT
 from assay.cli.progress import counting_bar
-from assay.fleet.division import BankTasks
-from assay.fleet.run import FleetCallbacks
-from assay.fleet.task import FleetTask, TaskProgress
-from assay.judging.verdict import Standing
+from assay.extras.fleet.division import BankTasks
+from assay.extras.fleet.run import FleetCallbacks
+from assay.extras.fleet.task import FleetTask, TaskProgress
 from assay.report.fleet.values import CellState, FleetCell
 from assay.report.wording import counted
+from assay.rules.verdict import Standing
 
 
 class FleetProgress:

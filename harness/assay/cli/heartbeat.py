@@ -15,7 +15,7 @@ from typing import Self
 
 import click
 
-from assay.execution.session import Session
+from assay.running.session import Session
 
 #: Seconds between two lines.
 HEARTBEAT = 30.0

@@ -18,8 +18,8 @@ from assay.report.wording import counted
 
 if TYPE_CHECKING:
     from assay.contract.model import Contract
-    from assay.init.defaults import TargetDraft
-    from assay.init.inherited import InheritedTarget
+    from assay.onboarding.init.defaults import TargetDraft
+    from assay.onboarding.init.inherited import InheritedTarget
 
 EPILOG = """\b
 Examples:
@@ -101,7 +101,7 @@ def command(
         hint = "use --yes to accept the defaults, or give every answer as an option"
         raise InputError.one("init", "no terminal to ask questions on", hint=hint)
     draft = _draft(contracts, document, out, yes=yes, given=given)
-    from assay.init.target_file import render_target_file  # noqa: PLC0415 -- slow to import
+    from assay.onboarding.init.target_file import render_target_file  # noqa: PLC0415 -- slow to import
 
     text = render_target_file(draft)
     for path, content in {**_adapter(out, draft), out: text}.items():
@@ -118,7 +118,7 @@ def _adapter(out: Path, draft: TargetDraft) -> Mapping[Path, str]:
     """Return the skeleton of a fixture provider beside the target file, if it names one."""
     if draft.fixtures != "python":
         return {}
-    from assay.init.fixture_template import adapter_module, adapter_text  # noqa: PLC0415
+    from assay.onboarding.init.fixture_template import adapter_module, adapter_text  # noqa: PLC0415
 
     path = out.with_name(f"{adapter_module(draft.name)}.py")
     if path.exists():
@@ -129,7 +129,7 @@ def _adapter(out: Path, draft: TargetDraft) -> Mapping[Path, str]:
 
 def _write_kind(name: str) -> int:
     """Write the skeleton of a package with a rule kind."""
-    from assay.init.kind_template import kind_files  # noqa: PLC0415 -- slow to import
+    from assay.onboarding.init.kind_template import kind_files  # noqa: PLC0415 -- slow to import
 
     files, folder = kind_files(name), Path(f"assay-{name}")
     try:
@@ -150,15 +150,15 @@ def _write_kind(name: str) -> int:
 
 
 def _contracts(names: Sequence[str]) -> tuple[Contract, ...]:
-    from assay.contract.parse import parse_contracts  # noqa: PLC0415
-    from assay.planning.prepare import SHIPPED  # noqa: PLC0415
+    from assay.parsing.parse import parse_contracts  # noqa: PLC0415
+    from assay.preparation.prepare import SHIPPED  # noqa: PLC0415
 
     return tuple(parse_contracts(names or SHIPPED))
 
 
 def _files(names: Sequence[str], contracts: Sequence[Contract], out: Path) -> dict[str, str]:
     """Return the path of each contract that is given as a file, relative to the target file."""
-    from assay.planning.prepare import SHIPPED  # noqa: PLC0415
+    from assay.preparation.prepare import SHIPPED  # noqa: PLC0415
 
     ids = {name: each.id for name, each in zip(names, contracts, strict=False)}
     paths = {name: os.path.relpath(name, out.parent) for name in names if name not in SHIPPED}
@@ -175,7 +175,7 @@ def _draft(
     given: Mapping[str, str | None],
 ) -> TargetDraft:
     """Combine the document's answers with those of the options and the user."""
-    from assay.init.defaults import init_defaults  # noqa: PLC0415
+    from assay.onboarding.init.defaults import init_defaults  # noqa: PLC0415
 
     contracts, extends = _contracts(names), given.get("extends")
     inherited = _inherited(_checked("extends", extends)) if path and extends else None
@@ -215,9 +215,9 @@ def _inherited(name: str) -> InheritedTarget | None:
     """Return the shipped target that a draft extends, with all that it extends itself."""
     if name == "none":
         return None
-    from assay.binding.read import extended, shipped_file  # noqa: PLC0415
-    from assay.contract.files.load import load  # noqa: PLC0415
-    from assay.init.inherited import InheritedTarget  # noqa: PLC0415
+    from assay.files.load import load  # noqa: PLC0415
+    from assay.onboarding.init.inherited import InheritedTarget  # noqa: PLC0415
+    from assay.preparation.target_file import extended, shipped_file  # noqa: PLC0415
 
     document = extended(load(shipped_file(name)))
     return InheritedTarget(raw=document.data, spots=document.spots)
@@ -289,7 +289,7 @@ def _check_url(answer: str) -> tuple[str, str] | None:
 
 
 def _check_zone(answer: str) -> tuple[str, str] | None:
-    from assay.contract.files.load import read_zone  # noqa: PLC0415
+    from assay.files.load import read_zone  # noqa: PLC0415
 
     hint = read_zone(answer.strip())
     return ("unknown time zone", hint) if isinstance(hint, str) else None
@@ -327,8 +327,8 @@ def _name(out: Path) -> str:
 def _report(out: Path, text: str, draft: TargetDraft, contracts: Sequence[str]) -> int:
     """Report what was written and what to do next; read the file as `assay check` would."""
     from assay.binding.join import bind  # noqa: PLC0415
-    from assay.binding.read import read_target  # noqa: PLC0415
-    from assay.planning.prepare import SHIPPED  # noqa: PLC0415
+    from assay.preparation.prepare import SHIPPED  # noqa: PLC0415
+    from assay.preparation.target_file import read_target  # noqa: PLC0415
 
     rows = list(enumerate(text.splitlines(), 1))
     guessed = [number for number, row in rows if "  # guessed: " in row]

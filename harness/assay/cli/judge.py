@@ -13,14 +13,14 @@ import click
 from assay.cli import gate, options, publication
 from assay.cli.crash_report import note_folder
 from assay.cli.results import exit_code, finish, new_folder, write_reports
-from assay.contract.files.document import file_name
 from assay.contract.model import Party
-from assay.execution.session import RunResult
+from assay.files.document import file_name
 from assay.journal.journal_file import JOURNAL
 from assay.judging.exit_policy import Floor
-from assay.judging.verdict import Standing
 from assay.report import find_format, read_journal
 from assay.report.wording import counted
+from assay.rules.verdict import Standing
+from assay.running.session import RunResult
 from assay.traffic.session import RecordingSession, open_recording
 
 EPILOG = """\b

@@ -24,7 +24,7 @@ from assay import __version__
 from assay.cli.crash_report import Invocation, keep, where
 from assay.cli.start import INTERRUPTED, collect_rarely, loading
 from assay.errors import AssayError, one_line
-from assay.judging.verdict import Exit
+from assay.rules.verdict import Exit
 
 #: Every command, with its module and the line that `assay --help` shows.
 COMMANDS: Mapping[str, tuple[str, str]] = {

@@ -21,15 +21,15 @@ from assay.cli import gate, options
 from assay.cli.waiver_notes import waiver_notes
 from assay.contexts.coverage import Cell
 from assay.contexts.covering import Depth
-from assay.estimate.estimate import announced, in_turn
 from assay.fixtures.waiting import NONE, can_wait, format_span, with_clock
 from assay.journal.writer import planned
 from assay.planning.contextual import ContextPlan
-from assay.planning.obligation import UNSPECIFIED
 from assay.planning.plan import Disposition, Plan, Planned, count_signatures
 from assay.planning.plan import plan as make_plan
-from assay.planning.prepare import Prepared, prepare
+from assay.preparation.cost import announced, in_turn
+from assay.preparation.prepare import Prepared, prepare
 from assay.report.wording import counted, shared_reasons
+from assay.rules.obligation import UNSPECIFIED
 
 EPILOG = """\b
 Examples:
@@ -208,7 +208,7 @@ def cost_lines(prepared: Prepared, *, dry: bool = False) -> Iterator[str]:
     """Yield what a run costs where customers are real; always for a dry run."""
     if prepared.feasibility is None and not dry:
         return
-    from assay.estimate.estimate import cost_of, lines  # noqa: PLC0415 -- not for every plan
+    from assay.preparation.cost import cost_of, lines  # noqa: PLC0415 -- not for every plan
 
     cost = cost_of(prepared.foreseen(), prepared.target)
     if dry:
@@ -229,7 +229,7 @@ def print_dry_run(prepared: Prepared) -> int:
 def cost_json(prepared: Prepared) -> Iterator[str]:
     """Yield what a run costs as one JSON object, where customers are real."""
     if prepared.feasibility is not None:
-        from assay.estimate.estimate import cost_of, record  # noqa: PLC0415 -- as above
+        from assay.preparation.cost import cost_of, record  # noqa: PLC0415 -- as above
 
         yield json.dumps({"cost": record(cost_of(prepared.feasibility, prepared.target))})
 

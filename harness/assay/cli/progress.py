@@ -17,12 +17,12 @@ import click
 from assay.binding.target import TransportKind
 from assay.cli.heartbeat import Heartbeat, elapsed_text
 from assay.cli.termination import check
-from assay.execution.session import Session
 from assay.planning.plan import Trial
+from assay.running.session import Session
 from assay.sca.protocol import StderrPrompt
 
 if TYPE_CHECKING:
-    from assay.doctor.probes import DoctorCost
+    from assay.onboarding.doctor.probes import DoctorCost
 
 
 #: The widest bar, and the columns that a bar's numbers and times need.

@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from assay.contextual_matrix import ContextualMatrix, ContextualRow, prove_contexts
-from assay.contextual_neutral import NeutralRow, prove_neutral
 from assay.errors import InputError
-from assay.judging.verdict import Exit
-from assay.kill_matrix import UNPROVED, Matrix, MatrixRow, prove
-from assay.kill_matrix import count as figures_of
-from assay.planning.prepare import matching
+from assay.preparation.prepare import matching
+from assay.proof.contextual_matrix import ContextualMatrix, ContextualRow, prove_contexts
+from assay.proof.contextual_neutral import NeutralRow, prove_neutral
+from assay.proof.kill_matrix import UNPROVED, Matrix, MatrixRow, prove
+from assay.proof.kill_matrix import count as figures_of
+from assay.rules.verdict import Exit
 
 EPILOG = """\b
 Examples:

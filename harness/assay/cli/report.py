@@ -15,7 +15,7 @@ from assay.cli.results import REPORTS, exit_code, print_summary, write_formats, 
 from assay.errors import InputError
 from assay.journal.journal_file import journal_at
 from assay.judging.exit_policy import ExitPolicy, Floor
-from assay.judging.verdict import Exit
+from assay.rules.verdict import Exit
 
 EPILOG = """\b
 Examples:

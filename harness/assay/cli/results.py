@@ -18,9 +18,9 @@ import click
 
 from assay.cli.publication import chosen_formats, link_latest, publish, time_stamp
 from assay.errors import InputError, JournalError
-from assay.execution.session import RunResult
 from assay.journal.journal_file import JOURNAL
-from assay.judging.verdict import Exit
+from assay.rules.verdict import Exit
+from assay.running.session import RunResult
 
 if TYPE_CHECKING:
     from assay.report import Report
@@ -110,7 +110,7 @@ def exit_code(code: int, *, written: bool) -> int:
 
 def _shortage_lines(result: RunResult) -> Iterator[str]:
     """Yield how many obligations the budgets left out of a run, and what stopped the run."""
-    from assay.execution.guard import is_held_back  # noqa: PLC0415 -- only after a run
+    from assay.running.guard import is_held_back  # noqa: PLC0415 -- only after a run
 
     number = sum(map(is_held_back, result.verdicts))
     if number:

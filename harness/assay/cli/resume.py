@@ -22,18 +22,18 @@ from assay.cli.results import exit_code, print_summary, write_reports
 from assay.contexts.covering import Depth
 from assay.contract.model import Contract, Json
 from assay.errors import InputError, JournalError
-from assay.execution.environment import Environment
-from assay.execution.resumption import RecordedProgress, read_progress
 from assay.journal.journal_file import JOURNAL, reopen
 from assay.journal.lines import Line
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal
 from assay.judging.exit_policy import Floor, read_floor
-from assay.judging.verdict import Exit
 from assay.planning.plan import Disposition, Plan, Planned, Shard, decided
-from assay.planning.prepare import Prepared
 from assay.planning.price import Price
 from assay.planning.shards import read_shard
+from assay.preparation.prepare import Prepared
+from assay.rules.verdict import Exit
+from assay.running.environment import Environment
+from assay.running.resumption import RecordedProgress, read_progress
 
 if TYPE_CHECKING:
     from assay.cli.run_options import RunOptions

@@ -30,20 +30,20 @@ from assay.cli.resume import (
 from assay.cli.run_options import RunOptions
 from assay.cli.termination import terminable
 from assay.contexts.covering import Depth
-from assay.contract.files.document import file_name
 from assay.errors import InputError, TargetError
-from assay.execution.environment import Environment, set_up
-from assay.execution.parallel_trials import lanes_for, most_lanes
-from assay.execution.resumption import RecordedProgress
-from assay.execution.session import Options, RunResult, Session, run_session
+from assay.files.document import file_name
 from assay.fuzzing import DEFAULT_EXAMPLES
 from assay.journal.journal_file import JOURNAL, check_new
 from assay.journal.writer import Journal
 from assay.judging.exit_policy import ExitPolicy
-from assay.judging.verdict import Exit
 from assay.planning.plan import Plan
-from assay.planning.prepare import Prepared, prepare
 from assay.planning.shards import check_divisible
+from assay.preparation.prepare import Prepared, prepare
+from assay.rules.verdict import Exit
+from assay.running.environment import Environment, set_up
+from assay.running.parallel_trials import lanes_for, most_lanes
+from assay.running.resumption import RecordedProgress
+from assay.running.session import Options, RunResult, Session, run_session
 
 if TYPE_CHECKING:
     from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence
@@ -333,7 +333,7 @@ def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:
     environment = set_up(prepared.target, seed=given.seed, wait=given.wait, ledger=given.ledger)
 
     if environment.waiting is not None and not given.quiet:
-        from assay.estimate.estimate import announce  # noqa: PLC0415 -- only where a run waits
+        from assay.preparation.cost import announce  # noqa: PLC0415 -- only where a run waits
 
         def show(text: str) -> None:
             environment.person.show(text)  # looked up late: the progress bar replaces it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from assay.contract.editor_schema import EDITOR_SCHEMAS, editor_schema
+from assay.parsing.editor_schema import EDITOR_SCHEMAS, editor_schema
 
 EPILOG = """\b
 Examples:

@@ -8,10 +8,15 @@ from pathlib import Path
 
 import click
 
-from assay.attestation.envelope import public_key
-from assay.attestation.findings import VerificationFinding
-from assay.attestation.verification import Verification, VerificationResult, journal_in, verify
 from assay.cli import gate, options
+from assay.extras.attestation.envelope import public_key
+from assay.extras.attestation.findings import VerificationFinding
+from assay.extras.attestation.verification import (
+    Verification,
+    VerificationResult,
+    journal_in,
+    verify,
+)
 from assay.report import sanitize
 from assay.report.wording import counted
 

@@ -8,14 +8,14 @@ from typing import Protocol
 
 from assay.contract.model import Contract
 from assay.errors import CannotArrange
-from assay.execution.environment import Environment
-from assay.execution.executor import executing
 from assay.fuzzing.limits import SearchLimits
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.actions import Actions, gather_actions
 from assay.fuzzing.sequences.concretize import Concretizer
 from assay.history import Call, Subject
 from assay.planning.plan import Plan
+from assay.running.environment import Environment
+from assay.running.executor import executing
 
 
 class Searching(Protocol):

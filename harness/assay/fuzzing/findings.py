@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from assay.contexts.context import Context, label
-from assay.execution.parallel_trials import RecordedRun
 from assay.fuzzing.sequences.abstract_step import AbstractSequence
 from assay.fuzzing.sequences.step_codec import encode_step
 from assay.history import Exchange
 from assay.judging.judge import Breach
 from assay.planning.plan import Plan
+from assay.running.parallel_trials import RecordedRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

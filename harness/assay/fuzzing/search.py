@@ -20,9 +20,6 @@ from assay.contexts.context import Context, in_context, mapped
 from assay.contexts.dimensions import dimensions
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange, TargetError
-from assay.execution.environment import Environment
-from assay.execution.executor import Executor, executing, run_probe
-from assay.execution.parallel_trials import RecordedRun
 from assay.fuzzing.allowed_actions import allowed_actions
 from assay.fuzzing.engine import (
     ExplorationEnded,
@@ -43,6 +40,9 @@ from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
 from assay.rules.clauses import clauses_of
 from assay.rules.steps import perform_all
+from assay.running.environment import Environment
+from assay.running.executor import Executor, executing, run_probe
+from assay.running.parallel_trials import RecordedRun
 
 #: The most sequences generated from one seed: Hypothesis varies earlier examples as soon
 #: as it has enough, and quite different ones find more here.

@@ -18,11 +18,9 @@ from assay.binding.join import BoundContract
 from assay.binding.target import Sca, Target
 from assay.contexts.context import Context, in_context
 from assay.contexts.dimensions import dimensions
-from assay.contract.files.document import file_name
 from assay.contract.model import Contract
 from assay.errors import CannotArrange, InputError, JournalError, TargetError, did_you_mean
-from assay.execution.ambient import FindingSource
-from assay.execution.session import Session
+from assay.files.document import file_name
 from assay.fuzzing.allowed_actions import allowed_actions, has_fresh_customers
 from assay.fuzzing.fields import field_sequences
 from assay.fuzzing.findings import (
@@ -42,10 +40,12 @@ from assay.history import History
 from assay.history.events import ProbeRun
 from assay.journal.trial_end import TrialEnd
 from assay.judging.judge import judge
-from assay.judging.verdict import Evidence, Standing, Verdict, weigh
 from assay.planning.plan import Plan, restrict
 from assay.rules.clauses import clauses_of
 from assay.rules.evidence import evidence_of
+from assay.rules.verdict import Evidence, Standing, Verdict, weigh
+from assay.running.ambient import FindingSource
+from assay.running.session import Session
 
 #: The folder of recorded sequences, beside the journal.
 SEQUENCES = "sequences"

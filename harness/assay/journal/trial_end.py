@@ -14,7 +14,7 @@ from typing import Any, cast
 from assay.journal.lines import Line
 from assay.journal.typed_values import read_line, read_record
 from assay.judging.static_answers import AnswersSeen
-from assay.judging.verdict import Verdict
+from assay.rules.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,9 +30,9 @@ from assay.journal.journal_file import continue_lines, create
 from assay.journal.lines import encode_line
 from assay.journal.masking import ValueMasker
 from assay.journal.redact import Redactor
-from assay.judging.verdict import Evidence, Verdict
 from assay.judging.waivers import WaiverResult, as_record
 from assay.planning.plan import Plan, Planned
+from assay.rules.verdict import Evidence, Verdict
 
 FORMAT = 1
 #: Says in the header of a journal that it has only the exchanges that its evidence quotes.

@@ -29,10 +29,10 @@ from assay.judging.judge import exercised
 from assay.judging.number_map import Numbered
 from assay.judging.observations import PARTIES
 from assay.judging.static_answers import StaticWatch, discount_static
-from assay.judging.verdict import Exit, Standing, Verdict, tally
 from assay.judging.waivers import WaiverResult, apply_waivers, covered, waiver_results
-from assay.planning.obligation import Obligation
 from assay.planning.plan import Disposition, Plan
+from assay.rules.obligation import Obligation
+from assay.rules.verdict import Exit, Standing, Verdict, tally
 
 #: Which of two verdicts on one obligation stays: the graver one.
 _GRAVITY = dict.fromkeys(Standing, 0) | {Standing.INDETERMINATE: 1, Standing.VIOLATES: 2}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from assay.judging.verdict import OPEN, Standing
+from assay.rules.verdict import OPEN, Standing
 
 
 class ChangeKind(Enum):

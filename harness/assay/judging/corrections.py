@@ -17,9 +17,9 @@ from assay.binding.target import Auth, Target
 from assay.binding.token_places import shown_token
 from assay.contract.model import Operation
 from assay.history import AnsweredCall, Cause, Exchange, Indeterminate, Wire
-from assay.judging.verdict import DECIDED, Agreement, Evidence, Standing, Verdict
 from assay.planning.plan import Plan
 from assay.rules.rule import Kind
+from assay.rules.verdict import DECIDED, Agreement, Evidence, Standing, Verdict
 from assay.transport.auth.diagnostics import place, place_of
 
 UNAUTHORIZED, FORBIDDEN = 401, 403

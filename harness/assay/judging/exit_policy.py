@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from assay.errors import InputError
 from assay.judging.changes import OWED, TESTED, ChangeKind, change_of
-from assay.judging.verdict import OPEN, Exit, Standing
 from assay.judging.waivers import WaiverResult, WaiverState
+from assay.rules.verdict import OPEN, Exit, Standing
 
 #: How many ids a reason names.
 NAMED = 5

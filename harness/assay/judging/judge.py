@@ -33,13 +33,13 @@ from assay.history import (
 )
 from assay.history.events import ProbeRun
 from assay.judging.corrections import soften
-from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
-from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan
 from assay.rules.consent_probes import operations_in_scope
 from assay.rules.evidence import checked, countable, describe_answer
 from assay.rules.facets import BindingRequirement
+from assay.rules.obligation import Obligation
 from assay.rules.rule import Kind
+from assay.rules.verdict import Agreement, Evidence, Standing, Verdict, weigh
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from assay.judging.corrections import (
     discount_unsupported,
 )
 from assay.judging.static_answers import AnswersSeen, StaticWatch, discount_static
-from assay.judging.verdict import Verdict
 from assay.judging.waivers import WaiverResult, apply_waivers, waiver_results
+from assay.rules.verdict import Verdict
 
 #: The parties whose credentials are observed, by the value that means them.
 PARTIES: Mapping[bool, str] = {False: "customers", True: "tpps"}

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from assay.history import Call, Exchange, History, Subject
-from assay.judging.verdict import Standing, Verdict
+from assay.rules.verdict import Standing, Verdict
 
 #: Different questions that must get the very same bytes before answers are static.
 SAME_ANSWERS = 4

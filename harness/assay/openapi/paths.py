@@ -36,7 +36,7 @@ from assay.openapi.schemas import (
 )
 from assay.openapi.security import required_security, token_members
 from assay.openapi.sent_values import TEXT, sent_schema, sent_value
-from assay.planning.obligation import Obligation
+from assay.rules.obligation import Obligation
 
 JSON = "application/json"
 

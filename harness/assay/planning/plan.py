@@ -18,13 +18,13 @@ from assay.contexts.context import Context, in_context
 from assay.contract.model import Capability, Contract, Party
 from assay.errors import Shortage
 from assay.history import Authorise
-from assay.judging.verdict import Standing
-from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
 from assay.planning.price import FREE, Price, submitting
 from assay.planning.remedies import ALLOW_WRITES, REMEDIES, Remedy, needs
 from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import DryTarget, dry_run
+from assay.rules.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
 from assay.rules.rule import Scenario, Script
+from assay.rules.verdict import Standing
 
 #: What a live bank refuses unless the target file allows it.
 WRITING = frozenset({Capability.CONSENT, Capability.WRITE})

@@ -11,10 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from assay.execution.session import Session
 from assay.journal.journal_file import JOURNAL, create
 from assay.journal.writer import Journal
-from assay.judging.verdict import Verdict
 from assay.judging.waivers import covered, waiver_results
 from assay.pytest_plugin.trial_journal import TrialJournal
 from assay.report.build import read_journal
@@ -22,6 +20,8 @@ from assay.report.exchange_text import exchange_lines, exchange_title
 from assay.report.values import Report
 from assay.report.views import Card, card_lines, make_card
 from assay.report.wording import SIGNS
+from assay.rules.verdict import Verdict
+from assay.running.session import Session
 
 #: How much of a card is in the text of a failure: exchanges, characters of a body, and entries of
 #: the timeline.

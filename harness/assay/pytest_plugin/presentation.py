@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from assay.contract.model import Contract, Level
-from assay.planning.obligation import Obligation
+from assay.rules.obligation import Obligation
 
 if TYPE_CHECKING:
     from assay.pytest_plugin.cards import Failure

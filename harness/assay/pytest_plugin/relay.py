@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
-from assay.execution.parallel_trials import RecordedRun
-from assay.execution.session import Session
-from assay.execution.trial_recorder import TrialRecorder
 from assay.history import History
 from assay.history.events import ProbeRun
 from assay.planning.plan import Trial
 from assay.pytest_plugin.trial_journal import TrialJournal
+from assay.running.parallel_trials import RecordedRun
+from assay.running.session import Session
+from assay.running.trial_recorder import TrialRecorder
 
 #: The attribute of a report that carries trials.
 ATTRIBUTE = "assay_trials"

@@ -15,13 +15,13 @@ from typing import Any, cast
 import pytest
 
 from assay.contract.model import Level
-from assay.execution.session import Session
 from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
-from assay.judging.verdict import OPEN, Standing
 from assay.judging.waivers import covered, waiver_results
-from assay.planning.prepare import Prepared
+from assay.preparation.prepare import Prepared
 from assay.pytest_plugin.presentation import FailureLine, FailureText, summary_of
 from assay.pytest_plugin.trial_journal import TrialJournal
+from assay.rules.verdict import OPEN, Standing
+from assay.running.session import Session
 
 #: The property of a report that carries a verdict.
 PROPERTY = "verdict"

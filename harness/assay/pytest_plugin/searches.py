@@ -13,11 +13,11 @@ from typing import cast
 
 import pytest
 
-from assay.execution.session import Session
 from assay.fuzzing.findings import SearchRequest, SearchResult, requested_searches
 from assay.fuzzing.sequences.sequence_file import open_examples
 from assay.planning.plan import Plan
-from assay.planning.prepare import Prepared
+from assay.preparation.prepare import Prepared
+from assay.running.session import Session
 
 #: The parameter of an item that searches.
 PARAMETER = "search_request"

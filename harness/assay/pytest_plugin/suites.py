@@ -22,21 +22,14 @@ import pytest
 from assay.binding.target import Target
 from assay.contexts.covering import Depth
 from assay.errors import AssayError, InputError, one_line
-from assay.estimate.estimate import announce
-from assay.execution.ambient import ambient_obligations
-from assay.execution.contextual import run_contexts
-from assay.execution.environment import set_up
-from assay.execution.parallel_trials import lanes_for, most_lanes
-from assay.execution.session import Options, Session
 from assay.fixtures.waiting import span
 from assay.fuzzing.findings import SearchRequest, SearchResult
 from assay.journal.journal_file import create
 from assay.judging.exit_policy import ExitDecision, ExitPolicy
-from assay.judging.verdict import Exit, Standing, Verdict
-from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Planned, Shard
-from assay.planning.prepare import Prepared, markers, prepare
 from assay.planning.shards import check_divisible, read_shard
+from assay.preparation.cost import announce
+from assay.preparation.prepare import Prepared, markers, prepare
 from assay.pytest_plugin import presentation, searches
 from assay.pytest_plugin.presentation import allure_marks
 from assay.pytest_plugin.relay import Relay, SendingRecorder, relayed, sending
@@ -45,6 +38,13 @@ from assay.pytest_plugin.searches import params_of, search_of
 from assay.pytest_plugin.summary import print_summary
 from assay.pytest_plugin.trial_journal import TrialJournal, trials_of_violations
 from assay.rules.kinds import installed
+from assay.rules.obligation import Obligation
+from assay.rules.verdict import Exit, Standing, Verdict
+from assay.running.ambient import ambient_obligations
+from assay.running.contextual import run_contexts
+from assay.running.environment import set_up
+from assay.running.parallel_trials import lanes_for, most_lanes
+from assay.running.session import Options, Session
 from assay.sca.protocol import StderrPrompt
 
 if TYPE_CHECKING:

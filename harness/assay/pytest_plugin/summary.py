@@ -12,9 +12,9 @@ from typing import cast
 import pytest
 
 from assay.judging.exit_policy import ExitDecision
-from assay.judging.verdict import Exit, Standing
-from assay.planning.prepare import Prepared
+from assay.preparation.prepare import Prepared
 from assay.pytest_plugin.reported_verdicts import ReportedVerdicts
+from assay.rules.verdict import Exit, Standing
 
 #: How many violations are listed, and the narrowest terminal that lines are wrapped for.
 LISTED = 20

@@ -10,10 +10,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from assay.binding.encode import Access
-from assay.execution.parallel_trials import Entry
-from assay.execution.session import Session
 from assay.history import Event
 from assay.journal.writer import Journal
+from assay.running.parallel_trials import Entry
+from assay.running.session import Session
 
 
 @dataclass(slots=True, kw_only=True)

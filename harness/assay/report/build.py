@@ -22,7 +22,6 @@ from assay.errors import JournalError
 from assay.journal.codec import EVENTS
 from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
 from assay.journal.trial_end import trial_end
-from assay.judging.verdict import Standing
 from assay.judging.waivers import WaiverResult
 from assay.report import decode
 from assay.report.exchange_text import curl_command
@@ -43,6 +42,7 @@ from assay.report.values import (
     UnfinishedTrial,
 )
 from assay.report.waivers import lapsed
+from assay.rules.verdict import Standing
 
 #: Lines that a resumed run needs, and a report only checks.
 CHECKED: Mapping[str, Callable[[Line], object]] = {

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.judging.verdict import Standing
 from assay.report.timeline import TimelineEntry
 from assay.report.values import Report, ReportedResult
 from assay.report.views import Group, reason_of
+from assay.rules.verdict import Standing
 
 #: The outcome of an exchange that could not be judged, as timelines have it.
 INDETERMINATE = Standing.INDETERMINATE.value

@@ -12,7 +12,6 @@ from pathlib import PureWindowsPath
 from typing import Any, TypeVar
 
 from assay.journal.lines import Line
-from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.report import sanitize
 from assay.report.outline import contract_outlines, read_sources
@@ -36,6 +35,7 @@ from assay.report.values import (
     TargetRef,
     UnfinishedTrial,
 )
+from assay.rules.verdict import Agreement, Evidence, Standing
 
 T = TypeVar("T")
 

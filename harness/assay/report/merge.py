@@ -30,7 +30,6 @@ from assay.judging.observations import (
     merged_waivers,
 )
 from assay.judging.static_answers import AnswersSeen
-from assay.judging.verdict import Evidence, Exit, Standing, Verdict, tally
 from assay.judging.waivers import WaiverResult
 from assay.planning.shards import read_shard
 from assay.planning.trial_names import split_trial_name
@@ -38,6 +37,7 @@ from assay.report import decode
 from assay.report.build import read_journal
 from assay.report.decode import STANDINGS
 from assay.report.values import Header, Report
+from assay.rules.verdict import Evidence, Exit, Standing, Verdict, tally
 
 _ENDED = "shard {} ended early"
 _MISSING = "shard {} was not run"

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from assay.contract.model import OpenPoint
-from assay.judging.verdict import Standing
 from assay.report.outline import ContractOutline
 from assay.report.values import Report, ReportedResult
 from assay.report.views import is_open_point
+from assay.rules.verdict import Standing
 
 Counts = tuple[tuple[Standing, int], ...]
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from assay.contract.model import Source
-from assay.judging.verdict import Evidence, Standing
 from assay.judging.waivers import WaiverResult
 from assay.report.outline import ContractOutline
 from assay.report.timeline import Timeline
+from assay.rules.verdict import Evidence, Standing
 
 Headers = tuple[tuple[str, str], ...]
 

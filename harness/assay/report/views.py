@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from assay.contract.model import Source
-from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.report.exchange_text import EvidenceRole, exchange_lines, exchange_title
 from assay.report.timeline import EntryKind, Timeline, TimelineEntry, moment
 from assay.report.values import (
@@ -25,6 +24,7 @@ from assay.report.values import (
     ReportedResult,
 )
 from assay.report.wording import counted, shared_reasons
+from assay.rules.verdict import Agreement, Evidence, Standing
 
 #: What to do about a reason, by a word in it.
 ADVICE: tuple[tuple[str, str], ...] = (

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from assay.judging.verdict import Standing
 from assay.report.values import (
     EMBEDDED,
     WAYS,
@@ -22,6 +21,7 @@ from assay.report.values import (
     ReportedSearch,
 )
 from assay.report.waivers import waiver_caveats
+from assay.rules.verdict import Standing
 
 #: Each verdict as a verb phrase after a number: "90 conform".
 PHRASES: Mapping[Standing, str] = {

@@ -14,8 +14,8 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, Final, TypeAlias, cast
 
-from assay.contract.files.document import Pointer
 from assay.contract.model import Json
+from assay.files.document import Pointer
 from assay.rules.consequences import (
     REFUSE_LESS,
     REFUSE_MORE,

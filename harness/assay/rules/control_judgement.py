@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from assay.history import Exchange
-from assay.judging.verdict import Evidence
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -19,6 +18,7 @@ from assay.rules.evidence import (
     describe_answer,
     must_be_refused,
 )
+from assay.rules.verdict import Evidence
 
 
 def refused_beside(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from assay.contract.model import Capability, Operation
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 
 #: What a target file can bind at an operation, and what a facet can require of it.
 FEATURES: Final = (

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Contract, Operation
+from assay.files.document import Finding, Pointer
 from assay.rules import comparisons, steps
 from assay.rules.parameters import Raw, derived, known, word
 

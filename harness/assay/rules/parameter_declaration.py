@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Clause, Contract, Json
+from assay.files.document import Finding, Pointer
 from assay.rules.comparisons import Comparison
 
 #: The schema that all others refer to.

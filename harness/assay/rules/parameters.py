@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, TypeAlias
 
-from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Clause, Contract, Json
 from assay.errors import did_you_mean
+from assay.files.document import Finding, Pointer, found
 from assay.rules import comparisons, parameter_declaration
 from assay.rules.comparisons import Comparison
 from assay.rules.parameter_declaration import COMMON, Parameter, as_number, as_text, as_texts

@@ -19,12 +19,12 @@ from typing import Any, ClassVar
 from assay.contract.model import Contract, Json
 from assay.contract.scalars import text_of
 from assay.history import ERROR_CODE, Exchange, History, Rejected
-from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses, parameters
 from assay.rules.comparisons import ABSENT, ParameterDifference, Versions
 from assay.rules.consent_probes import named_operations
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, REPLACED
 from assay.rules.rule import BindingRequirement, Facet, Kind
+from assay.rules.verdict import Agreement, Evidence
 
 #: How the ids of facets end that are about the code, or the status, of a refusal.
 OF_CODE, OF_STATUS = "-code", "-status"
@@ -224,7 +224,7 @@ def _judged(
 
 def _is_owed(kind: Kind, exchange: Exchange) -> bool:
     """Whether a rule says that the error in a refusal has a code."""
-    from assay.rules.kinds.error_body import ErrorBodyRule  # noqa: PLC0415 -- built on this
+    from assay.rules.kinds.reading.error_body import ErrorBodyRule  # noqa: PLC0415 -- built on this
 
     return any(
         isinstance(each, ErrorBodyRule) and ERROR_CODE in each.fields and each.concerns(exchange)

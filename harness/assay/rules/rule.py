@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from assay.contract.model import Clause, Contract, Json, Operation
 from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
-from assay.judging.verdict import Evidence
 from assay.rules.call_limit import CallLimit
 from assay.rules.consequences import UNSTATED, Purpose
 from assay.rules.facets import (
@@ -34,9 +33,10 @@ from assay.rules.facets import (
 from assay.rules.parameter_declaration import Parameter, Raw, Reference, kind_schema, one_of_several
 from assay.rules.parameters import the_contract
 from assay.rules.scope import Scope
+from assay.rules.verdict import Evidence
 
 if TYPE_CHECKING:
-    from assay.contract.files.document import Finding, Pointer
+    from assay.files.document import Finding, Pointer
     from assay.rules.schema_pieces import SchemaPiece
 
 __all__ = [

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Json
+from assay.files.document import Finding, Pointer
 from assay.history.events import Masked
 from assay.rules import comparisons, parameters
 from assay.rules.comparisons import Comparison

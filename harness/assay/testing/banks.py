@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import cast
 
 from assay.contract.model import Contract
-from assay.contract.parse import parse_contract
 from assay.errors import InputError
 from assay.history import (
     Advance,
@@ -42,12 +41,13 @@ from assay.history import (
     Withdraw,
     Withdrawn,
 )
-from assay.judging.verdict import Evidence, Standing, weigh
+from assay.parsing.parse import parse_contract
 from assay.rules.consent_probes import probe_of
 from assay.rules.evidence import evidence_of
 from assay.rules.kinds import installed, kind_of
 from assay.rules.refusing_kind import facets_of
 from assay.rules.rule import Kind
+from assay.rules.verdict import Evidence, Standing, weigh
 from assay.testing.histories import START, Bank, exchange, history
 from assay.transport.protocol import Application
 
@@ -216,11 +216,11 @@ def verdicts(
 
     """
     from assay.binding.join import bind  # noqa: PLC0415 -- only where something is run
-    from assay.binding.read import read_target  # noqa: PLC0415
-    from assay.execution.environment import set_up  # noqa: PLC0415
-    from assay.execution.session import Session, run_session  # noqa: PLC0415
     from assay.journal.writer import Journal  # noqa: PLC0415
     from assay.planning.plan import plan  # noqa: PLC0415
+    from assay.preparation.target_file import read_target  # noqa: PLC0415
+    from assay.running.environment import set_up  # noqa: PLC0415
+    from assay.running.session import Session, run_session  # noqa: PLC0415
 
     parsed, bound_to = parse_contract(contract), read_target(target)
     planned = plan(bind([parsed], bound_to), bound_to)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from assay.judging.verdict import DECIDED, Agreement, Evidence, Standing, Verdict, weigh
+from assay.rules.verdict import DECIDED, Agreement, Evidence, Standing, Verdict, weigh
 
 #: Why a recording that can be read in several ways does not decide.
 ORDER_UNKNOWN = "but the order or the times in this recording are uncertain"

@@ -22,13 +22,13 @@ from assay.judging.assembly import Conclusion, VerdictAssembly
 from assay.judging.corrections import soften
 from assay.judging.exit_policy import ExitPolicy
 from assay.judging.judge import judge
-from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
-from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Disposition, Plan
 from assay.rules.clauses import clauses_of
 from assay.rules.consent_probes import operations_in_scope
 from assay.rules.evidence import evidence_of
+from assay.rules.obligation import BoundClause, Obligation
 from assay.rules.rule import Kind
+from assay.rules.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.traffic.evidence_summary import EvidenceSummary, MergedEvidence
 from assay.traffic.stored_history import StoredHistory
 

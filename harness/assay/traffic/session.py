@@ -20,18 +20,18 @@ from assay.binding.encode import Access
 from assay.binding.join import BoundContract, bind, capabilities
 from assay.binding.target import Target
 from assay.contract.model import Capability, Contract, Operation, Party
-from assay.contract.parse import parse_contracts
 from assay.errors import InputError
-from assay.execution.session import RunResult
 from assay.history import AnsweredCall, Authorised, History
 from assay.journal.redact import Redactor
 from assay.journal.writer import QUOTED, Journal
 from assay.judging.exit_policy import ExitPolicy
-from assay.judging.verdict import Verdict
-from assay.planning.obligation import Obligation, bound_clauses
+from assay.parsing.parse import parse_contracts
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
-from assay.planning.prepare import SHIPPED, load_target, selector
+from assay.preparation.prepare import SHIPPED, load_target, selector
 from assay.rules.clauses import call_limits
+from assay.rules.obligation import Obligation, bound_clauses
+from assay.rules.verdict import Verdict
+from assay.running.session import RunResult
 from assay.traffic.callers import UNKNOWN_CALLER
 from assay.traffic.changed_history import ChangedHistory
 from assay.traffic.clocks import FAR, Clock, other_clocks, shifted

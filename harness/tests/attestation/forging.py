@@ -6,12 +6,12 @@ from collections import Counter
 
 from shipped import bank_of
 
-from assay.execution.environment import set_up
-from assay.execution.session import Options, Session, run_session
 from assay.journal.chain import ChainWriter
 from assay.journal.lines import encode_line
 from assay.journal.writer import Journal
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.running.environment import set_up
+from assay.running.session import Options, Session, run_session
 
 JOURNAL = "journal.jsonl"
 STANDINGS = ("conforms", "violates", "indeterminate", "unverified", "unspecified")

@@ -13,9 +13,9 @@ from in_toto_attestation.predicates.test_result.v0 import test_result_pb2
 from in_toto_attestation.v1.statement_pb2 import Statement
 
 from assay._resources import contract_dir
-from assay.attestation.envelope import public_key
-from assay.attestation.signed_files import check_attestation
-from assay.attestation.statement import ATTESTATION, STATEMENT, TEST_RESULT
+from assay.extras.attestation.envelope import public_key
+from assay.extras.attestation.signed_files import check_attestation
+from assay.extras.attestation.statement import ATTESTATION, STATEMENT, TEST_RESULT
 
 PASSWORD = "correct horse battery staple"
 

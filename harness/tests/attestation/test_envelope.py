@@ -17,7 +17,8 @@ from cryptography.hazmat.primitives.serialization import (
 from securesystemslib.dsse import Envelope
 from securesystemslib.signer import CryptoSigner, SSlibKey
 
-from assay.attestation.envelope import (
+from assay.errors import InputError
+from assay.extras.attestation.envelope import (
     PAYLOAD_TYPE,
     EnvelopeError,
     key_id,
@@ -29,7 +30,6 @@ from assay.attestation.envelope import (
     sign,
     statement_of,
 )
-from assay.errors import InputError
 
 KEY = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 PUBLIC = KEY.public_key()

@@ -11,12 +11,12 @@ from forging import JOURNAL, STANDINGS, forged, lines_of, recorded, with_verdict
 from shipped import VARIANTS
 
 from assay._resources import contract_dir
-from assay.attestation.findings import FindingKind
-from assay.attestation.recorded_run import read_run
-from assay.attestation.verification import VerificationResult, verify
 from assay.contexts.covering import Depth
-from assay.contract.parse import parse_contract
 from assay.errors import InputError
+from assay.extras.attestation.findings import FindingKind
+from assay.extras.attestation.recorded_run import read_run
+from assay.extras.attestation.verification import VerificationResult, verify
+from assay.parsing.parse import parse_contract
 from assay.planning.plan import Shard
 from assay.report.merge import merge
 from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS

@@ -6,13 +6,13 @@ from itertools import combinations
 import pytest
 
 from assay.binding.join import bind
-from assay.binding.read import read_target
 from assay.contract.model import Capability
-from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.history import Arrange, Call
 from assay.journal.writer import outline_record
+from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import plan, script_of
+from assay.preparation.target_file import read_target
 from assay.rules.dry_run import DryTarget, dry_run
 
 CONTRACTS = {name: parse_contract(find_contract(name)) for name in ("aisp", "pis")}

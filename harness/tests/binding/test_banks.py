@@ -3,10 +3,10 @@
 import pytest
 from command_line import assay
 
-from assay.binding.banks import read_bank_target, read_banks
 from assay.binding.target import FixtureKind, TransportKind
 from assay.errors import InputError
-from assay.planning.prepare import load_target, prepare
+from assay.preparation.banks import read_bank_target, read_banks
+from assay.preparation.prepare import load_target, prepare
 
 TEMPLATE = """\
 assay: 1
@@ -164,7 +164,7 @@ def test_one_bank_is_checked_by_the_command(folder):
 
 def test_all_banks_are_checked(folder):
     """Problems of several banks are all found by a fleet."""
-    from assay.fleet.division import FleetOptions, divide_fleet  # noqa: PLC0415 -- a room above
+    from assay.extras.fleet.division import FleetOptions, divide_fleet  # noqa: PLC0415 -- a room above
 
     text = BANKS.replace("calls: 500", "calls: a").replace("calls: 9", "calls: b")
     (folder / "banks.yaml").write_text(text.replace("./own.yaml", "oisp"))

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from assay._resources import contract_dir
-from assay.binding.read import read_document
 from assay.binding.security import Auth, Budget, OAuth, Safety, Signature, Tls
 from assay.binding.spelling import CredentialSpelling, Matcher, OperationBinding, ResourceAt
 from assay.binding.target import Fixtures, Role, RoleHolding, Sca, Target, Waiver
-from assay.contract.files.load import load, loads
+from assay.files.load import load, loads
 from assay.history import Entry
+from assay.preparation.target_file import read_document
 
 SMALLEST = "assay: 1\ntarget: bank\ntransport: http\nbase_url: https://bank.example\n"
 

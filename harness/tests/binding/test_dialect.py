@@ -12,15 +12,15 @@ from assay.binding.decode import body_of, decode
 from assay.binding.encode import Access, HttpRequest, encode
 from assay.binding.links import links_of
 from assay.binding.pointer import lists, put
-from assay.binding.read import read_document
 from assay.binding.spelling import Place, Spelling
 from assay.binding.target import Target
 from assay.binding.values import RequestValues
 from assay.binding.values import sent as sent_value
-from assay.contract.files.load import loads
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
+from assay.files.load import loads
 from assay.history import Accepted, Call, Item, Rejected, State, Wire
+from assay.preparation.target_file import read_document
 from assay.traffic.sent_values import decode_value
 
 HEAD = "assay: 1\ntarget: t\ntransport: http\nbase_url: https://bank.example/v1\n"

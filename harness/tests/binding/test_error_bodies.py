@@ -8,13 +8,13 @@ import pytest
 from assay.binding.decode import body_of, decode
 from assay.binding.error_bodies import MOST_ERRORS
 from assay.binding.join import bind
-from assay.binding.read import read_document
-from assay.contract.files.load import dump, loads
 from assay.contract.model import Operation
-from assay.contract.parse import parse_contract, parse_document
 from assay.errors import InputError
+from assay.files.load import dump, loads
 from assay.history import ErrorBody, ShownError, Wire
+from assay.parsing.parse import parse_contract, parse_document
 from assay.planning.plan import Disposition, plan
+from assay.preparation.target_file import read_document
 
 OPERATION = Operation(id="accounts", method="GET", path="/accounts")
 HEAD = "assay: 1\ntarget: t\ntransport: http\nbase_url: https://bank.example\n"

@@ -13,15 +13,15 @@ import pytest
 from assay._resources import contract_dir
 from assay.binding.features import BINDING_FEATURES, is_bound, missing_reason
 from assay.binding.join import bind, capabilities, expired
-from assay.binding.read import find_target, read_target
 from assay.binding.security import AuthKind
 from assay.binding.target import NextPage, OperationBinding, Sca, ScaKind, Turn, Waiver
-from assay.contract.files.load import load
 from assay.contract.model import Capability
-from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
-from assay.judging.verdict import Standing
+from assay.files.load import load
+from assay.parsing.parse import find_contract, parse_contract
+from assay.preparation.target_file import find_target, read_target
 from assay.rules.rule import FEATURES, BindingRequirement
+from assay.rules.verdict import Standing
 
 SMALL = "assay: 1\ntarget: t\nextends: sandbox\n"
 

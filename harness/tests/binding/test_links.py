@@ -8,11 +8,11 @@ import pytest
 
 from assay.binding.decode import body_of, decode
 from assay.binding.links import links_of
-from assay.binding.read import read_document
-from assay.contract.files.load import loads
 from assay.contract.model import Operation
 from assay.errors import InputError
+from assay.files.load import loads
 from assay.history import Accepted, Wire
+from assay.preparation.target_file import read_document
 
 PAY = Operation(id="pay", method="POST", path="/payments", makes="payment")
 FILE = """\

@@ -20,10 +20,10 @@ from assay.binding.target import (
 from assay.binding.values import RequestValues
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
-from assay.execution.resend import nearest
-from assay.execution.single_variation import VariationGuard
 from assay.history import Accepted, Call, Exchange, Wire
 from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE
+from assay.running.resend import nearest
+from assay.running.single_variation import VariationGuard
 from assay.testing import START
 from assay.traffic.parse_request import ExplainedParts, ParsedRequest, find_mode
 

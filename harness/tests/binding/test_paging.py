@@ -11,12 +11,12 @@ from assay.binding.decode import decode
 from assay.binding.encode import Access, encode
 from assay.binding.json_parser import parse_json
 from assay.binding.paging import next_page, page_of_call
-from assay.binding.read import read_document
 from assay.binding.target import NextPage, Target, Turn
-from assay.contract.files.load import loads
 from assay.contract.model import Operation
 from assay.errors import InputError
+from assay.files.load import loads
 from assay.history import Accepted, Call, Item, Wire
+from assay.preparation.target_file import read_document
 
 URL = "https://bank.example/v1/list?size=5"
 TWO = (Item(key="a"), Item(key="b"))

@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from assay._resources import contract_dir
-from assay.binding.read import find_target, read_target
 from assay.binding.target import (
     Auth,
     CredentialSpelling,
@@ -28,6 +27,7 @@ from assay.binding.target import (
 from assay.contract.model import Capability
 from assay.errors import InputError
 from assay.history import Entry
+from assay.preparation.target_file import find_target, read_target
 
 SMALLEST = """\
 assay: 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from assay.binding.join import bind
-from assay.binding.read import read_target
-from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
+from assay.parsing.parse import find_contract, parse_contract
+from assay.preparation.target_file import read_target
 
 CONTRACT = """\
 assay: 1

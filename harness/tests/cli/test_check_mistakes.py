@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 from assay._resources import contract_dir
-from assay.binding.read import find_target, read_target
 from assay.binding.target import FixtureKind
 from assay.binding.without_effect import without_effect
 from assay.cli.check import command
 from assay.errors import InputError
+from assay.preparation.target_file import find_target, read_target
 
 TESTS = Path(__file__).parent.parent
 TARGET = (contract_dir() / "targets" / "sandbox.yaml").read_text(encoding="utf-8")

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from command_line import COMMAND, assay, started
 
-from assay import contextual_neutral
 from assay._resources import contract_dir
 from assay.cli.main import COMMANDS
 from assay.contexts.covering import Depth
 from assay.errors import CannotArrange
 from assay.fixtures.control import ControlFixture
+from assay.proof import contextual_neutral
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND

@@ -9,10 +9,10 @@ import pytest
 
 from assay.cli.heartbeat import Heartbeat, duration, elapsed_text, time_left
 from assay.cli.progress import Progress
-from assay.execution.environment import set_up
-from assay.execution.session import Session
 from assay.journal.writer import Journal
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.running.environment import set_up
+from assay.running.session import Session
 
 
 @dataclass

@@ -9,7 +9,7 @@ import pytest
 
 #: What a run of shipped contracts needs after its first call, or not at all.
 LATER = (
-    "assay.estimate",
+    "assay.preparation",
     "assay.fuzzing.findings",
     "assay.report",
     "httpx",
@@ -33,7 +33,7 @@ def output(code: str) -> str:
 def test_a_run_plans_without_what_it_needs_later() -> None:
     """Until the first call nothing is loaded that only a search, a report or a mistake needs."""
     code = (
-        "import sys, assay.cli.run; from assay.planning.prepare import prepare;"
+        "import sys, assay.cli.run; from assay.preparation.prepare import prepare;"
         "prepare(contexts=None);"
         f"print([name for name in {LATER!r} if name in sys.modules])"
     )

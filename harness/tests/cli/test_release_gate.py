@@ -13,7 +13,7 @@ import pytest
 from command_line import assay
 from shipped import VARIANTS, bank_of
 
-from assay.execution.environment import set_up
+from assay.running.environment import set_up
 from assay.sandbox.policies import SOUND
 
 PAGE = (Path(__file__).parents[3] / "contract" / "ci.md").read_text("utf-8")

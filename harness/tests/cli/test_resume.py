@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from command_line import assay, files_up_to
 
-from assay.binding.read import find_target
 from assay.cli import run as run_command
-from assay.contract.parse import find_contract
 from assay.journal import journal_file
+from assay.parsing.parse import find_contract
+from assay.preparation.target_file import find_target
 from assay.report import read_journal
 
 RUN = ("run", "-k", "psu-identity or trusted", "--quiet")

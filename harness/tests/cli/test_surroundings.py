@@ -345,7 +345,7 @@ main()
 
 
 @pytest.mark.parametrize(
-    "name", ["assay.cli.main", "click", "assay.cli.doctor", "assay.doctor.examination"]
+    "name", ["assay.cli.main", "click", "assay.cli.doctor", "assay.onboarding.doctor.examination"]
 )
 def test_an_interruption_while_modules_are_loaded_is_no_traceback(tmp_path, name):
     """Ctrl-C at the start ends the command with 130, whatever is being imported."""

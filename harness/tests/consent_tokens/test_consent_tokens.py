@@ -9,7 +9,7 @@ from command_line import assay
 from fjord_bank import Bank
 from fjord_faults import FAULTS, NEUTRAL, AnswersInTheFragment, OutlivesRevocation
 
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 from assay.sandbox.serve import serving
 from assay.testing import verdicts
 

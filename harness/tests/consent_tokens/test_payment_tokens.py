@@ -7,8 +7,8 @@ from command_line import assay
 from morgan_bank import Morgan
 from morgan_faults import FAULTS, NEUTRAL
 
-from assay.contract.parse import find_contract
-from assay.judging.verdict import Standing
+from assay.parsing.parse import find_contract
+from assay.rules.verdict import Standing
 from assay.testing import verdicts
 
 CONTRACT, TARGET = find_contract("pis"), Path(__file__).parent / "morgan-target.yaml"

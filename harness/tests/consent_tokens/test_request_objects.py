@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from fjord_bank import Bank, RefusedError
 
 from assay.binding.security import OAuth, RequestObject
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 from assay.testing import verdicts
 from assay.transport.auth.request_objects import RequestSigner
 

@@ -10,13 +10,13 @@ from quay_bank import Bank, Consent
 from quay_faults import FAULTS, NEUTRAL, RefusedError
 
 from assay.binding.join import bind
-from assay.binding.read import read_target
 from assay.cli.main import group
-from assay.contract.parse import parse_contract
 from assay.errors import InputError
 from assay.history import Accepted, Call, Item, Wire
-from assay.judging.verdict import Standing
+from assay.parsing.parse import parse_contract
 from assay.planning.plan import plan
+from assay.preparation.target_file import read_target
+from assay.rules.verdict import Standing
 from assay.sandbox.serve import serving
 from assay.testing import accepted, exchange, problems, verdicts
 from assay.traffic.har_to_history import UNKNOWN, UsedConsents

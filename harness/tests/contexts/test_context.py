@@ -9,7 +9,6 @@ import pytest
 
 from assay.contexts import customers, dimensions, request_dimensions, requests
 from assay.contexts.context import DimensionValue, StepMapper, in_context, label
-from assay.contract.parse import find_contract, parse_contract
 from assay.history import (
     Advance,
     Arrange,
@@ -23,6 +22,7 @@ from assay.history import (
     Renew,
     Subject,
 )
+from assay.parsing.parse import find_contract, parse_contract
 from assay.rules.dry_run import START, ConformingTarget, DryTarget, play
 
 

@@ -5,15 +5,15 @@ from datetime import timedelta
 
 import pytest
 
-from assay.binding.read import find_target, read_target
 from assay.binding.security import Auth, AuthKind
 from assay.contexts.covering import Depth
 from assay.contexts.dimensions import DIMENSIONS, dimensions
 from assay.contract.model import Capability
-from assay.contract.parse import find_contract, parse_contract
 from assay.history import Arrange, Call, Holding
+from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.contextual import with_contexts
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.preparation.target_file import find_target, read_target
 from assay.sandbox.mutants.contextual import SITUATIONS
 
 OAUTH = Auth(kind=AuthKind.CODE, tpp=Auth(kind=AuthKind.CLIENT))

@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
-from assay.contract.files.load import loads
-from assay.contract.parse import find_contract, parse_document
 from assay.errors import InputError
+from assay.files.load import loads
+from assay.parsing.parse import find_contract, parse_document
 
 PIS = find_contract("pis").read_text("utf-8")
 

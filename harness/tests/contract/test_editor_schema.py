@@ -11,8 +11,8 @@ from jsonschema.exceptions import best_match
 
 from assay._resources import contract_dir
 from assay.cli.schema import command
-from assay.contract.editor_schema import EDITOR_SCHEMAS, editor_schema
-from assay.contract.files.load import load, loads
+from assay.files.load import load, loads
+from assay.parsing.editor_schema import EDITOR_SCHEMAS, editor_schema
 
 TESTS = Path(__file__).parent.parent
 TARGETS = [

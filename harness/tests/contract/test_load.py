@@ -16,8 +16,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from assay._resources import contract_dir
-from assay.contract.files.load import MAX_BYTES, MAX_DEPTH, Document, load, loads
 from assay.errors import InputError
+from assay.files.load import MAX_BYTES, MAX_DEPTH, Document, load, loads
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)

@@ -23,19 +23,19 @@ import yaml
 import assay
 from assay import pytest_plugin
 from assay._resources import contract_dir
-from assay.binding.banks import read_banks
 from assay.binding.join import bind
-from assay.binding.read import read_document
 from assay.binding.target import Outcomes, Target
 from assay.cli.main import COMMANDS
-from assay.contract.files.load import load, loads
 from assay.contract.model import Capability, Contract
-from assay.contract.parse import parse_document, shape_problems
 from assay.errors import InputError
+from assay.files.load import load, loads
 from assay.fixtures import spi
-from assay.judging.verdict import Exit, Standing
-from assay.planning.obligation import obligations
+from assay.parsing.parse import parse_document, shape_problems
+from assay.preparation.banks import read_banks
+from assay.preparation.target_file import read_document
 from assay.rules.kinds import KINDS
+from assay.rules.obligation import obligations
+from assay.rules.verdict import Exit, Standing
 
 ROOT = Path(__file__).parents[3]
 PAGES = {page.name: page.read_text("utf-8") for page in sorted((ROOT / "contract").glob("*.md"))}

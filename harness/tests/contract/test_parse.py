@@ -8,12 +8,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from assay.contract import parse
-from assay.contract.files.load import loads
-from assay.contract.files.shape_check import check
 from assay.contract.model import Contract, Level, Operation, Source
-from assay.contract.parse import find_contract, parse_contract, parse_document
 from assay.errors import InputError
+from assay.files.load import loads
+from assay.files.shape_check import check
+from assay.parsing import parse
+from assay.parsing.parse import find_contract, parse_contract, parse_document
 from assay.rules import parameters
 from assay.rules.rule import Kind
 

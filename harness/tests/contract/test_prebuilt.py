@@ -10,9 +10,9 @@ import pytest
 from support import prebuild
 
 from assay._resources import contract_dir
-from assay.contract.files import shape_check
-from assay.contract.files.load import load, loads
-from assay.contract.parse import shape_problems
+from assay.files import shape_check
+from assay.files.load import load, loads
+from assay.parsing.parse import shape_problems
 
 AGAIN = "out of date: run `python harness/tests/support/prebuild.py`"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from assay.contract.files.load import loads
-from assay.contract.parse import parse_document
 from assay.errors import InputError
+from assay.files.load import loads
+from assay.parsing.parse import parse_document
 
 TEXT = """\
 assay: 1

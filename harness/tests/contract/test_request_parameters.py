@@ -2,9 +2,9 @@
 
 import pytest
 
-from assay.contract.files.load import loads
-from assay.contract.parse import find_contract, parse_document
 from assay.errors import InputError
+from assay.files.load import loads
+from assay.parsing.parse import find_contract, parse_document
 
 TEXT = find_contract("pis").read_text("utf-8")
 

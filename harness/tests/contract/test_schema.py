@@ -10,12 +10,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from assay._resources import contract_dir
-from assay.contract.files.document import spell
-from assay.contract.files.load import load, loads
-from assay.contract.files.shape_check import check, found
 from assay.contract.model import Capability
-from assay.contract.parse import parse_document, shape_problems
 from assay.errors import InputError
+from assay.files.document import spell
+from assay.files.load import load, loads
+from assay.files.shape_check import check, found
+from assay.parsing.parse import parse_document, shape_problems
 from assay.rules.formats import FORMATS
 from assay.rules.kinds import KINDS, published_schema
 

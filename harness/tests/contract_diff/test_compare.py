@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from assay._resources import contract_dir
-from assay.contract.files.load import load, loads
-from assay.contract_diff import compare
-from assay.contract_diff.values import GATES
+from assay.extras.diff import compare
+from assay.extras.diff.values import GATES
+from assay.files.load import load, loads
 from assay.kinds import Kind, parameters
 from assay.rules import consequences
 from assay.rules.comparisons import ABSENT

@@ -11,9 +11,9 @@ from fluidattacks_core.sarif import SarifLog
 from support.consumers import CODE_QUALITY, workflow_commands
 
 from assay._resources import contract_dir
-from assay.contract.files.load import loads
-from assay.contract_diff import compare
-from assay.contract_diff.formats import FORMATS
+from assay.extras.diff import compare
+from assay.extras.diff.formats import FORMATS
+from assay.files.load import loads
 
 SCHEMA = json.loads((contract_dir() / "schema" / "diff.json").read_text("utf-8"))
 AISP = (contract_dir() / "aisp.yaml").read_text("utf-8")

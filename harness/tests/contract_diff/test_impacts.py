@@ -8,8 +8,8 @@ import pytest
 from command_line import assay
 
 from assay._resources import contract_dir
-from assay.contract.files.load import loads
-from assay.contract_diff import compare
+from assay.extras.diff import compare
+from assay.files.load import loads
 from assay.rules.consequences import Impact
 
 #: Contract, what is edited, and the obligations that can show it.

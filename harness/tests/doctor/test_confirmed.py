@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from command_line import assay
 
-from assay.doctor import examination
-from assay.execution.environment import set_up
+from assay.onboarding.doctor import examination
+from assay.running.environment import set_up
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.doctor import examination
+from assay.onboarding.doctor import examination
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 

@@ -12,12 +12,12 @@ import pytest
 
 from assay.binding.target import CustomerSource, FixtureKind, ScaKind, TransportKind
 from assay.contract.model import Capability
-from assay.doctor.context import DoctorContext, EarlyEnd, Weight
-from assay.doctor.fixtures import answers, screens, zone
-from assay.doctor.probing import _ended_early
-from assay.execution.environment import set_up
 from assay.history import Authorise, Authorised, Ending, Subject, Wire
-from assay.planning.prepare import prepare
+from assay.onboarding.doctor.context import DoctorContext, EarlyEnd, Weight
+from assay.onboarding.doctor.fixtures import answers, screens, zone
+from assay.onboarding.doctor.probing import _ended_early
+from assay.preparation.prepare import prepare
+from assay.running.environment import set_up
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
 PAGE = Wire(method="SIGN", url="https://bank.example/sign", status=403)

@@ -19,11 +19,11 @@ import yaml
 from mistaken_banks import BANKS, Heard, MistakenBank, Verdicts
 from wrong_files import WrongFile, wrong_files
 
-from assay.doctor import examination
-from assay.doctor.context import DoctorContext, Finding
 from assay.errors import InputError
-from assay.judging.verdict import Standing
-from assay.planning.prepare import Prepared
+from assay.onboarding.doctor import examination
+from assay.onboarding.doctor.context import DoctorContext, Finding
+from assay.preparation.prepare import Prepared
+from assay.rules.verdict import Standing
 
 pytestmark = pytest.mark.slow
 

@@ -20,13 +20,13 @@ from mistaken_banks import BANKS
 
 import assay
 from assay.cli.main import COMMANDS
-from assay.contract.files.shape_check import schema
 from assay.errors import InputError
-from assay.execution.session import Session, run_session
+from assay.files.shape_check import schema
 from assay.journal.writer import Journal
-from assay.judging.verdict import OPEN, Standing
-from assay.kill_matrix import variants
 from assay.planning.plan import plan
+from assay.proof.kill_matrix import variants
+from assay.rules.verdict import OPEN, Standing
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants.mutant import Neutral
 from assay.sandbox.policies import SOUND

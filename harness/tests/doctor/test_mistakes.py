@@ -9,10 +9,10 @@ import pytest
 
 from assay.binding.features import BINDING_FEATURES
 from assay.cli.main import main
-from assay.doctor import Weight, examine
-from assay.doctor.examination import EXAMINED_BY, NOT_EXAMINED, STEPS
-from assay.doctor.pointers import POINTERS
-from assay.judging.verdict import Exit
+from assay.onboarding.doctor import Weight, examine
+from assay.onboarding.doctor.examination import EXAMINED_BY, NOT_EXAMINED, STEPS
+from assay.onboarding.doctor.pointers import POINTERS
+from assay.rules.verdict import Exit
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 

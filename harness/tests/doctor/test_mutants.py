@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.doctor import examination
-from assay.execution.environment import set_up
+from assay.onboarding.doctor import examination
+from assay.running.environment import set_up
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS
 from assay.sandbox.policies import SOUND

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from assay.doctor import Weight, examine
-from assay.judging.verdict import Exit
+from assay.onboarding.doctor import Weight, examine
+from assay.rules.verdict import Exit
 from assay.sandbox.access import Decision
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import DIALECTS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.doctor.pointer_probe import (
+from assay.onboarding.doctor.pointer_probe import (
     is_day,
     is_link,
     is_text,

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 from command_line import assay
 
-from assay.doctor import examine
+from assay.onboarding.doctor import examine
 from assay.sandbox.serve import serving
 
 CONTRACT = """\

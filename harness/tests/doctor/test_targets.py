@@ -12,8 +12,8 @@ import pytest
 from command_line import assay
 
 from assay._resources import contract_dir
-from assay.doctor import Weight, examine
-from assay.judging.verdict import Exit
+from assay.onboarding.doctor import Weight, examine
+from assay.rules.verdict import Exit
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 

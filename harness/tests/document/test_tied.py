@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 
 from assay.contract.model import Contract, Source
-from assay.contract.parse import find_contract, parse_contract
+from assay.parsing.parse import find_contract, parse_contract
 
 LINES = Path(__file__).with_name("service.md").read_text("utf-8").splitlines()
 CONTRACTS = {name: parse_contract(find_contract(name)) for name in ("aisp", "pis")}

@@ -16,19 +16,19 @@ from laboratory import Laboratory
 from service import Service
 
 from assay.binding.join import bind, capabilities
-from assay.binding.read import read_target
 from assay.binding.target import Place
 from assay.cli.main import group
 from assay.contract.model import Capability
-from assay.contract.parse import find_contract, parse_contract
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.history import Call
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
-from assay.planning.obligation import bound_clauses
+from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import Disposition, plan
+from assay.preparation.target_file import read_target
 from assay.rules.evidence import evidence_of
+from assay.rules.obligation import bound_clauses
+from assay.rules.verdict import Standing
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.serve import serving
 from assay.testing import accepted, exchange, history
 

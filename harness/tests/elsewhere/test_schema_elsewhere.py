@@ -11,15 +11,15 @@ from laboratory import Laboratory
 from service import Service
 
 from assay.binding.join import bind
-from assay.binding.read import read_target
-from assay.contract.parse import parse_contract
-from assay.execution.environment import set_up
 from assay.fuzzing.limits import SearchLimits
 from assay.fuzzing.schema.generator import Generator
 from assay.fuzzing.schema.search import SchemaSearch
 from assay.fuzzing.search import Search
 from assay.openapi import document
+from assay.parsing.parse import parse_contract
 from assay.planning.plan import plan
+from assay.preparation.target_file import read_target
+from assay.running.environment import set_up
 
 HERE = Path(__file__).parent
 LAB = parse_contract(HERE / "lab.yaml")

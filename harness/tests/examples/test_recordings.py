@@ -4,7 +4,7 @@ import pytest
 from literal_har import entry, standings
 from xs2a_example import CONTRACT, TARGET
 
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 
 BASE = "http://127.0.0.1:8781/v1"
 IBAN, RETURNED = "DE61370400440870507289", "xs2a/request-id.returned/transactions-returned"

@@ -24,7 +24,7 @@ from xs2a_example import (
 from xs2a_found import FOUND, NOT_FOUND
 
 from assay.cli.main import group
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 
 pytestmark = pytest.mark.slow
 

@@ -8,12 +8,12 @@ from nordhafen.application import Bank
 
 from assay._resources import contract_dir
 from assay.binding.join import bind
-from assay.binding.read import read_target
-from assay.contract.parse import parse_contract
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
+from assay.parsing.parse import parse_contract
 from assay.planning.plan import plan
+from assay.preparation.target_file import read_target
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 
 FOLDER = contract_dir() / "examples" / "xs2a"
 CONTRACT, TARGET = FOLDER / "xs2a.yaml", FOLDER / "nordhafen.yaml"

@@ -10,7 +10,7 @@ import pytest
 from command_line import COMMAND, assay
 from kills import Bank
 
-from assay.fleet import cluster
+from assay.extras.fleet import cluster
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 

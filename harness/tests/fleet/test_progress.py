@@ -7,9 +7,9 @@ import pytest
 
 from assay.cli import fleet_progress
 from assay.cli.fleet_progress import FleetProgress
-from assay.fleet import cluster
-from assay.fleet.division import BankTasks
-from assay.fleet.task import FleetTask, TaskProgress
+from assay.extras.fleet import cluster
+from assay.extras.fleet.division import BankTasks
+from assay.extras.fleet.task import FleetTask, TaskProgress
 from assay.report.fleet.values import CellState, FleetCell
 
 

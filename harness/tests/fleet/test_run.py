@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from assay.binding.banks import read_banks
 from assay.errors import InputError
-from assay.fleet.cluster import open_cluster
-from assay.fleet.division import FleetOptions, divide_fleet
-from assay.fleet.run import (
+from assay.extras.fleet.cluster import open_cluster
+from assay.extras.fleet.division import FleetOptions, divide_fleet
+from assay.extras.fleet.run import (
     FILES,
     FleetCallbacks,
     FleetSettings,
@@ -18,10 +17,11 @@ from assay.fleet.run import (
     run_fleet,
     write_fleet,
 )
-from assay.judging.verdict import Exit, Standing
 from assay.judging.waivers import WaiverResult, WaiverState
+from assay.preparation.banks import read_banks
 from assay.report.fleet.changes import read_before
 from assay.report.fleet.values import BankRow, CellState, CellVerdict, FleetCell
+from assay.rules.verdict import Exit, Standing
 
 SOME = "listing or psu-identity"
 LOST = "listing.last-item-lost-with-consent"

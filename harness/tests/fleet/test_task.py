@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from assay.binding.banks import read_banks
-from assay.fleet.division import FleetOptions, divide_fleet
-from assay.fleet.task import STOP, run_task
-from assay.judging.verdict import Exit, Standing
+from assay.extras.fleet.division import FleetOptions, divide_fleet
+from assay.extras.fleet.task import STOP, run_task
+from assay.preparation.banks import read_banks
 from assay.report import read_journal
 from assay.report.fleet.values import CellState
+from assay.rules.verdict import Exit, Standing
 
 SOME = "listing or psu-identity"
 
@@ -116,7 +116,7 @@ def test_a_fault_of_the_harness_quotes_nothing(write, tmp_path, monkeypatch):
     def fail(*_args, **_options):
         raise RuntimeError("s3cr3t")
 
-    monkeypatch.setattr("assay.fleet.task.set_up", fail)
+    monkeypatch.setattr("assay.extras.fleet.task.set_up", fail)
     (task,) = tasks(write({"first": {}}), tmp_path / "out")
     cell = run_task(task)
     assert Exit.FAULT is cell.exit

@@ -3,9 +3,9 @@
 import pytest
 from shipped import bank_of, prepared
 
-from assay.execution.environment import set_up
 from assay.fuzzing.limits import SearchLimits
 from assay.fuzzing.search import Search
+from assay.running.environment import set_up
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from shipped import VARIANTS, prepared
 
 from assay.binding.target import ScaKind
 from assay.errors import CannotArrange, TargetError
-from assay.execution.environment import Environment, MissingSigner
 from assay.fuzzing.limits import limits_of
 from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.shrink import without
 from assay.fuzzing.session import SEARCH_METHODS
 from assay.history import Exchange
+from assay.running.environment import Environment, MissingSigner
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,6 @@ from shipped import VARIANTS
 from suite_runs import run_suites
 
 from assay.binding.target import Safety
-from assay.execution.environment import set_up
-from assay.execution.resumption import read_progress
-from assay.execution.session import Session, run_session
 from assay.fuzzing.findings import SearchRequest
 from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.abstract_step import AbstractStep
@@ -25,9 +22,12 @@ from assay.fuzzing.sequences.sequence_file import RecordedSequence, open_example
 from assay.fuzzing.session import SearchSession
 from assay.history import Call
 from assay.journal.writer import Journal
-from assay.judging.verdict import Exit, Standing
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
 from assay.report import read_journal
+from assay.rules.verdict import Exit, Standing
+from assay.running.environment import set_up
+from assay.running.resumption import read_progress
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving

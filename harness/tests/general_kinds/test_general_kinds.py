@@ -9,16 +9,16 @@ from desk_bank import Desk
 from error_desk import ERROR_FAULTS, ErrorDesk, Fronted
 
 from assay.binding.join import bind
-from assay.binding.read import read_target
 from assay.contexts.covering import Depth
-from assay.contract.parse import parse_contract
-from assay.doctor import examination
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
 from assay.kinds import Standing
+from assay.onboarding.doctor import examination
+from assay.parsing.parse import parse_contract
 from assay.planning.plan import plan
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.preparation.target_file import read_target
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.testing import verdicts
 from assay.traffic.session import open_recording
 

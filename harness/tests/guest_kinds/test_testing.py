@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from parcels_bank import Lockers
 
-from assay.contract.parse import find_contract
 from assay.errors import KindError
 from assay.kinds import (
     Advance,
@@ -32,6 +31,7 @@ from assay.kinds import (
     must_be_served,
     needs,
 )
+from assay.parsing.parse import find_contract
 from assay.rules.kinds import find_kind
 from assay.testing import (
     START,

@@ -6,12 +6,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from assay.binding.join import bind
-from assay.binding.read import read_document
-from assay.contract.files.load import loads
-from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
-from assay.init.defaults import init_defaults
-from assay.init.target_file import render_target_file
+from assay.files.load import loads
+from assay.onboarding.init.defaults import init_defaults
+from assay.onboarding.init.target_file import render_target_file
+from assay.parsing.parse import find_contract, parse_contract
+from assay.preparation.target_file import read_document
 
 CONTRACTS = tuple(parse_contract(find_contract(one)) for one in ("aisp", "pis"))
 TOLD = {

@@ -8,13 +8,13 @@ import pytest
 
 from assay._resources import contract_dir
 from assay.binding.join import bind
-from assay.binding.read import extended, read_target, shipped_file
 from assay.cli.main import group
-from assay.contract.files.load import load
-from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
-from assay.init.defaults import MAX_BYTES, from_swagger, read
-from assay.init.foreign_values import ForeignDocument
+from assay.files.load import load
+from assay.onboarding.init.defaults import MAX_BYTES, from_swagger, read
+from assay.onboarding.init.foreign_values import ForeignDocument
+from assay.parsing.parse import find_contract, parse_contract
+from assay.preparation.target_file import extended, read_target, shipped_file
 
 HERE = Path(__file__).parent
 SHOWN = {"at": "/transactionStatus"}

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from assay.cli.main import group
-from assay.contract.files.load import load
+from assay.files.load import load
 
 CONTRACT = Path(__file__).parents[1] / "general_kinds" / "errors.yaml"
 TEXT = {"type": "string"}

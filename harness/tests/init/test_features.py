@@ -7,12 +7,12 @@ import pytest
 
 from assay.binding.features import BINDING_FEATURES
 from assay.binding.join import bind
-from assay.binding.read import read_target
 from assay.cli.main import group
-from assay.contract.parse import find_contract, parse_contract
-from assay.init.operation_bindings import GUESSES, NOT_GUESSED
+from assay.onboarding.init.operation_bindings import GUESSES, NOT_GUESSED
 from assay.openapi import document
-from assay.planning.prepare import load_target
+from assay.parsing.parse import find_contract, parse_contract
+from assay.preparation.prepare import load_target
+from assay.preparation.target_file import read_target
 
 CONTRACTS = tuple(parse_contract(find_contract(name)) for name in ("aisp", "pis"))
 #: What no document can tell: nothing is ever guessed, only reported as missing.

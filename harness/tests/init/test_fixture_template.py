@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from assay.binding.read import read_target
 from assay.cli.main import group
 from assay.errors import CannotArrange, InputError
 from assay.fixtures.python import open_provider
 from assay.history import Arrange, Holding
 from assay.planning.plan import Disposition
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.preparation.target_file import read_target
 
 #: The skeleton as it is written; both type checkers of the gate read it.
 SKELETON = Path(__file__).parent / "skeleton/my_bank_fixtures.py"

@@ -11,13 +11,13 @@ import pytest
 from command_line import assay
 
 from assay.binding.join import bind
-from assay.binding.read import read_target
 from assay.cli.main import group
-from assay.contract.files.load import load
-from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
+from assay.files.load import load
 from assay.openapi import document
-from assay.planning.prepare import load_target
+from assay.parsing.parse import find_contract, parse_contract
+from assay.preparation.prepare import load_target
+from assay.preparation.target_file import read_target
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import BASE_PATHS, DIALECTS
 from assay.sandbox.serve import serving

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from assay.cli.main import group
 from assay.errors import InputError
-from assay.init.kind_template import kind_files
+from assay.onboarding.init.kind_template import kind_files
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from assay.cli.main import group
-from assay.contract.files.load import load
-from assay.planning.prepare import prepare
+from assay.files.load import load
+from assay.preparation.prepare import prepare
 
 CONTRACT = """\
 assay: 1

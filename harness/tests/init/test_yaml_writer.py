@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.contract.files.load import loads
-from assay.init.yaml_writer import YamlEntry, gap, render
+from assay.files.load import loads
+from assay.onboarding.init.yaml_writer import YamlEntry, gap, render
 
 TEXTS = [
     *("plain", "/a/b", "/a/{b}", "/a: b", "{a}", "[a", "]", "a, b", "a: b", "a #b", "# a", "- a"),

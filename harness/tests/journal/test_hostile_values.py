@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from assay.execution.environment import set_up
-from assay.execution.session import RunResult, Session, run_session
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
 from assay.report import read_journal
+from assay.rules.verdict import Standing
+from assay.running.environment import set_up
+from assay.running.session import RunResult, Session, run_session
 from assay.sandbox.app import make_app
 from assay.traffic.session import open_recording
 

@@ -18,11 +18,11 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from assay.execution.environment import set_up
-from assay.execution.session import RunResult, Session, run_session
 from assay.journal.writer import Journal
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
 from assay.report import FORMATS, read_journal, render
+from assay.running.environment import set_up
+from assay.running.session import RunResult, Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.messages import Answer, Request
 from assay.sandbox.policies import SOUND, Policies

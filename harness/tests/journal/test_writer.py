@@ -26,7 +26,7 @@ from assay.history import (
 )
 from assay.journal.lines import encode_line, parse, raw_lines
 from assay.journal.writer import Journal
-from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
+from assay.rules.verdict import Agreement, Evidence, Standing, Verdict
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
 IBAN = "FR7630001007941234567890185"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from assay.judging.assembly import VerdictAssembly
-from assay.judging.verdict import Standing, Verdict
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.rules.verdict import Standing, Verdict
 
 OFFERED, NOT_OFFERED = (
     f"pis/payment-types/instant-{which}" for which in ("offered", "not-offered")

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from assay.binding.target import Auth, AuthKind, Target, TransportKind
-from assay.execution.environment import set_up
-from assay.execution.session import RunResult, Session, run_session
 from assay.history import Accepted, Call, Cause, Exchange, Indeterminate, Rejected, Wire
 from assay.journal.writer import Journal
 from assay.judging.corrections import (
@@ -19,8 +17,10 @@ from assay.judging.corrections import (
     discount_rejected,
     rejected_token,
 )
-from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.rules.verdict import Agreement, Evidence, Standing, Verdict
+from assay.running.environment import set_up
+from assay.running.session import RunResult, Session, run_session
 from assay.sandbox.app import make_app
 
 AISP = prepare(("aisp",), None).plan.contracts["aisp"].operations["accounts"]

@@ -10,8 +10,6 @@ import httpx
 import pytest
 from support.static_mock import mock, target_file
 
-from assay.execution.environment import set_up
-from assay.execution.session import RunResult, Session, run_session
 from assay.history import (
     Accepted,
     Call,
@@ -27,8 +25,10 @@ from assay.history import (
 )
 from assay.journal.writer import Journal
 from assay.judging.static_answers import StaticWatch, discount_static
-from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.rules.verdict import Agreement, Evidence, Standing, Verdict
+from assay.running.environment import set_up
+from assay.running.session import RunResult, Session, run_session
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
 ITEMS = (Item(key="A"),)

@@ -14,8 +14,8 @@ from assay.judging.exit_policy import (
     decide_exit,
     read_floor,
 )
-from assay.judging.verdict import OPEN, Standing
 from assay.judging.waivers import WaiverResult, WaiverState
+from assay.rules.verdict import OPEN, Standing
 
 C, V, W, U, D, N, P = (
     Standing.CONFORMS,

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from assay.contract.parse import find_contract, parse_contract
 from assay.history import Call, Cause, Effect, Effects, Indeterminate, Item, State
 from assay.judging.judge import Undecided, why_undecided
-from assay.planning.obligation import bound_clauses, obligations
+from assay.parsing.parse import find_contract, parse_contract
+from assay.rules.obligation import bound_clauses, obligations
 from assay.testing import accepted, exchange, failed, history, refused
 
 PIS = parse_contract(find_contract("pis"))

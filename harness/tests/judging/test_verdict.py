@@ -2,16 +2,7 @@
 
 import pytest
 
-from assay.judging.verdict import (
-    Agreement,
-    Evidence,
-    Exit,
-    Standing,
-    Verdict,
-    explain,
-    tally,
-    weigh,
-)
+from assay.rules.verdict import Agreement, Evidence, Exit, Standing, Verdict, explain, tally, weigh
 
 YES, NO, OPEN = Agreement.AGREES, Agreement.DISAGREES, Agreement.UNCLEAR
 

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 from assay.binding.target import Waiver
-from assay.judging.verdict import Standing, Verdict
 from assay.judging.waivers import WaiverState, apply_waivers, state_on, waiver_results
+from assay.rules.verdict import Standing, Verdict
 
 TODAY = date(2026, 9, 16)
 NAME = "aisp/quota/next-day"

@@ -18,8 +18,6 @@ from file_mutations import mutated_bytes, mutated_tree, written
 from shipped import bank_of, prepared
 
 from assay._resources import contract_dir
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.actions import gather_actions
 from assay.fuzzing.sequences.sequence_file import RecordedSequence, write
@@ -27,8 +25,10 @@ from assay.history import Call
 from assay.journal.writer import Journal
 from assay.openapi import document
 from assay.planning.plan import Shard
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
 from assay.report import FORMATS
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 
 TESTS = Path(__file__).parents[1]
 #: Exit codes of a command that reads, of one that judges, and of one that tests a sound bank.

@@ -16,9 +16,9 @@ from referencing.jsonschema import DRAFT202012
 
 from assay._resources import contract_dir
 from assay.binding.join import bind
-from assay.contract.parse import find_contract, parse_contract
 from assay.openapi import document
-from assay.planning.prepare import load_target
+from assay.parsing.parse import find_contract, parse_contract
+from assay.preparation.prepare import load_target
 from assay.rules.formats import FORMATS
 
 ELSEWHERE = Path(__file__).parents[1] / "elsewhere"

@@ -10,10 +10,10 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from assay._resources import contract_dir
 from assay.binding.join import bind
-from assay.binding.read import read_target
-from assay.contract.parse import parse_contract
 from assay.openapi import document
-from assay.planning.prepare import load_target
+from assay.parsing.parse import parse_contract
+from assay.preparation.prepare import load_target
+from assay.preparation.target_file import read_target
 from assay.rules import parameters
 from assay.rules.rule import Kind
 

@@ -7,10 +7,10 @@ import pytest
 
 from assay.binding.features import BINDING_FEATURES
 from assay.binding.join import bind
-from assay.binding.read import find_target, read_document
-from assay.contract.files.load import dump, load, loads
-from assay.contract.parse import find_contract, parse_contract
+from assay.files.load import dump, load, loads
 from assay.openapi import document
+from assay.parsing.parse import find_contract, parse_contract
+from assay.preparation.target_file import find_target, read_document
 
 CONTRACTS = tuple(parse_contract(find_contract(name)) for name in ("aisp", "pis"))
 #: What the sandbox leaves as it is in the contract, bound otherwise for one operation.

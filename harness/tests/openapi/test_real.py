@@ -10,12 +10,12 @@ from quay_bank import Bank as Quay
 from service import Service
 
 from assay.binding.target import TransportKind
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.planning.plan import plan
-from assay.planning.prepare import selector
+from assay.preparation.prepare import selector
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import NEUTRAL, PIS_NEUTRAL
 from assay.sandbox.mutants.accounts import FIELDS

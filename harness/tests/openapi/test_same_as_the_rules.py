@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from assay.binding.decode import body_of, decode
 from assay.history import Call, Exchange, History, Owned, Subject, Wire
-from assay.judging.verdict import Agreement
 from assay.openapi import document
-from assay.planning.obligation import bound_clauses
+from assay.rules.obligation import bound_clauses
+from assay.rules.verdict import Agreement
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
 #: What may stand in any field: right, wrong, nothing, of another type.

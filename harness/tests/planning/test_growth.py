@@ -10,7 +10,7 @@ import pytest
 from command_line import assay
 
 from assay.contexts.covering import Depth
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
 
 #: The most that the calls may grow for four times the rules. A quadratic part shows early.
 MOST = 4.2

@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.binding.read import read_document
-from assay.contract.files.load import loads
+from assay.files.load import loads
+from assay.preparation.target_file import read_document
 
 FILE = "assay: 1\ntarget: t\ntransport: http\nbase_url: https://bank.example\n"
 

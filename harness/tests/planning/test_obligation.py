@@ -1,9 +1,9 @@
 """The obligations of a contract: one for each facet, one for each open point."""
 
 from assay.contract.model import Level
-from assay.contract.parse import find_contract, parse_contract
-from assay.planning.obligation import UNSPECIFIED, bound_clauses, obligations, tpp_obligations
+from assay.parsing.parse import find_contract, parse_contract
 from assay.rules.kinds import KINDS, kind_of
+from assay.rules.obligation import UNSPECIFIED, bound_clauses, obligations, tpp_obligations
 
 AISP = parse_contract(find_contract("aisp"))
 ALL = obligations(AISP)

@@ -7,13 +7,13 @@ import pytest
 
 from assay.binding.features import BINDING_FEATURES
 from assay.binding.join import bind
-from assay.binding.read import find_target, read_target
 from assay.binding.target import FixtureKind
 from assay.contract.model import Capability
-from assay.contract.parse import find_contract, parse_contract
 from assay.history import Advance
-from assay.judging.verdict import Standing
+from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import Disposition, plan, restrict, script_of
+from assay.preparation.target_file import find_target, read_target
+from assay.rules.verdict import Standing
 
 AISP = parse_contract(find_contract("aisp"))
 SANDBOX = read_target(find_target("sandbox"))

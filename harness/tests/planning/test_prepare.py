@@ -9,7 +9,7 @@ import pytest
 from assay._resources import contract_dir
 from assay.binding.target import TransportKind
 from assay.errors import InputError
-from assay.planning.prepare import load_target, matching, prepare, selector
+from assay.preparation.prepare import load_target, matching, prepare, selector
 
 
 def test_the_shipped_run() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.contexts.covering import Depth
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
 
 CREATED = "{kind: control, offers: [psu, roster, consent, clock]}"
 LISTED = "{kind: roles, offers: [psu], roles: {alice: {token_env: T, owns: [{resource: account, key: A1}]}}}"

@@ -9,8 +9,8 @@ from assay.binding.security import Budget
 from assay.contexts.covering import Depth
 from assay.errors import InputError
 from assay.planning.plan import Shard
-from assay.planning.prepare import load_target, prepare
 from assay.planning.shards import check_divisible, divide, part_of, read_shard, share, with_share
+from assay.preparation.prepare import load_target, prepare
 
 FEW = "quota or listing or execution or unspecified"
 

@@ -4,14 +4,14 @@ from collections import Counter
 
 import pytest
 
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.history import Authorise, Authorised
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.planning.plan import count_signatures, restrict, signatures_in
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
 from assay.rules.dry_run import MOST
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 
 
 class SignatureCounter(Journal):

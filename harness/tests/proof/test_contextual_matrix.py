@@ -3,7 +3,7 @@
 import pytest
 
 from assay.cli.prove import contextual_lines
-from assay.contextual_matrix import (
+from assay.proof.contextual_matrix import (
     ELSEWHERE,
     ContextualMatrix,
     ContextualRow,
@@ -11,7 +11,7 @@ from assay.contextual_matrix import (
     pairs,
     prove_contexts,
 )
-from assay.contextual_neutral import NeutralRow
+from assay.proof.contextual_neutral import NeutralRow
 
 
 def rows(*chosen):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from assay.contexts.covering import Depth
-from assay.contextual_neutral import planned, prove_neutral, run_in_contexts
+from assay.proof.contextual_neutral import planned, prove_neutral, run_in_contexts
 from assay.sandbox.mutants.bundles import blamed, bundles, replaced, together
 from assay.sandbox.policies import SOUND
 
@@ -42,7 +42,7 @@ def test_a_variant_that_turns_red_is_named(monkeypatch):
     def run(policies, _plan):
         return 10, frozenset({"aisp/a/b"} if places <= replaced(SOUND, policies) else ())
 
-    monkeypatch.setattr("assay.contextual_neutral.run_in_contexts", run)
+    monkeypatch.setattr("assay.proof.contextual_neutral.run_in_contexts", run)
     names = {each.id for each in bundles()[0]}
     shown = []
     (row,) = prove_neutral(names.__contains__, workers=1, on_row=shown.append)

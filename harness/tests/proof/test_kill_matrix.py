@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.prove import markdown_lines
-from assay.kill_matrix import RAN, count, prove, run_on_bank
+from assay.proof.kill_matrix import RAN, count, prove, run_on_bank
 from assay.sandbox.mutants.bundles import blamed, bundles, together
 
 #: Whether every trial is run on every bank.
@@ -88,7 +88,7 @@ def lines(page):
 def test_no_worker_outlives_its_command(number):
     """Whatever signal ends the command, its workers end, too, in the middle of their work."""
     code = (
-        "import os, sys, time; from assay.kill_matrix import processes;"
+        "import os, sys, time; from assay.proof.kill_matrix import processes;"
         "pool = processes(2); work = [pool.submit(time.sleep, 600) for _ in range(2)];"
         "os.write(int(sys.argv[1]), b'x'); time.sleep(600)"
     )

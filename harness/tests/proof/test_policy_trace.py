@@ -5,9 +5,8 @@ from types import MappingProxyType
 
 import pytest
 
-from assay import kill_matrix
-from assay.execution.ambient import ambient_obligations
-from assay.kill_matrix import (
+from assay.proof import kill_matrix
+from assay.proof.kill_matrix import (
     ChangedBank,
     MatrixRow,
     Trace,
@@ -18,6 +17,7 @@ from assay.kill_matrix import (
     trials_of,
     variants,
 )
+from assay.running.ambient import ambient_obligations
 from assay.sandbox.mutants import Mutant
 from assay.sandbox.policies import SOUND, put
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from assay.contract.parse import parse_contract
+from assay.parsing.parse import parse_contract
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL
 from assay.sandbox.policies import SOUND

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from suite_runs import run_suites
 
-from assay.planning.prepare import load_target
+from assay.preparation.prepare import load_target
 from assay.pytest_plugin.suites import serial_reason
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving

@@ -16,8 +16,8 @@ import pytest
 from suite_runs import run_suites
 
 from assay._resources import suites_dir
-from assay.kill_matrix import reference
-from assay.planning.prepare import load_target
+from assay.preparation.prepare import load_target
+from assay.proof.kill_matrix import reference
 from assay.pytest_plugin.suites import check_relayed, trial_scheduler
 from assay.report import read_journal
 from assay.rules.kinds import KINDS

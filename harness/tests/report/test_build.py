@@ -6,8 +6,8 @@ import pytest
 
 from assay.errors import JournalError
 from assay.journal import lines as lines_module
-from assay.judging.verdict import Standing
 from assay.report import read_journal
+from assay.rules.verdict import Standing
 
 NAME = "aisp/batch-quota/next-day"
 

@@ -9,18 +9,18 @@ from command_line import assay
 from shipped import bank_of
 
 from assay.errors import InputError, JournalError
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal as RunJournal
-from assay.judging.verdict import Exit, Standing
 from assay.judging.waivers import WaiverResult, WaiverState
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
 from assay.report import render
 from assay.report.build import read_journal
 from assay.report.comparison.compare import compare
 from assay.report.comparison.formats import DEFAULT, FORMATS, exit_of_comparison
 from assay.report.comparison.read import read_run
 from assay.report.comparison.values import Category, ComparedObligation, ComparedRun
+from assay.rules.verdict import Exit, Standing
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.mutants import MUTANTS
 
 #: Clauses whose trials are short.

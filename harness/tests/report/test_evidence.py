@@ -7,16 +7,16 @@ import pytest
 from command_line import assay
 from shipped import bank_of
 
-from assay.execution.environment import set_up
-from assay.execution.session import Options, Session, run_session
 from assay.journal.writer import Journal
-from assay.judging.verdict import Agreement, Evidence, Standing
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
 from assay.report import read_journal, render
 from assay.report.causes import by_cause
 from assay.report.exchange_text import curl_command, exchange_lines
 from assay.report.timeline import KEPT_ENTRIES, EntryKind
 from assay.report.views import EvidenceRole, card_lines, make_card
+from assay.rules.verdict import Agreement, Evidence, Standing
+from assay.running.environment import set_up
+from assay.running.session import Options, Session, run_session
 
 
 def run(folder, mutant, keywords):

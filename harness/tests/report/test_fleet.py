@@ -9,7 +9,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from assay._resources import contract_dir
-from assay.judging.verdict import Exit, Standing
 from assay.report.fleet import changes, html_fleet, json_fleet, text
 from assay.report.fleet.values import (
     BankRow,
@@ -20,6 +19,7 @@ from assay.report.fleet.values import (
     by_obligation,
     gravest,
 )
+from assay.rules.verdict import Exit, Standing
 
 GOOD, BAD, OPEN = Standing.CONFORMS, Standing.VIOLATES, Standing.UNVERIFIED
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7 * 7 }}[bold]"

@@ -10,8 +10,6 @@ from shipped import bank_of
 
 from assay.binding.target import Waiver
 from assay.errors import InputError, JournalError
-from assay.execution.environment import set_up
-from assay.execution.session import Options, Session, run_session
 from assay.journal.writer import Journal
 from assay.judging.exit_policy import ExitPolicy
 from assay.judging.observations import (
@@ -19,12 +17,14 @@ from assay.judging.observations import (
     ShardObservations,
 )
 from assay.judging.static_answers import AnswersSeen, StaticWatch
-from assay.judging.verdict import Agreement, Evidence, Exit, Standing, Verdict
 from assay.planning.plan import Shard
-from assay.planning.prepare import prepare
 from assay.planning.shards import divide
+from assay.preparation.prepare import prepare
 from assay.report import read_journal
 from assay.report.merge import merge
+from assay.rules.verdict import Agreement, Evidence, Exit, Standing, Verdict
+from assay.running.environment import set_up
+from assay.running.session import Options, Session, run_session
 from assay.sandbox.app import make_app
 from assay.traffic.session import open_recording
 

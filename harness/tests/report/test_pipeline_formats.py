@@ -20,11 +20,11 @@ from support.consumers import (
 )
 
 from assay._resources import contract_dir
-from assay.judging.verdict import Standing
 from assay.report import FORMATS
 from assay.report.formats import code_quality, ctrf, github_annotations, har, open_metrics, sarif
 from assay.report.formats.pipeline import FilePlaces, fingerprint
 from assay.report.journal_exchanges import trial_seconds
+from assay.rules.verdict import Standing
 
 MANUAL = Path(__file__).parents[3] / "reports" / "README.md"
 HOSTILE = (

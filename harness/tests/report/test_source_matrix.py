@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.judging.verdict import Standing
 from assay.report.source_matrix import Coverage, source_matrices
+from assay.rules.verdict import Standing
 
 OUTLINE = {
     "sections": [

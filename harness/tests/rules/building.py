@@ -9,7 +9,6 @@ from datetime import date, datetime, timedelta
 from itertools import count
 from zoneinfo import ZoneInfo
 
-from assay.contract.parse import find_contract, parse_contract
 from assay.history import (
     Accepted,
     Advance,
@@ -28,9 +27,10 @@ from assay.history import (
     Unavailable,
     Wire,
 )
-from assay.planning.obligation import obligations
+from assay.parsing.parse import find_contract, parse_contract
 from assay.rules.clauses import surely_listed
 from assay.rules.kinds import kind_of
+from assay.rules.obligation import obligations
 
 PARIS = ZoneInfo("Europe/Paris")
 #: A quiet Wednesday morning.

@@ -42,7 +42,7 @@ from orders import (
 )
 
 from assay.history import Advanced, Authorised, Ending, Exchange, History, Malformed, Subject, Token
-from assay.rules.kinds.addressed import similar_key
+from assay.rules.kinds.reading.addressed import similar_key
 
 #: Each chapter begins at the hour of the maintenance, on another day than that.
 BEGIN = AT.replace(hour=2)

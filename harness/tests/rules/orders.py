@@ -10,7 +10,6 @@ from itertools import count
 
 from building import AT, PARIS, ask
 
-from assay.contract.parse import find_contract, parse_contract
 from assay.history import (
     Accepted,
     Authorise,
@@ -28,6 +27,7 @@ from assay.history import (
     Wire,
     Withdrawn,
 )
+from assay.parsing.parse import find_contract, parse_contract
 from assay.rules.kinds import kind_of
 
 PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)

@@ -4,12 +4,12 @@ from dataclasses import replace
 from functools import cache
 
 from assay.binding.join import bind
-from assay.binding.read import find_target, read_target
-from assay.contract.parse import find_contract, parse_contract
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
+from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import plan
+from assay.preparation.target_file import find_target, read_target
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 

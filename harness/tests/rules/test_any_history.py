@@ -27,7 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.history import Accepted, Advanced, Item, Malformed
-from assay.judging.verdict import Agreement
+from assay.rules.verdict import Agreement
 
 KEYS = ["A1", "A2", "C1", "B1", "nobody's"]
 TRAITS = st.dictionaries(

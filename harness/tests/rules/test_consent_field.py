@@ -20,7 +20,7 @@ from assay.history import (
     Wire,
 )
 from assay.rules.clauses import conditional_fields
-from assay.rules.kinds.consent_field import ConsentField
+from assay.rules.kinds.consents.consent_field import ConsentField
 from assay.testing import (
     START,
     accepted,

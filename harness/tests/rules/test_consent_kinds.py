@@ -7,7 +7,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from assay.contract.parse import parse_contract
 from assay.history import (
     Accepted,
     Authorise,
@@ -25,6 +24,7 @@ from assay.history import (
     Subject,
     Wire,
 )
+from assay.parsing.parse import parse_contract
 from assay.rules.consented_lists import without_unconsented
 from assay.rules.consents import Consents
 from assay.rules.evidence import checked

@@ -40,9 +40,9 @@ from assay.history import (
     Subject,
     Withdrawn,
 )
-from assay.judging.verdict import Agreement, Standing
-from assay.rules.kinds import consistent
+from assay.rules.kinds.requests import consistent
 from assay.rules.state import answers
+from assay.rules.verdict import Agreement, Standing
 
 FRESH = owner("psu", account("A1"))
 LIVED = owner("psu", account("A1"), fresh=False)

@@ -25,7 +25,7 @@ from orders import (
 
 from assay.cli.plan import plan_lines
 from assay.history import Authorise, Call, Code, Decision, Ending, Owned
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
 
 CASH, USUAL = "categoryPurpose-CASH", "categoryPurpose-not-CASH"
 HOUR = 3600

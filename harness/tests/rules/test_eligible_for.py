@@ -10,7 +10,7 @@ from playing import calls, carrying_out, paid, play, price
 from assay.history import Authorise
 from assay.rules.formats import is_iban
 from assay.rules.kinds import kind_of
-from assay.rules.kinds.eligible_for import ORDINARY, stranger
+from assay.rules.kinds.access.eligible_for import ORDINARY, stranger
 
 PSU = owner(
     "psu",

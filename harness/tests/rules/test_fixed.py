@@ -24,7 +24,7 @@ from orders import (
 )
 
 from assay.history import Accepted, Arrange, Call, Exchange, Malformed
-from assay.judging.verdict import Agreement
+from assay.rules.verdict import Agreement
 
 
 def says(*events, clause="charge-bearer", **changed):

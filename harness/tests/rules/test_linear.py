@@ -14,8 +14,8 @@ from chapters import accounts, long, payments
 from orders import PIS
 
 from assay.history import Effects, Exchange, History
-from assay.planning.obligation import bound_clauses
 from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request
+from assay.rules.obligation import bound_clauses
 
 #: From so many chapters to so many: three of them near the beginning, and three later.
 EARLY, LATE = (2, 5), (12, 15)

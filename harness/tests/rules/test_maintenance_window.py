@@ -7,7 +7,7 @@ import pytest
 from building import AISP, AT, FAILED, LOST, NO, PARIS, ask, check, listed, ruled
 
 from assay.rules.clauses import clauses_of
-from assay.rules.kinds.maintenance_window import MaintenanceWindow
+from assay.rules.kinds.access.maintenance_window import MaintenanceWindow
 
 DATA = listed("A1")
 QUIET = ask("accounts", DATA)

@@ -27,7 +27,7 @@ from orders import (
 )
 
 from assay.history import Accepted, Arrange, Call, Ending, Exchange, Lacking, Malformed
-from assay.judging.verdict import Agreement
+from assay.rules.verdict import Agreement
 
 FIELDS = ("chargeBearer", "categoryPurpose", "creditorAccount", "successfulReportUrl")
 #: One value for each way of being wrong, where a text is right; None stands for no field at all.

@@ -29,7 +29,7 @@ from playing import calls, carrying_out, paid, play, price
 
 from assay.contract.model import Capability
 from assay.history import Arrange, Authorise, Ending, Lack, Lacking, Malformed
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 
 LATER = "2026-09-19"
 DEFERRED = make(mode="deferred", date=LATER)

@@ -18,10 +18,10 @@ from assay.history import (
     Owned,
     Subject,
 )
-from assay.judging.verdict import Agreement
 from assay.rules import steps
 from assay.rules.consent_probes import probe_of
 from assay.rules.rule import Scenario
+from assay.rules.verdict import Agreement
 
 FACETS = facets()
 IDS = [one.id for one, _ in FACETS]

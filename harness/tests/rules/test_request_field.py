@@ -10,7 +10,7 @@ import pytest
 from assay.history import Call, Item, State, Subject
 from assay.history.events import Masked
 from assay.rules import clauses
-from assay.rules.kinds.request_field import TPP_FACET
+from assay.rules.kinds.requests.request_field import TPP_FACET
 from assay.testing import START, accepted, evidence, exchange, history, kind_in, problems, refused
 
 DESK = Path(__file__).parents[1] / "general_kinds" / "desk.yaml"

@@ -8,7 +8,7 @@ import pytest
 from assay.history import Call, Malformed
 from assay.history.events import Masked
 from assay.rules import clauses
-from assay.rules.kinds.required import TPP_FACET
+from assay.rules.kinds.requests.required import TPP_FACET
 from assay.testing import (
     accepted,
     evidence,

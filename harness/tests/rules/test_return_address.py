@@ -22,10 +22,10 @@ from orders import (
 )
 from screens import BACK, CONFIRMED, DISCONNECTED, REFUSED, STOPPED, Signing, story
 
-from assay.contract.files.load import loads
-from assay.contract.parse import find_contract, parse_document
 from assay.errors import InputError
+from assay.files.load import loads
 from assay.history import Decision
+from assay.parsing.parse import find_contract, parse_document
 from assay.rules.lifecycle.request_queries import same_url
 
 QUERY = "https://tpp.example/back?state=4711&x=%C3%A9"

@@ -5,11 +5,11 @@ from collections import defaultdict
 import pytest
 from building import AISP, Obliging
 
-from assay.contract.files.load import loads
-from assay.contract.parse import find_contract, parse_contract, parse_document
 from assay.errors import InputError
-from assay.planning.obligation import obligations
+from assay.files.load import loads
+from assay.parsing.parse import find_contract, parse_contract, parse_document
 from assay.rules.clauses import clauses_of
+from assay.rules.obligation import obligations
 
 #: Every operation, mode and word here is the beginning of another, or another facet's name.
 CONTRACT = """

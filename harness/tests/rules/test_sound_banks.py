@@ -34,7 +34,7 @@ from orders import (
 )
 
 from assay.history import Ending, Exchange
-from assay.judging.verdict import Agreement
+from assay.rules.verdict import Agreement
 
 HOURS_72 = timedelta(hours=72)
 MODES = ("immediate", "instant", "deferred")

@@ -36,7 +36,7 @@ from screens import (
 )
 
 from assay.history import Accepted, Advance, Code, Decision, Item
-from assay.rules.kinds.timeout import CLEAR, NEAR
+from assay.rules.kinds.requests.timeout import CLEAR, NEAR
 
 #: Four and thirty minutes, and a second less and more.
 LESS, LIMIT, MORE = 3 + 59 / 60, 4, 4 + 1 / 60

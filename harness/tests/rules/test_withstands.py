@@ -7,7 +7,7 @@ from building import BROKEN, FAILED, LOST, NO, UNKNOWN
 from orders import check, make, modify, payer, ruled, shown
 from playing import calls, paid, play, price
 
-from assay.rules.kinds.withstands import STRANGE, STRANGE_ADDRESSES
+from assay.rules.kinds.requests.withstands import STRANGE, STRANGE_ADDRESSES
 
 
 def says(*events):

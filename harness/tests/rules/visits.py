@@ -1,8 +1,8 @@
 """A small contract about visits that are ordered, for conditions that no shipped contract has."""
 
-from assay.contract.files.load import loads
-from assay.contract.parse import parse_document
-from assay.rules.kinds import decision
+from assay.files.load import loads
+from assay.parsing.parse import parse_document
+from assay.rules.kinds.requests import decision
 
 CONTRACT = """
 assay: 1

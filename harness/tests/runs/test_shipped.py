@@ -10,11 +10,11 @@ from command_line import assay
 from nights import NIGHTS, beginning
 
 from assay.cli.plan import plan_lines
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
-from assay.judging.verdict import Exit, Standing
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.rules.verdict import Exit, Standing
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.calendar import SUNDAY_NIGHT
 from assay.sandbox.serve import serving

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
-from assay.planning.prepare import Prepared, prepare
+from assay.preparation.prepare import Prepared, prepare
+from assay.rules.verdict import Standing
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import DIALECTS
 from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS

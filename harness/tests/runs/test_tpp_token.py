@@ -3,12 +3,12 @@
 import pytest
 
 from assay.cli.start import main
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
 from assay.planning.plan import Disposition
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.rules.verdict import Standing
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 
 #: The sandbox, which gives no token to a TPP any more.

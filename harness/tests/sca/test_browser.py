@@ -19,12 +19,12 @@ import pytest
 from assay.binding.encode import Access
 from assay.binding.target import Sca, ScaKind, Target, TransportKind
 from assay.errors import CannotArrange, InputError
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.history import Authorise, Code, Decision, Ending
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.rules.verdict import Standing
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.sca import chromium as driver

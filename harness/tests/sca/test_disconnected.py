@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from assay._resources import contract_dir
-from assay.binding.read import read_target
 from assay.binding.target import PageMatcher
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.history import Wire
 from assay.journal.writer import Journal
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.preparation.target_file import read_target
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants.payments import PIS_MUTANTS
 from assay.sandbox.policies import SOUND, Policies

@@ -36,15 +36,15 @@ from assay.cli.plan import plan_lines
 from assay.cli.progress import Progress
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, InputError
-from assay.execution.environment import Environment, set_up
-from assay.execution.executor import run_probe
-from assay.execution.session import Session, run_session
 from assay.fixtures.protocol import ReadOnlyFixture
 from assay.history import Authorise, Call, Code, Decision, Ending
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
 from assay.planning.plan import Plan, count_signatures, plan, restrict
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.rules.verdict import Standing
+from assay.running.environment import Environment, set_up
+from assay.running.executor import run_probe
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.sca.manual import CallbackServer, ManualSigner, announcement, open_callback_server

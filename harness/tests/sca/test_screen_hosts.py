@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 import pytest
 
 from assay.binding.encode import Access
-from assay.binding.read import read_target
 from assay.binding.security import Auth, AuthKind, OAuth
 from assay.binding.target import Sca, ScaKind, Target, TransportKind
 from assay.errors import InputError
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.fixtures.providers import MissingFixtures
 from assay.history import Authorise
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.preparation.target_file import read_target
+from assay.rules.verdict import Standing
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND, put
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.binding.read import read_target
 from assay.binding.target import Sca, ScaKind, Target
 from assay.errors import InputError
+from assay.preparation.target_file import read_target
 
 HTTP = "assay: 1\ntarget: t\ntransport: http\nbase_url: https://bank.example\n"
 EMBEDDED = HTTP.replace("http\n", "embedded\n")

@@ -7,18 +7,18 @@ from functools import cache
 import pytest
 
 from assay.binding.join import bind
-from assay.binding.read import find_target, read_target
 from assay.contexts.covering import Depth
-from assay.contract.parse import find_contract, parse_contract
-from assay.execution.contextual import run_contexts
-from assay.execution.environment import set_up
-from assay.execution.session import Session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
-from assay.kill_matrix import variants
+from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import plan, restrict
+from assay.preparation.target_file import find_target, read_target
+from assay.proof.kill_matrix import variants
+from assay.rules.verdict import Standing
+from assay.running.contextual import run_contexts
+from assay.running.environment import set_up
+from assay.running.session import Session
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 

@@ -8,18 +8,18 @@ from cents_bank import CentsBank
 
 from assay.binding.amounts import from_units, in_units
 from assay.binding.join import bind
-from assay.binding.read import extended, read_document
 from assay.binding.spelling import Place, Spelling
-from assay.contract.files.load import loads
-from assay.contract.parse import find_contract, parse_contract
-from assay.doctor import examination
 from assay.errors import InputError
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
+from assay.files.load import loads
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
+from assay.onboarding.doctor import examination
+from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import plan
-from assay.planning.prepare import Prepared
+from assay.preparation.prepare import Prepared
+from assay.preparation.target_file import extended, read_document
+from assay.rules.verdict import Standing
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import PIS_MUTANTS
 from assay.sandbox.policies import SOUND

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from assay.binding.read import read_target
 from assay.cli.main import group
 from assay.errors import InputError
+from assay.preparation.target_file import read_target
 
 HERE = Path(__file__).parent
 TARGET = HERE / "kestrel-target.yaml"

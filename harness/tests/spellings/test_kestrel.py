@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from kestrel_bank import Kestrel
 
 from assay.cli.main import group
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 from assay.testing import verdicts
 
 HERE = Path(__file__).parent

@@ -8,13 +8,13 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from sister_bank import Bank
 
 from assay.binding.join import bind
-from assay.binding.read import read_document
-from assay.contract.files.load import loads
 from assay.contract.model import Party
-from assay.contract.parse import parse_document
 from assay.errors import InputError
-from assay.judging.verdict import Standing
+from assay.files.load import loads
 from assay.openapi import document
+from assay.parsing.parse import parse_document
+from assay.preparation.target_file import read_document
+from assay.rules.verdict import Standing
 from assay.testing import verdicts
 
 HERE = Path(__file__).parent

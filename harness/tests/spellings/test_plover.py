@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from plover_bank import Plover
 
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 from assay.testing import verdicts
 
 HERE = Path(__file__).parent

@@ -4,12 +4,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.rules.verdict import Standing
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 

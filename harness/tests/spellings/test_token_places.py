@@ -13,19 +13,19 @@ from osprey_bank import AnyTicket, Echoing, NoGate, OpenPages, Osprey, Querying
 
 from assay.binding.encode import Access, encode
 from assay.binding.join import bind
-from assay.binding.read import read_document
 from assay.binding.token_places import forged
 from assay.cli.main import group
-from assay.contract.files.load import loads
-from assay.contract.parse import parse_document
 from assay.errors import InputError
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
+from assay.files.load import loads
 from assay.history import Call, Malformed, Token
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
 from assay.openapi import document
+from assay.parsing.parse import parse_document
 from assay.planning.plan import plan
+from assay.preparation.target_file import read_document
+from assay.rules.verdict import Standing
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 
 HERE = Path(__file__).parent
 TOKENS = """\

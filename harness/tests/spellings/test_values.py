@@ -14,15 +14,15 @@ from assay.binding.arguments import arguments
 from assay.binding.encode import Access, encode
 from assay.binding.join import bind
 from assay.binding.pointer import MISSING, ElementPointer, find
-from assay.binding.read import read_document, read_target
 from assay.binding.values import RequestValues, filled
-from assay.contract.files.load import loads
 from assay.contract.model import Operation
-from assay.contract.parse import parse_contract
 from assay.errors import InputError
+from assay.files.load import loads
 from assay.history import Owned, Subject
 from assay.kinds import Call
 from assay.openapi import document
+from assay.parsing.parse import parse_contract
+from assay.preparation.target_file import read_document, read_target
 from assay.rules.lifecycle.other_values import OTHER, difference, others
 from assay.testing import (
     START,

@@ -7,7 +7,7 @@ from literal_har import entry, standings, violated, write
 
 from assay.contract.model import Party
 from assay.history import Exchange, State, Submitted
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 from assay.traffic import stored_history
 from assay.traffic.session import open_recording
 

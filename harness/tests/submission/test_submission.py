@@ -11,23 +11,23 @@ from click.testing import CliRunner
 from merlin_bank import Merlin
 
 from assay.binding.join import bind
-from assay.binding.read import read_target
 from assay.binding.spelling import Place
 from assay.cli.main import group
 from assay.contexts.covering import Depth
-from assay.contract.parse import find_contract, parse_contract
-from assay.doctor import examination
 from assay.errors import InputError
-from assay.estimate.dry_run import dry_run_trial
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
-from assay.kill_matrix import run_trials
+from assay.onboarding.doctor import examination
 from assay.openapi import document
+from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import plan
+from assay.preparation.dry_run import dry_run_trial
+from assay.preparation.target_file import read_target
+from assay.proof.kill_matrix import run_trials
 from assay.rules.dry_run import START
+from assay.rules.verdict import Standing
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.mutants import PIS_MUTANTS
 from assay.sandbox.policies import SOUND
 

@@ -29,17 +29,17 @@ from service import Service  # noqa: E402
 from shipped import bank_of, prepared  # noqa: E402
 
 from assay.binding.join import bind  # noqa: E402
-from assay.binding.read import read_target  # noqa: E402
 from assay.binding.target import Target  # noqa: E402
-from assay.contract.parse import parse_contract  # noqa: E402
-from assay.execution.environment import set_up, sound_bank  # noqa: E402
 from assay.fuzzing.findings import SearchResult, describe_findings  # noqa: E402
 from assay.fuzzing.limits import SearchLimits  # noqa: E402
 from assay.fuzzing.search import Search  # noqa: E402
 from assay.fuzzing.session import SEARCH_METHODS  # noqa: E402
-from assay.kill_matrix import changed_contracts  # noqa: E402
+from assay.parsing.parse import parse_contract  # noqa: E402
 from assay.planning.plan import plan  # noqa: E402
-from assay.planning.prepare import prepare  # noqa: E402
+from assay.preparation.prepare import prepare  # noqa: E402
+from assay.preparation.target_file import read_target  # noqa: E402
+from assay.proof.kill_matrix import changed_contracts  # noqa: E402
+from assay.running.environment import set_up, sound_bank  # noqa: E402
 from assay.sandbox.mutants.bundles import bundles, together  # noqa: E402 -- the folders above
 
 #: The sequences of a search at one seed, in full banks and in each bundle of variants.

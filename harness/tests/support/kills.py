@@ -27,9 +27,9 @@ from time import monotonic
 
 import httpx
 
-from assay.execution.ledger import Ledger
-from assay.judging.verdict import Exit, Standing
 from assay.report import FORMATS, read_journal
+from assay.rules.verdict import Exit, Standing
+from assay.running.ledger import Ledger
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND

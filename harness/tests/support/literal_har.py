@@ -2,7 +2,7 @@
 
 import json
 
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 from assay.traffic.session import open_recording
 
 

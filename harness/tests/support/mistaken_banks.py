@@ -21,21 +21,21 @@ from wrong_files import WrongFile
 from assay._resources import contract_dir
 from assay.binding.encode import Access
 from assay.binding.join import bind
-from assay.binding.read import extended, find_target, read_target
-from assay.contract.files.load import load
-from assay.contract.parse import find_contract, parse_contract
-from assay.doctor import examination
-from assay.execution.environment import set_up, sound_bank
-from assay.execution.ledger import default_path
-from assay.execution.session import Session, run_session
+from assay.files.load import load
 from assay.history import Event, Exchange, Submitted
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
-from assay.planning.obligation import Obligation
+from assay.onboarding.doctor import examination
+from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import plan
-from assay.planning.prepare import Prepared
+from assay.preparation.prepare import Prepared
+from assay.preparation.target_file import extended, find_target, read_target
 from assay.rules import kinds
+from assay.rules.obligation import Obligation
 from assay.rules.rule import Kind
+from assay.rules.verdict import Standing
+from assay.running.environment import set_up, sound_bank
+from assay.running.ledger import default_path
+from assay.running.session import Session, run_session
 
 #: How each obligation stands.
 Verdicts: TypeAlias = dict[str, Standing]

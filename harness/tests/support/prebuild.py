@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 
 from assay._resources import contract_dir
-from assay.binding.read import extended, shipped, shipped_file
-from assay.contract.files import shape_check
-from assay.contract.files.document import Document
-from assay.contract.files.load import load
-from assay.contract.files.shape_check import NAME, SCHEMAS, digests
-from assay.contract.parse import full_shape_problems
+from assay.files import shape_check
+from assay.files.document import Document
+from assay.files.load import load
+from assay.files.shape_check import NAME, SCHEMAS, digests
+from assay.parsing.parse import full_shape_problems
+from assay.preparation.target_file import extended, shipped, shipped_file
 
 FOLDER = contract_dir() / "schema"
 

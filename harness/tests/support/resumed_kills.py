@@ -31,9 +31,9 @@ from kills import (
     with_customers,
 )
 
-from assay.judging.verdict import Standing
-from assay.kill_matrix import variants
+from assay.proof.kill_matrix import variants
 from assay.report import read_journal
+from assay.rules.verdict import Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants.contextual import make_contextual_app
 from assay.sandbox.policies import SOUND

@@ -15,11 +15,11 @@ from pathlib import Path
 from unittest.mock import patch
 
 from assay.contexts.covering import Depth
-from assay.execution.environment import set_up
-from assay.execution.session import Options, Session, run_session
 from assay.journal.writer import Journal
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
 from assay.report import FORMATS, Report, read_journal
+from assay.running.environment import set_up
+from assay.running.session import Options, Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND, Policies
@@ -81,7 +81,7 @@ def reports(sample: Sample) -> Mapping[str, str]:
         ticks = count()
         with (
             patch("assay.journal.writer.now", lambda: MOMENT),
-            patch("assay.execution.executor.perf_counter", lambda: next(ticks) / 1000),
+            patch("assay.running.executor.perf_counter", lambda: next(ticks) / 1000),
         ):
             _run(sample, target, journal)
         report = _normalised(read_journal(journal))

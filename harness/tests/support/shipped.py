@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from assay.execution.environment import sound_bank
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.running.environment import sound_bank
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL
 from assay.sandbox.policies import SOUND, Policies

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from functools import cache
 
-from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.running.environment import set_up
+from assay.running.session import Session, run_session
 
 
 class EventKeeper(Journal):

@@ -8,7 +8,7 @@ from literal_har import entry, standings, violated, write
 
 from assay.contract.model import Party
 from assay.history import Call, History
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 from assay.testing import accepted, exchange
 from assay.traffic.clocks import other_clocks
 from assay.traffic.har import read_har

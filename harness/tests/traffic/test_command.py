@@ -8,7 +8,7 @@ import pytest
 from clients import VIOLATIONS, Client, clean, write
 from command_line import assay
 
-from assay.binding.read import find_target
+from assay.preparation.target_file import find_target
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from assay.judging.corrections import DECIDED
-from assay.judging.verdict import Agreement, Evidence, Standing, weigh
+from assay.rules.verdict import Agreement, Evidence, Standing, weigh
 from assay.traffic.evidence_summary import (
     MAX_EVIDENCE,
     MISSING,

@@ -4,9 +4,9 @@ import pytest
 from clients import VIOLATIONS, Client, clean
 
 from assay.contract.model import Party
-from assay.contract.parse import find_contract, parse_contract
-from assay.judging.verdict import Standing
-from assay.planning.obligation import tpp_obligations
+from assay.parsing.parse import find_contract, parse_contract
+from assay.rules.obligation import tpp_obligations
+from assay.rules.verdict import Standing
 from assay.traffic.session import open_recording
 
 #: What only the lack of a call shows: a recording may lack one, if nobody says that it is complete.

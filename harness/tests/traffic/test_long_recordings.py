@@ -12,7 +12,7 @@ import pytest
 from assay.contract.model import Party
 from assay.errors import JournalError
 from assay.history import Wire
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 from assay.traffic.har import read_har
 from assay.traffic.session import open_recording
 from assay.traffic.stored_wire import WireStore

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from runs import whole
 
-from assay.binding.read import read_target
-from assay.contract.parse import parse_contract
 from assay.history import Call, Exchange, History, Wire
 from assay.journal.redact import Redactor
-from assay.planning.prepare import prepare
-from assay.rules.kinds.own_data import LINK
+from assay.parsing.parse import parse_contract
+from assay.preparation.prepare import prepare
+from assay.preparation.target_file import read_target
+from assay.rules.kinds.access.own_data import LINK
 from assay.traffic.har_to_history import RecordedEntry, to_history
 
 TARGETS = ("sandbox", "stet-1.4.0")

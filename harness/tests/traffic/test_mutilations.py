@@ -21,7 +21,7 @@ from clients import BASE, Client, clean
 from mutilations import ENTRY, MUTILATIONS, interleaved, mutilate, record
 
 from assay.contract.model import Party
-from assay.judging.verdict import Agreement, Standing
+from assay.rules.verdict import Agreement, Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
 from assay.sandbox.policies import SOUND

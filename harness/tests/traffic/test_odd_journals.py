@@ -13,8 +13,8 @@ from assay.errors import AssayError, JournalError
 from assay.journal.codec import EVENTS
 from assay.journal.decoder import decode
 from assay.journal.typed_values import InvalidValueError
-from assay.judging.verdict import Exit, Standing
 from assay.report import FORMATS, read_journal
+from assay.rules.verdict import Exit, Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND

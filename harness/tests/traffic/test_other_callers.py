@@ -4,7 +4,7 @@ import pytest
 from literal_har import entry, standings, violated
 
 from assay.contract.model import Party
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 
 BASE = "https://www.30001.live.sandbox.example"
 READ, SCOPE = "pis/payments.read/answers", "aisp/consent.scope/only-consented"

@@ -12,7 +12,7 @@ import pytest
 from clients import VIOLATIONS, Client, clean
 
 from assay.contract.model import Party
-from assay.judging.verdict import Standing
+from assay.rules.verdict import Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.sca import chromium as driver

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from assay.history import Authorised, Exchange, History, Subject
-from assay.planning.obligation import bound_clauses
 from assay.rules.evidence import evidence_of
+from assay.rules.obligation import bound_clauses
 from assay.rules.scope import Calls
 from assay.traffic import judge
 from assay.traffic.judge import HistoryParts, operations_in_scope

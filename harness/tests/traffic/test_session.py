@@ -10,9 +10,9 @@ from runs import recorded
 from assay.errors import InputError, JournalError
 from assay.history.events import Masked
 from assay.journal.codec import EVENTS
-from assay.judging.verdict import Standing
-from assay.kill_matrix import variants
+from assay.proof.kill_matrix import variants
 from assay.rules.formats import is_iban, is_no_clear_pan
+from assay.rules.verdict import Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
 from assay.sandbox.policies import SOUND

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from assay.binding.read import read_document
 from assay.binding.target import Target
-from assay.contract.files.load import loads
 from assay.errors import InputError
+from assay.files.load import loads
+from assay.preparation.target_file import read_document
 from assay.transport.secrets import KnownSecrets, Secret, known_secrets, look_up
 
 TEXT = """\
@@ -126,8 +126,8 @@ def test_only_header_values_are_restricted() -> None:
 def test_libraries_for_authentication_are_imported_only_when_needed() -> None:
     """A run without OAuth, TLS and signatures loads none of the libraries for them."""
     code = (
-        "import sys, assay.execution.session; from assay.execution.environment import set_up;"
-        "from assay.planning.prepare import prepare; set_up(prepare().target).close();"
+        "import sys, assay.running.session; from assay.running.environment import set_up;"
+        "from assay.preparation.prepare import prepare; set_up(prepare().target).close();"
         "print(sorted({'cryptography', 'http_message_signatures', 'httpx'}"
         " & set(sys.modules)))"
     )

@@ -12,23 +12,23 @@ import pytest
 import yaml
 
 from assay.binding.join import bind
-from assay.binding.read import find_target, read_target
 from assay.binding.target import Sca
-from assay.contract.files.document import Document, Spot
 from assay.contract.model import Capability
-from assay.contract.parse import find_contract, parse_contract, parse_document
 from assay.errors import InputError
-from assay.execution.environment import set_up
-from assay.execution.executor import run_probe
-from assay.execution.session import Session, run_session
+from assay.files.document import Document, Spot
 from assay.history import Authorise, State
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
-from assay.judging.verdict import Agreement, Standing
+from assay.parsing.parse import find_contract, parse_contract, parse_document
 from assay.planning.plan import plan, restrict, script_of
+from assay.preparation.target_file import find_target, read_target
 from assay.rules import steps
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.lifecycle import request_steps, tracker
+from assay.rules.verdict import Agreement, Standing
+from assay.running.environment import set_up
+from assay.running.executor import run_probe
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.messages import Answer
 from assay.sandbox.mutants import PIS_MUTANTS

@@ -31,7 +31,7 @@ from assay.fuzzing.fields.texts import as_good
 from assay.fuzzing.sequences.abstract_step import AbstractStep, Moment
 from assay.fuzzing.sequences.actions import Actions
 from assay.history import Arrange, Call, Malformed
-from assay.rules.kinds.available import BODIES, READS
+from assay.rules.kinds.reading.available import BODIES, READS
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 
 #: Varies a call, and describes the change in its variation.

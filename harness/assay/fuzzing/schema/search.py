@@ -17,7 +17,6 @@ from assay.binding.spelling import SLOT
 from assay.contexts.context import Context, DimensionValue
 from assay.contract.model import Contract, Operation
 from assay.errors import CannotArrange
-from assay.execution.resend import changed, request_of
 from assay.fuzzing.findings import DocumentFinding, FuzzFinding, Remark, SearchResult
 from assay.fuzzing.schema.cases import SchemaCase
 from assay.fuzzing.schema.generator import JSON, Generator
@@ -32,6 +31,7 @@ from assay.rules.clauses import clauses_of, closed_at
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_operation
 from assay.rules.steps import Part
+from assay.running.resend import changed, request_of
 
 #: The most cases of one sequence.
 BATCH = 20

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from assay.contract.files.document import Document, Pointer, problem
-from assay.contract.files.load import load, loads
-from assay.contract.files.shape_check import check
 from assay.errors import InputError
+from assay.files.document import Document, Pointer, problem
+from assay.files.load import load, loads
+from assay.files.shape_check import check
 from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
 from assay.fuzzing.sequences.step_codec import UnreadableStep, decode_step, encode_step
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.judging.changes import change_of
-from assay.judging.verdict import Standing
-from assay.planning.obligation import UNSPECIFIED
 from assay.report.comparison.values import (
     Category,
     ComparedObligation,
@@ -14,6 +12,8 @@ from assay.report.comparison.values import (
     Comparison,
     RunDifference,
 )
+from assay.rules.obligation import UNSPECIFIED
+from assay.rules.verdict import Standing
 
 #: The verdict of what is not planned.
 NOT_PLANNED = "not planned"

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from assay.judging.verdict import Exit, Standing
 from assay.report.comparison.values import Category, ComparedRun, Comparison, RunDifference
 from assay.report.sanitize import bounded, code, markdown
 from assay.report.wording import PHRASES
+from assay.rules.verdict import Exit, Standing
 
 SCHEMA = "assay-comparison/1"
 #: How many differences of a category the text shows, and how many Markdown does.

@@ -14,7 +14,6 @@ from typing import cast
 from assay.errors import InputError
 from assay.journal.journal_file import JOURNAL
 from assay.journal.lines import Line
-from assay.judging.verdict import Standing
 from assay.planning.trial_names import split_trial_name
 from assay.report import decode
 from assay.report.build import read_journal
@@ -25,6 +24,7 @@ from assay.report.sanitize import one_line, shown_text
 from assay.report.values import ContractRef, Report, TargetRef
 from assay.report.views import source_text
 from assay.report.wording import counted
+from assay.rules.verdict import Standing
 
 #: The files of a run, the better evidence first.
 REPORT = "report.json"

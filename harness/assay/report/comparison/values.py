@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from assay.judging.changes import ChangeKind
-from assay.judging.verdict import Standing
 from assay.judging.waivers import WaiverResult
+from assay.rules.verdict import Standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from assay.errors import InputError
-from assay.judging.verdict import Standing
 from assay.report.decode import STANDINGS
 from assay.report.fleet.json_fleet import FILE, SCHEMA
 from assay.report.fleet.values import BankRow, Changes, VerdictChange
 from assay.report.sanitize import clean, one_line
+from assay.rules.verdict import Standing
 
 #: The verdicts of a fleet run by bank and obligation, and when it began.
 Before = tuple[str, Mapping[str, Mapping[str, Standing]]]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TextIO
 
-from assay.judging.verdict import Standing
 from assay.report.fleet.values import CellState, FleetCell, FleetObligation, FleetReport, gravest
 from assay.report.fleet.wording import caveats, change_line, headline, listed
 from assay.report.html.page import page_template
 from assay.report.sanitize import bounded
 from assay.report.wording import SIGNS, counted
+from assay.rules.verdict import Standing
 
 #: Obligations and changes that are shown of each kind, and characters of a text.
 MOST = 200

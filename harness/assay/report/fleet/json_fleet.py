@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict
 from typing import TextIO
 
-from assay.judging.verdict import Standing
 from assay.judging.waivers import as_record
 from assay.report.fleet.values import (
     BankRow,
@@ -16,6 +15,7 @@ from assay.report.fleet.values import (
     VerdictChange,
 )
 from assay.report.fleet.wording import caveats, headline
+from assay.rules.verdict import Standing
 
 SCHEMA = "assay-fleet/1"
 #: The name of the file in the folder of a fleet.

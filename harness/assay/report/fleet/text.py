@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
-from assay.judging.verdict import Standing
 from assay.report.fleet.values import Changes, FleetObligation, FleetReport
 from assay.report.fleet.wording import bank_line, caveats, change_line, headline, violation_line
 from assay.report.sanitize import bounded
 from assay.report.wording import counted
+from assay.rules.verdict import Standing
 
 #: How many obligations and changes are shown of each kind, and characters of a reason.
 SHOWN = 30

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from assay.judging.changes import ChangeKind, change_of
-from assay.judging.verdict import OPEN, Exit, Standing
 from assay.judging.waivers import WaiverResult
 from assay.report.values import Report
+from assay.rules.verdict import OPEN, Exit, Standing
 
 #: From the gravest verdict to the lightest: of several, the first is shown.
 GRAVITY = (

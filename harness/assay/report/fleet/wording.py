@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from assay.judging.verdict import Standing
 from assay.report.fleet.values import (
     BankRow,
     CellState,
@@ -12,6 +11,7 @@ from assay.report.fleet.values import (
 )
 from assay.report.waivers import waiver_caveats
 from assay.report.wording import counted
+from assay.rules.verdict import Standing
 
 #: Banks that are named in a sentence.
 NAMED = 5

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from html import escape
 
 from assay.judging.changes import OWED, TESTED
-from assay.judging.verdict import OPEN, Standing
 from assay.report.sanitize import clean, one_line
 from assay.report.values import Report
 from assay.report.wording import fault_count
+from assay.rules.verdict import OPEN, Standing
 
 #: The colours by the names that shields.io knows, and the text on each.
 COLOURS = {

@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TextIO
 
-from assay.judging.verdict import Standing
 from assay.report.formats.pipeline import (
     FilePlaces,
     expiring_waivers,
@@ -23,6 +22,7 @@ from assay.report.sanitize import bounded, one_line
 from assay.report.values import Report, ReportedResult
 from assay.report.views import reason_of
 from assay.report.waivers import waiver_sentence
+from assay.rules.verdict import Standing
 
 #: The severity of an issue by verdict; a verdict without one makes no issue.
 SEVERITIES: Mapping[Standing, str] = {

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TextIO
 
-from assay.judging.verdict import Standing
 from assay.report.formats.pipeline import FilePlaces, RunError, expiring_waivers, in_utc, run_errors
 from assay.report.journal_exchanges import trial_seconds, trials_of
 from assay.report.sanitize import bounded
@@ -19,6 +18,7 @@ from assay.report.values import Report, ReportedResult
 from assay.report.views import card_lines, make_card, reason_of
 from assay.report.waivers import waiver_sentence
 from assay.report.wording import fault_count, headline, search_summary
+from assay.rules.verdict import Standing
 
 #: The version of the specification that the file follows.
 SPECIFICATION = "1.0.0"

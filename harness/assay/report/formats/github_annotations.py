@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
-from assay.judging.verdict import Standing
 from assay.report.causes import by_cause
 from assay.report.formats.pipeline import (
     FilePlace,
@@ -25,6 +24,7 @@ from assay.report.values import Report, ReportedResult
 from assay.report.views import Group, by_reason, reason_of
 from assay.report.waivers import waiver_sentence
 from assay.report.wording import closing, counted
+from assay.rules.verdict import Standing
 
 #: The command of an annotation by verdict; those without one only count in the last line.
 COMMANDS: Mapping[Standing, str] = {

@@ -10,7 +10,6 @@ import json
 from dataclasses import asdict
 from typing import TextIO
 
-from assay.judging.verdict import Evidence
 from assay.judging.waivers import as_record
 from assay.report.timeline import TimelineEntry
 from assay.report.values import (
@@ -22,6 +21,7 @@ from assay.report.values import (
     ReportedSearch,
 )
 from assay.report.wording import caveats, fault_count, headline
+from assay.rules.verdict import Evidence
 
 SCHEMA = "assay-report/1"
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
-from assay.judging.verdict import Standing
 from assay.report.formats.pipeline import (
     FilePlace,
     FilePlaces,
@@ -41,6 +40,7 @@ from assay.report.wording import (
     search_notes,
     search_summary,
 )
+from assay.rules.verdict import Standing
 
 #: The size of all cards together, in bytes; well under GitLab's 30 MB.
 BUDGET = 16_000_000

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
-from assay.judging.verdict import Standing
 from assay.report.causes import by_cause
 from assay.report.exchange_text import EvidenceRole, exchange_lines, exchange_title
 from assay.report.sanitize import bounded, code, fenced, markdown
@@ -42,6 +41,7 @@ from assay.report.wording import (
     search_notes,
     search_summary,
 )
+from assay.rules.verdict import Standing
 
 #: The size of the page, in bytes, and the sentence in place of what is over it.
 LIMIT = 1024 * 1024 - 1

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from assay.judging.verdict import Standing
 from assay.judging.waivers import WaiverState
 from assay.report.formats.pipeline import in_utc
 from assay.report.journal_exchanges import base_trial, exchange_times
 from assay.report.values import Report
 from assay.report.wording import fault_count
+from assay.rules.verdict import Standing
 
 #: The upper bounds of the buckets of a duration, in seconds.
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

@@ -14,7 +14,7 @@ from enum import Enum
 from pathlib import Path
 
 from assay._resources import contract_dir
-from assay.contract.files.document import file_name
+from assay.files.document import file_name
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.report.values import PlannedObligation, Report, ReportedResult
 from assay.report.views import make_card

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 from urllib.parse import quote
 
-from assay.judging.verdict import Standing
 from assay.report.formats.pipeline import (
     FilePlace,
     FilePlaces,
@@ -28,6 +27,7 @@ from assay.report.values import Report, ReportedExchange, ReportedResult
 from assay.report.views import make_card, reason_of, source_text
 from assay.report.waivers import waiver_sentence
 from assay.report.wording import fault_count
+from assay.rules.verdict import Standing
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

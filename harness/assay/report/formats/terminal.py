@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from assay.judging.verdict import Standing
 from assay.report.causes import by_cause
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult, ReportedSearch
@@ -33,6 +32,7 @@ from assay.report.wording import (
     search_notes,
     search_summary,
 )
+from assay.rules.verdict import Standing
 
 if TYPE_CHECKING:
     from rich.console import Console

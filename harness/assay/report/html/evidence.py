@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.judging.verdict import Standing
 from assay.report.causes import by_cause
 from assay.report.exchange_text import EvidenceRole, exchange_lines, exchange_title
 from assay.report.sanitize import bounded
@@ -18,6 +17,7 @@ from assay.report.timeline import EntryKind, TimelineEntry, moment
 from assay.report.traffic_summary import TrafficSummary
 from assay.report.values import Report, ReportedResult
 from assay.report.views import Card, Group, entry_text, make_card, nearest_entries, notes
+from assay.rules.verdict import Standing
 
 #: Cards shown in full of each verdict; the rest is only counted.
 CARDS = 500

@@ -20,7 +20,6 @@ from typing import TextIO
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
-from assay.judging.verdict import Standing
 from assay.report.html.evidence import FINDINGS, evidence_of, short
 from assay.report.sanitize import css_string
 from assay.report.source_matrix import Coverage, MatrixLine, SourceMatrix, source_matrices
@@ -53,6 +52,7 @@ from assay.report.wording import (
     search_notes,
     search_summary,
 )
+from assay.rules.verdict import Standing
 
 # -- Tables --------------------------------------------------------------------------------------
 # Tables and lists of the HTML page, computed from a report: its sections, coverage, questions.

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
-from assay.judging.verdict import Standing
 from assay.report.comparison.formats import TITLES
 from assay.report.comparison.values import Category, Comparison
 from assay.report.html.page import page_template
 from assay.report.trend.values import Trend, TrendRun
 from assay.report.wording import PHRASES
+from assay.rules.verdict import Standing
 
 #: From the ground up: what is well at the bottom, what needs attention on top.
 ORDER = (

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.judging.verdict import Standing
 from assay.report.comparison.values import ComparedRun, Comparison
+from assay.rules.verdict import Standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

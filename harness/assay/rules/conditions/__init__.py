@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Json
 from assay.contract.scalars import is_word
+from assay.files.document import Finding, Pointer
 from assay.rules.conditions import expression, factor, fields, registered, table
 from assay.rules.conditions.expression import Atom, ReadAtom
 from assay.rules.lifecycle.tracker import Lifecycle

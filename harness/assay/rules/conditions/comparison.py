@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, TypeAlias, cast
 
-from assay.contract.files.document import Pointer
 from assay.contract.model import Json
+from assay.files.document import Pointer
 from assay.rules.comparisons import ABSENT, ParameterDifference, Versions, canonical, same
 from assay.rules.consequences import REFUSE_MORE, SERVE_MORE, UNDECIDED, Consequence
 

@@ -10,7 +10,6 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from assay.history import History
-from assay.judging.verdict import Evidence
 from assay.rules.lifecycle.attempts import (
     Attempt,
     attempts,
@@ -21,6 +20,7 @@ from assay.rules.lifecycle.attempts import (
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.refusing_kind import RefusingKind
+from assay.rules.verdict import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,6 @@ from assay.history import (
     State,
     Subject,
 )
-from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses
 from assay.rules.evidence import (
     AGREES,
@@ -47,6 +46,7 @@ from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.queries import ordinary
 from assay.rules.steps import Part
+from assay.rules.verdict import Agreement, Evidence
 
 #: The longest time between an attempt and its control; over a longer time too much changes.
 RECENT = timedelta(minutes=5)

@@ -15,10 +15,10 @@ from enum import Enum
 
 from assay.contract.model import Json
 from assay.history import Effect, Effects, Event, Exchange, State, Withdrawn
-from assay.judging.verdict import Evidence
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, doubt, failed_instead
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
+from assay.rules.verdict import Evidence
 
 
 class Phase(Enum):

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json, Operation
+from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, State, Subject
-from assay.judging.verdict import Evidence
 from assay.rules import comparisons, parameters, steps
 from assay.rules.consents import EARLIER, confirmed, lists_keys
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, must_be_served
@@ -26,6 +25,7 @@ from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
+from assay.rules.verdict import Evidence
 
 #: How the ids of facets end that are about the state that is shown.
 SHOWN = "-shown"

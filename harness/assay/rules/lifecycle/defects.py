@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from assay.history import History
-from assay.judging.verdict import Evidence
 from assay.rules import clauses
 from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, failed_instead
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
 from assay.rules.refusing_kind import RefusingKind
+from assay.rules.verdict import Evidence
 
 #: A digest of everything in a request except one of its arguments: a long history has many.
 Frame: TypeAlias = bytes

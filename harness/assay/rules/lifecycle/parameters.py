@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Json
 from assay.errors import did_you_mean
+from assay.files.document import Finding, Pointer
 from assay.rules import comparisons
 from assay.rules.comparisons import Comparison
 from assay.rules.lifecycle.tracker import lifecycle_of_request

@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 from assay.history import Accepted, State
-from assay.judging.verdict import Agreement, Evidence
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, doubt
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.attempts import EARLIER
@@ -18,6 +17,7 @@ from assay.rules.lifecycle.execution_record import OVER, Record
 from assay.rules.lifecycle.executions import GRACE, Books
 from assay.rules.lifecycle.refusals import Look
 from assay.rules.state.calendar import dates
+from assay.rules.verdict import Agreement, Evidence
 
 MAIN, ONCE, AS_ASKED, SHOWN = "main-flow", "once", "as-asked", "shown-as-it-is"
 EARLY, LATE, CARRIED = "not-early", "not-late", "-carried-out"

@@ -23,11 +23,11 @@ from assay.history import (
     State,
     Subject,
 )
-from assay.judging.verdict import Agreement, Evidence
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.rule import BindingRequirement, needs
 from assay.rules.steps import Part, send
+from assay.rules.verdict import Agreement, Evidence
 
 #: Statuses from here on say that the target failed; status 0 says that no answer came.
 FAILED = 500

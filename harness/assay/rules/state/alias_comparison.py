@@ -13,10 +13,10 @@ from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 from assay.history import Exchange, Item
-from assay.judging.verdict import Evidence
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.queries import is_part, question, target_failed
 from assay.rules.state.calendar import within_a_day
+from assay.rules.verdict import Evidence
 
 #: The facet under which the evidence is reported.
 ALIASES_AGREE = "aliases-agree"

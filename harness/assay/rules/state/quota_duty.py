@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from assay.history import Exchange
-from assay.judging.verdict import Evidence
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.queries import plain
 from assay.rules.state.counts import Counts, same_customers
+from assay.rules.verdict import Evidence
 
 
 def judge(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.history import Exchange
-from assay.judging.verdict import Evidence
 from assay.rules.evidence import must_be_refused, must_be_served
 from assay.rules.state.counts import Allowed, Counts, moment
 from assay.rules.state.periods import DAYS, surely_longer
+from assay.rules.verdict import Evidence
 
 PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
 SHARED, PER_ITEM, PER_CONSENT = "shared", "per-item", "per-consent"

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Contract, Json
+from assay.files.document import Finding, Pointer
 from assay.rules import comparisons, parameters
 from assay.rules.consents import MadeConsent
 from assay.rules.parameter_declaration import as_number

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from assay.contract.model import Contract, Operation
 from assay.history import Call, Exchange, History, Holding, Owned
-from assay.judging.verdict import Evidence
 from assay.rules import clauses, steps
 from assay.rules.consents import consented_keys
 from assay.rules.evidence import counts_unattended, must_be_refused
 from assay.rules.queries import bare_or_ranged, plain, question
 from assay.rules.rule import Script
+from assay.rules.verdict import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

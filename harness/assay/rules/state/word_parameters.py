@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Json
+from assay.files.document import Finding, Pointer
 from assay.rules import comparisons, parameters
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE
 from assay.rules.parameters import Raw, known

@@ -4,11 +4,11 @@ from functools import cache
 from pathlib import Path
 
 from assay.binding.join import bind
-from assay.binding.read import find_target, read_target
-from assay.contract.parse import find_contract, parse_contract
 from assay.fuzzing.engine import explore_values
 from assay.fuzzing.fields import field_sequences
+from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import plan
+from assay.preparation.target_file import find_target, read_target
 
 ELSEWHERE = Path(__file__).parents[2] / "elsewhere"
 TARGETS = {

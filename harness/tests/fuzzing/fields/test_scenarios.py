@@ -9,8 +9,6 @@ from laboratory import Laboratory
 from service import Service
 
 from assay.contract.model import Capability
-from assay.execution.environment import set_up
-from assay.execution.executor import run_probe
 from assay.fuzzing.fields import field_sequences
 from assay.fuzzing.fields.arguments import Sort, bound_arguments
 from assay.fuzzing.fields.shapes import missing_values, shape_of, wrong_values
@@ -19,7 +17,9 @@ from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.actions import Actions
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Advance, Arrange, Authorise, Call, Inquire
-from assay.kill_matrix import make_app, variants
+from assay.proof.kill_matrix import make_app, variants
+from assay.running.environment import set_up
+from assay.running.executor import run_probe
 from assay.sandbox.policies import SOUND
 
 pytestmark = pytest.mark.slow

@@ -12,8 +12,6 @@ from hypothesis.internal.conjecture.data import ConjectureData
 
 import assay.fuzzing.fields
 from assay.binding.target import Place
-from assay.execution.environment import set_up
-from assay.execution.executor import executing
 from assay.fuzzing.fields.arguments import (
     ABSENT,
     Argument,
@@ -36,6 +34,8 @@ from assay.fuzzing.fields.texts import UNKNOWN, checked
 from assay.fuzzing.sequences.abstract_step import OwnedRef, RelativeDay
 from assay.history import Arrange, Call, Holding
 from assay.rules.formats import is_iban
+from assay.running.environment import set_up
+from assay.running.executor import executing
 
 PACKAGE = Path(assay.fuzzing.fields.__file__).parent
 EVERY = [

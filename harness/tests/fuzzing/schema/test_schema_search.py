@@ -19,7 +19,6 @@ from assay.binding.encode import HttpRequest
 from assay.binding.pointer import MISSING
 from assay.binding.target import Place
 from assay.cli import run
-from assay.execution.environment import set_up
 from assay.fuzzing.limits import SearchLimits
 from assay.fuzzing.schema.cases import SchemaCase
 from assay.fuzzing.schema.generator import CHECKS, Generator
@@ -27,10 +26,11 @@ from assay.fuzzing.schema.search import SchemaSearch, clauses
 from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.step_codec import encode_step
 from assay.history import Wire
-from assay.kill_matrix import variants
 from assay.openapi import document
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.proof.kill_matrix import variants
 from assay.report import read_journal
+from assay.running.environment import set_up
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving

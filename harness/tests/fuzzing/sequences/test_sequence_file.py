@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from shipped import prepared
 
 from assay._resources import contract_dir
-from assay.contract.files.load import load
 from assay.errors import InputError
+from assay.files.load import load
 from assay.fuzzing.sequences.abstract_step import (
     AbstractStep,
     After,

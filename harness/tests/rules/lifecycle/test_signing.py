@@ -21,8 +21,8 @@ from orders import (
 from screens import CONFIRMED, DISCONNECTED, STOPPED, page, story
 
 from assay.history import Accepted, Item
-from assay.judging.verdict import Agreement
 from assay.rules.lifecycle import signing, tracker
+from assay.rules.verdict import Agreement
 
 LIFE = tracker.lifecycle_of_request(PIS, "payment")
 NAMELESS = (Accepted(items=(Item(key="P1"),)), 201)

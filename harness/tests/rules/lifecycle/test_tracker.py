@@ -27,8 +27,8 @@ from orders import (
 )
 
 from assay.contract.model import Due, Operation
-from assay.contract.parse import find_contract, parse_contract
 from assay.history import Accepted, Advanced, Effects, Ending, Item, Lacking, Malformed, Rejected
+from assay.parsing.parse import find_contract, parse_contract
 from assay.rules.lifecycle.tracker import REJECTED as NOT_ACCEPTED
 from assay.rules.lifecycle.tracker import (
     InstanceOutcome,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.binding.read import read_document
 from assay.binding.target import Target
-from assay.contract.files.load import loads
+from assay.files.load import loads
+from assay.preparation.target_file import read_document
 from assay.sandbox.guard.certificates import CertificateFolder, open_certificates
 
 

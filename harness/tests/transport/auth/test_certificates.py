@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from assay.binding.target import Target
 from assay.errors import InputError
-from assay.execution.environment import set_up
+from assay.running.environment import set_up
 from assay.sandbox.guard.certificates import CertificateFolder
 from assay.transport.auth.certificates import check
 

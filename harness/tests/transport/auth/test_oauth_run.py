@@ -30,11 +30,11 @@ from assay.binding.target import (
 from assay.contexts.covering import Depth
 from assay.contract.model import Capability
 from assay.errors import TargetError
-from assay.execution.environment import set_up
-from assay.execution.session import RunResult, Session, run_session
 from assay.journal.writer import Journal
-from assay.judging.verdict import Exit, Standing
-from assay.planning.prepare import Prepared, prepare
+from assay.preparation.prepare import Prepared, prepare
+from assay.rules.verdict import Exit, Standing
+from assay.running.environment import set_up
+from assay.running.session import RunResult, Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
 from assay.sandbox.guard.certificates import CertificateFolder

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from assay.binding.read import read_document
-from assay.contract.files.load import loads
 from assay.errors import InputError
+from assay.files.load import loads
+from assay.preparation.target_file import read_document
 
 TEXT = """\
 assay: 1

@@ -22,11 +22,11 @@ from assay.binding.target import (
 )
 from assay.binding.target import Tls as Said
 from assay.errors import InputError
-from assay.execution.environment import Environment, set_up
-from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
-from assay.judging.verdict import Exit
-from assay.planning.prepare import prepare
+from assay.preparation.prepare import prepare
+from assay.rules.verdict import Exit
+from assay.running.environment import Environment, set_up
+from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
 from assay.sandbox.guard.certificates import CertificateFolder

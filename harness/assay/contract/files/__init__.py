@@ -1,5 +1,0 @@
-"""Strict reading and schema validation of contract and target files, with line numbers.
-
-`load` opens files and `strict_yaml` reads them; `shape_check` validates them and writes the
-error messages. `assay.contract.parse` and `assay.binding.read` interpret the content.
-"""

@@ -1,0 +1,1 @@
+"""A bank's first hour: drafting a target file and examining it."""

@@ -1,0 +1,12 @@
+"""Preflight examination of a target file: `assay doctor`.
+
+Most first problems of a user are mistakes in the target file, not in the bank.
+`examination.STEPS` lists the checks in the order in which problems should be fixed; each
+finding names the line of the file. The examination never blames the bank: where either
+the file or the bank may be wrong, the finding asks a question.
+"""
+
+from assay.onboarding.doctor.context import Finding, Weight
+from assay.onboarding.doctor.examination import Examination, examine
+
+__all__ = ["Examination", "Finding", "Weight", "examine"]

@@ -1,0 +1,360 @@
+"""State of an examination: the target file, every answer received, and the findings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, date, datetime, timedelta
+from enum import Enum
+from pathlib import Path
+from typing import Any, cast
+
+from assay.binding.decode import body_of
+from assay.binding.encode import BARE
+from assay.binding.pointer import MISSING, find, lists
+from assay.binding.target import OperationBinding, Target, TransportKind
+from assay.contract.model import Contract, Json, Operation
+from assay.errors import Problem
+from assay.files.document import Pointer, spell
+from assay.history import Authorised, Effects, Event, Exchange, Indeterminate, Subject, Wire
+from assay.journal.redact import Redactor
+from assay.onboarding.doctor.probes import PRESENCE, RULE
+from assay.preparation.prepare import Prepared
+from assay.report.sanitize import clean
+from assay.rules.clauses import clauses_of
+from assay.rules.rule import Kind
+from assay.running.environment import Environment
+
+#: How much of a text from the target is quoted, in characters.
+MOST = 160
+
+
+class Weight(Enum):
+    """How certain a finding is; the value is the word for it in the output."""
+
+    #: The file, this machine, the test side or the credentials are wrong, whatever the bank does.
+    FAULT = "fault"
+    #: Either the target file is wrong or the target behaves unusually: a question. All that only
+    #: the answers of a bank show is one, since another bank may answer so and be right.
+    DOUBT = "doubt"
+    UNSEEN = "not seen"
+    #: Nothing is wrong, but it deserves a look: a line marked as a guess.
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One problem at one place: what was expected, what was found, and a hint.
+
+    `line` counts from 1; 0 means the whole file. `key` is the dotted name of the place. A key
+    that the file inherits is reported at its line with `extends`; `inherited` is the place itself.
+    `expected` is empty where `found` is a complete statement. `confirmation` is the name under
+    `confirmed` with which the file says that a doubt is intended.
+    """
+
+    weight: Weight
+    path: str
+    line: int
+    key: str
+    expected: str
+    found: str
+    hint: str = ""
+    inherited: str = ""
+    confirmation: str = ""
+
+    @property
+    def blocking(self) -> bool:
+        """Whether it would make the verdicts of a run wrong, and so must be fixed first."""
+        return self.weight in {Weight.FAULT, Weight.DOUBT}
+
+    @property
+    def problem(self) -> Problem:
+        """The finding in the form in which all commands report a problem in a file."""
+        inherited = f" (inherited from {self.inherited})" if self.inherited else ""
+        key = f"{self.key}{inherited}: " if self.key else ""
+        asked = "; is this intended?" if self.weight is Weight.DOUBT else ""
+        expected = f"expected {self.expected}, found " if self.expected else ""
+        what = f"{key}{expected}{self.found}{asked}"
+        return Problem(path=self.path, line=self.line, what=what, hint=self.hint, key=self.key)
+
+    def __str__(self) -> str:
+        return str(self.problem)
+
+
+def from_problem(problem: Problem) -> Finding:
+    """Return a problem that another part of Assay reported, as a finding."""
+    return Finding(
+        weight=Weight.FAULT,
+        path=problem.path,
+        line=problem.line,
+        key=problem.key,
+        expected="",
+        found=one_line(problem.statement),
+        hint=problem.hint,
+    )
+
+
+def one_line(text: str) -> str:
+    """Return a text from the target, cut to a bound, without control characters, in one line."""
+    return " ".join(clean(text, 3 * MOST).split())
+
+
+#: HTTP statuses of success.
+GOOD = range(200, 300)
+#: How many items of an answer are examined.
+MOST_ITEMS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenAnswer:
+    """One answer; `part` is the key of its binding below that of the operation, if any."""
+
+    probe: str
+    operation: Operation
+    binding: OperationBinding
+    exchange: Exchange
+    body: Json
+    part: str = ""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status; 0 if there was no answer."""
+        return self.exchange.wire.status
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the call was accepted, by the outcomes of the target file."""
+        return self.exchange.accepted
+
+    @property
+    def refused(self) -> bool:
+        """Whether the bank answered, and did not accept."""
+        failed = not self.status or isinstance(self.exchange.outcome, Indeterminate)
+        return not self.accepted and not failed
+
+    @property
+    def subject(self) -> str:
+        """The name of the probe's customer, which no other probe has."""
+        return f"{self.probe} {self.exchange.call.subject}"
+
+    def place(self, *key: str | int) -> Pointer:
+        """Return a key of the operation in the target file."""
+        return ("operations", self.operation.id, *filter(None, (self.part,)), *key)
+
+    @property
+    def good(self) -> bool:
+        """Whether the HTTP status means success, independently of the target file."""
+        return self.status in GOOD
+
+    @property
+    def raw_items(self) -> tuple[Mapping[str, Json], ...]:
+        """The items as they were sent, as far as the target file points at them."""
+        if self.binding.one is not None:
+            items: list[Json] = [find(self.body, self.binding.one)]
+        else:
+            found_lists = (lists(self.body, pointer) for pointer in self.binding.list)
+            items = [item for each in found_lists for item in each or ()]
+        objects = [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
+        return tuple(objects[:MOST_ITEMS])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyEnd:
+    """Why a probe could not be completed: what is missing, and the key that provides it.
+
+    `key` is empty where no key of the target file does. `segment` is the customer segment that the
+    probe was to create. `unprepared`: no fixture can prepare it. `failed`: `missing` is an error.
+    """
+
+    missing: str
+    unprepared: bool = False
+    key: tuple[str, ...] = ()
+    segment: str = ""
+    failed: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class DoctorContext:
+    """State that the steps of the examination share.
+
+    `makes_customers` says that new customers are created for every probe, so that no real
+    customer's accesses are spent. `ahead` is how far the target's clock is ahead of ours,
+    if an answer had a date. `role_of` maps a subject of the probes to the listed customer
+    that stood for it; `early_ends` lists the probes that could not be completed. `reported`
+    has the findings so far; `counted` is whether calls without the customer are limited. In a
+    `quick` examination, three calls are made.
+    """
+
+    target_name: str | None
+    contracts: tuple[str, ...] = ()
+    prepared: Prepared | None = None
+    ledger: Path | None = None
+    environment: Environment | None = None
+    makes_customers: bool = False
+    counted: bool = False
+    quick: bool = False
+    ahead: timedelta | None = None
+    answers: list[SeenAnswer] = field(default_factory=list[SeenAnswer])
+    submissions: list[SeenAnswer] = field(default_factory=list[SeenAnswer])
+    role_of: dict[str, str] = field(default_factory=dict[str, str])
+    subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
+    signed: list[tuple[Authorised, Wire]] = field(default_factory=list[tuple[Authorised, Wire]])
+    events: defaultdict[str, list[Event]] = field(default_factory=lambda: defaultdict(list))
+    effects: list[Effects] = field(default_factory=list[Effects])
+    early_ends: list[EarlyEnd] = field(default_factory=list[EarlyEnd])
+    reported: list[Finding] = field(default_factory=list[Finding])
+    redactor: Redactor = field(default_factory=Redactor)
+    on_call: Callable[[], None] = lambda: None
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+    @property
+    def target(self) -> Target:
+        """The target, once its file was read."""
+        if self.prepared is None:
+            raise TypeError("the target file was not read yet")
+        return self.prepared.target
+
+    @property
+    def contracts_bound(self) -> tuple[Contract, ...]:
+        """The contracts as bound to this target."""
+        return tuple(bound.contract for bound in self.prepared.bound) if self.prepared else ()
+
+    @property
+    def today(self) -> date:
+        """The current date by the clock of this machine."""
+        return datetime.now(UTC).date()
+
+    @property
+    def networked(self) -> bool:
+        """Whether the target is called over a network."""
+        return self.target.transport is TransportKind.HTTP
+
+    def note(self, probe: str, contract: Contract, event: Event) -> None:
+        """Keep an event of a probe."""
+        self.events[probe].append(event)
+        match event:
+            case Exchange():
+                operation = contract.operations[event.call.operation]
+                answer = SeenAnswer(
+                    probe=probe,
+                    operation=operation,
+                    binding=self.target.operations.get(operation.id, BARE),
+                    exchange=event,
+                    body=body_of(event.wire),
+                )
+                self.answers.append(answer)
+            case Subject():
+                self.subjects[f"{probe} {event.name}"] = event
+            case Effects():
+                self.effects.append(event)
+            case _:
+                pass
+
+    def of(self, operation: str) -> tuple[SeenAnswer, ...]:
+        """Return the answers of an operation, except those of the presence probe."""
+        answers = (answer for answer in self.answers if answer.operation.id == operation)
+        return tuple(answer for answer in answers if not answer.probe.endswith(PRESENCE))
+
+    @property
+    def presences(self) -> tuple[SeenAnswer, ...]:
+        """The answers of the presence probe, which uses up calls without the customer."""
+        return tuple(answer for answer in self.answers if answer.probe.endswith(PRESENCE))
+
+    def plain(self, *operations: str) -> tuple[SeenAnswer, ...]:
+        """Return the answers to plain first calls of operations."""
+        answers = (answer for operation in operations for answer in self.of(operation))
+        return tuple(
+            answer
+            for answer in answers
+            if ordinary(answer.exchange) and f" {RULE} " not in answer.probe
+        )
+
+    def first(self, operation: str) -> SeenAnswer | None:
+        """Return the answer to the first plain call of an operation, if there was one."""
+        return next(iter(self.plain(operation)), None)
+
+    @property
+    def grants(self) -> tuple[SeenAnswer, ...]:
+        """The answers to the calls that transmitted a consent."""
+        granting = (
+            operation.id
+            for operation in self.operations
+            if operation.grants and operation.available
+        )
+        return self.plain(*granting)
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations that were called, in the order of the contracts."""
+        called = {answer.operation.id for answer in self.answers}
+        operations = (
+            operation
+            for contract in self.contracts_bound
+            for operation in contract.operations.values()
+        )
+        return tuple(operation for operation in operations if operation.id in called)
+
+    def contract_of(self, operation: Operation) -> Contract:
+        """Return the contract of an operation."""
+        bound = self.contracts_bound
+        return next(each for each in bound if each.operations.get(operation.id) is operation)
+
+    def not_offered(self, operation: Operation) -> str:
+        """Return why an operation is not offered, if the file says so of a rule about it."""
+        for contract in self.contracts_bound:
+            for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
+                reason = self.target.not_offered.get(clause.id)
+                ends = bool(operation.changes or operation.ends)
+                named = (
+                    _named(kind) if ends else {getattr(getattr(kind, "operation", None), "id", "")}
+                )
+                if reason and (ends or kind.name == "available") and operation.id in named:
+                    return reason
+        return ""
+
+    def excerpt(self, answer: SeenAnswer) -> str:
+        """Return the beginning of a body, redacted."""
+        if answer.body is MISSING:
+            return ""
+        return self.redactor.body(answer.exchange.wire.body)[0][:120]
+
+    def finding(
+        self,
+        pointer: Pointer,
+        expected: str,
+        found: str,
+        hint: str = "",
+        *,
+        weight: Weight = Weight.DOUBT,
+    ) -> Finding:
+        """Return a finding at a key of the target file, or at its nearest parent that exists."""
+        path, line = self.target.place(*pointer)
+        document, inherited = self.target.document, ""
+        if document is not None and path != document.path:
+            own, extends = document.place(("extends",))
+            if own == document.path:
+                path, line, inherited = own, extends, f"{path}:{line}"
+        return Finding(
+            weight=weight,
+            path=path,
+            line=line,
+            inherited=inherited,
+            key=spell(pointer),
+            expected=expected,
+            found=one_line(self.redactor.link(found)),
+            hint=one_line(self.redactor.link(hint)),
+        )
+
+
+def _named(kind: Kind) -> frozenset[str]:
+    """Return the operations that a clause itself names, or that its facets require."""
+    values = (getattr(kind, each.name) for each in fields(kind))
+    required = (need.operation for facet in kind.facets() for need in facet.requires)
+    return frozenset((*required, *(each.id for each in values if isinstance(each, Operation))))
+
+
+def ordinary(exchange: Exchange) -> bool:
+    """Whether a call is plain: the first page, the main path, the customer present."""
+    call = exchange.call
+    return call.present and call.follow is None and call.alias is None and not call.variation

@@ -1,0 +1,174 @@
+"""Check of `error` in a target file: the refusals of an examination have their errors there.
+
+A wrong pointer would look as if the bank's refusals had no errors. A bank may also answer some
+refusals in another form, so a pointer is doubted only if it finds nothing in any of them, or in
+one that a rule is about. A word that the file does not translate, or translates wrongly, would look
+as if the bank gave another reason: what would violate a rule is doubted, except a code that is the
+contract's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from assay.binding.contract_names import ContractNames
+from assay.binding.error_bodies import error_elements, shown_error
+from assay.binding.pointer import MISSING
+from assay.binding.spelling import ErrorAt
+from assay.contract.model import Contract
+from assay.files.document import Pointer, found
+from assay.history import ERROR_CODE, ErrorBody, Exchange, History, ShownError
+from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, one_line
+from assay.onboarding.doctor.pointer_probe import members
+from assay.onboarding.doctor.probes import RULE
+from assay.onboarding.doctor.probing import probe_plans
+from assay.rules.clauses import clauses_of
+from assay.rules.kinds.reading.error_body import ALLOWED, ErrorBodyRule
+from assay.rules.queries import has_error_field
+from assay.rules.refusing_kind import OF_CODE, RefusingKind, check_refusals
+from assay.rules.verdict import Agreement, Evidence
+
+#: The hint about a code that is not the expected one.
+_ASK: Final = "is this the bank's word for it? then say so under error.codes"
+
+
+def examine(context: DoctorContext) -> Iterator[Finding]:
+    """Doubt the keys under `error` with which a refusal seems to lack an error, or to give another."""
+    where = context.target.error
+    if where is None:
+        return
+    read = [each for each in context.answers if each.body is not MISSING]
+    refusals = [each for each in read if each.exchange.error is not None]
+    errors = [error for each in refusals for error in _errors(each.exchange.error)]
+    if refusals and not errors:
+        answer = refusals[0]
+        what = f"{found(answer.body)} in a refusal ({answer.status}) of {answer.operation.id}"
+        yield _doubt(context, _place(where), "the errors of a refusal", what)
+        return
+    reported: set[str] = set()
+    for finding in (*_nowhere(context, errors), *_violating(context)):
+        if finding.key not in reported:
+            reported.add(finding.key)
+            yield finding
+
+
+def _nowhere(context: DoctorContext, errors: list[ShownError]) -> Iterator[Finding]:
+    """Doubt the pointers that find nothing in any error."""
+    where = context.target.error
+    for name in where.located if where and errors else ():
+        if not any(has_error_field(error, name) for error in errors):
+            what = f"none in {len(errors)} errors"
+            yield _doubt(context, _key(name), f"the {name} of an error", what)
+
+
+def _violating(context: DoctorContext) -> Iterator[Finding]:
+    """Doubt the keys that may be why a refusal seems to violate a rule."""
+    codes = ContractNames(contracts=context.contracts_bound).codes
+    for plan in probe_plans(context):
+        for clause, kind in zip(plan.contract.clauses, clauses_of(plan.contract), strict=True):
+            if isinstance(kind, ErrorBodyRule):
+                yield from _form(context, clause.id, kind)
+            elif isinstance(kind, RefusingKind) and kind.codes:
+                yield from _codes(context, plan.contract, clause.id, kind, codes)
+
+
+def _form(context: DoctorContext, clause: str, kind: ErrorBodyRule) -> Iterator[Finding]:
+    """Doubt where a field is, or its words, if an error seems to lack it or to have another value."""
+    where = context.target.error or ErrorAt()
+    answers = [each for each in context.answers if kind.concerns(each.exchange)]
+    for name in (each for each in kind.fields if each in where.located):
+        for pointer, answer in _left_unread(context, answers, name):
+            what = f"none in a refusal ({answer.status}) of {answer.operation.id}"
+            hint = f"is it {pointer}?"
+            yield _doubt(context, _key(name), f"the {name} of an error", what, hint)
+    for answer in answers:
+        for evidence in kind.check(History(events=(answer.exchange,))):
+            name = evidence.facet.removesuffix(ALLOWED)
+            disagrees = evidence.agreement is Agreement.DISAGREES
+            if disagrees and evidence.facet.endswith(ALLOWED) and _is_translated(where, name):
+                yield _doubt(context, _key(name), evidence.expected, _would(clause, evidence))
+
+
+def _is_translated(where: ErrorAt, name: str) -> bool:
+    """Whether the file translates the values of a field of errors."""
+    return bool(where.codes if name == ERROR_CODE else where.fields[name].words)
+
+
+def _left_unread(
+    context: DoctorContext, answers: Sequence[SeenAnswer], name: str
+) -> Iterator[tuple[str, SeenAnswer]]:
+    """Yield where errors without a field may have it: at its name, or at what only they have."""
+    where = context.target.error or ErrorAt()
+    seen: dict[str, SeenAnswer] = {}
+    named = {*where.code, *(pointer for each in where.fields.values() for pointer in each.at)}
+    known: set[str] = set()
+    for answer in answers:
+        for error in error_elements(answer.body, where):
+            scalars = [at for at, value in members(error) if not isinstance(value, dict | list)]
+            if has_error_field(shown_error(error, where), name):
+                known |= {*scalars}
+            else:
+                seen |= {at: answer for at in scalars if at not in seen}
+    for at, answer in seen.items():
+        if at not in named and (at not in known or at.rpartition("/")[2] == name):
+            yield at, answer
+
+
+def _codes(
+    context: DoctorContext,
+    contract: Contract,
+    clause: str,
+    kind: RefusingKind,
+    codes: frozenset[str],
+) -> Iterator[Finding]:
+    """Doubt the words for the codes of a rule, if a refusal seems to have another."""
+    where = context.target.error or ErrorAt()
+    known = where.codes.keys() or codes
+    read = {code for each in context.answers for code in _shown(each.exchange)} & known
+    for facet in kind.facets():
+        events = context.events.get(f"{contract.id} {RULE} {clause} {facet.id}", ())
+        history = History(events=tuple(events))
+        for evidence in check_refusals(kind, history, kind.check(history)) if events else ():
+            wrong = evidence.agreement is Agreement.DISAGREES and evidence.facet.endswith(OF_CODE)
+            shown = {
+                code
+                for each in history.exchanges
+                if each.n == evidence.decisive
+                for code in _shown(each)
+            }
+            # A code of the contract that the file does not translate is the bank's own word.
+            if wrong and shown - (codes - where.codes.keys()):
+                expected = next((code for code in kind.codes if code in where.codes), "")
+                named = (expected,) if expected else ()
+                place = ("error", "codes", *named) if read else ("error", ERROR_CODE)
+                yield _doubt(context, place, evidence.expected, _would(clause, evidence), _ASK)
+
+
+def _shown(exchange: Exchange) -> Iterator[str]:
+    """Yield the codes of the errors in a refusal."""
+    for error in _errors(exchange.error):
+        yield from error.codes
+
+
+def _would(clause: str, evidence: Evidence) -> str:
+    return f"what would violate {clause}: {one_line(evidence.seen)}"
+
+
+def _doubt(
+    context: DoctorContext, place: Pointer, expected: str, seen: str, hint: str = ""
+) -> Finding:
+    return context.finding(place, expected, seen, hint)
+
+
+def _key(name: str) -> Pointer:
+    """Return the key of a field of errors."""
+    return ("error", ERROR_CODE) if name == ERROR_CODE else ("error", "fields", name)
+
+
+def _place(where: ErrorAt) -> Pointer:
+    return ("error", "list") if where.list else ("error", "one") if where.one else ("error",)
+
+
+def _errors(error: ErrorBody | None) -> tuple[ShownError, ...]:
+    return error.errors if error else ()

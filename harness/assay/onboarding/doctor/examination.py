@@ -1,0 +1,585 @@
+"""The examination: checks in the order in which problems should be fixed, and their results.
+
+Each check is a function that yields findings; `STEPS` is the table of them. A check whose
+requirements failed is skipped: what it would find follows from what is already known. The
+probes pass the same guards as the calls of a run; the pages of the SCA screens are recorded
+too, as far as they come over the same connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from assay.binding.target import FixtureKind, ScaKind
+from assay.contract.model import Capability, Operation
+from assay.errors import InputError
+from assay.files.document import Pointer
+from assay.fixtures.providers import Customers, customers_of
+from assay.onboarding.doctor import (
+    executed_requests,
+    fixtures,
+    ignored_arguments,
+    pointers,
+    preflight,
+    request_effects,
+    request_states,
+    request_values,
+    statuses,
+)
+from assay.onboarding.doctor.context import (
+    DoctorContext,
+    Finding,
+    SeenAnswer,
+    Weight,
+    from_problem,
+    ordinary,
+)
+from assay.onboarding.doctor.probes import RULE, SINCE, UNTIL, DoctorCost, cost
+from assay.onboarding.doctor.probing import make_calls, probe_plans
+from assay.onboarding.doctor.request_effects import asked_for
+from assay.onboarding.doctor.request_probes import (
+    BARRED,
+    CANCELLED,
+    CHANGED,
+    DENIED,
+    IN_MODE,
+    OTHERS,
+    SIGNED,
+    UNKNOWN,
+)
+from assay.onboarding.doctor.rule_probes import arguments_of
+from assay.preparation.prepare import Prepared, prepare
+from assay.rules.clauses import clauses_of
+from assay.rules.verdict import Exit
+from assay.running.environment import set_up
+
+__all__ = [
+    "EXAMINED_BY",
+    "NOT_EXAMINED",
+    "STEPS",
+    "Check",
+    "CheckResult",
+    "Examination",
+    "examine",
+]
+
+#: Called with the name of each check as it begins, and with the cost of the calls.
+OnStep = Callable[[str, DoctorCost | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check: its name, its success message, its function, and the checks it depends on."""
+
+    name: str
+    passed: str
+    look: Callable[[DoctorContext], Iterator[Finding]]
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """The findings of a check; None where it was skipped because `requires` failed.
+
+    `idle` says why there was nothing to examine, if there was nothing.
+    """
+
+    step: Check
+    findings: tuple[Finding, ...] | None
+    requires: str = ""
+    idle: str = ""
+
+    @property
+    def word(self) -> str:
+        """The word for the whole check in the output: that of its weightiest finding, if any."""
+        if self.findings is None:
+            return "skipped"
+        if self.findings:
+            return min((each.weight for each in self.findings), key=[*Weight].index).value
+        return "none" if self.idle else "ok"
+
+    @property
+    def sound(self) -> bool:
+        """Whether checks that need this one can run."""
+        return self.findings is not None and not any(finding.blocking for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination:
+    """The results of all checks, and how many calls they took."""
+
+    outcomes: tuple[CheckResult, ...]
+    calls: int
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, in the order in which to fix them."""
+        return tuple(finding for each in self.outcomes for finding in each.findings or ())
+
+    @property
+    def blocking(self) -> tuple[Finding, ...]:
+        """The findings that must be fixed before a run."""
+        return tuple(finding for finding in self.findings if finding.blocking)
+
+    @property
+    def exit(self) -> Exit:
+        """The exit code: no problems, problems, or not everything could be checked."""
+        if self.blocking:
+            return Exit.USAGE
+        unseen = any(finding.weight is Weight.UNSEEN for finding in self.findings)
+        return Exit.INCOMPLETE if unseen else Exit.OK
+
+
+def _target_file(context: DoctorContext) -> Iterator[Finding]:
+    """Read the target file and bind it to its contracts."""
+    try:
+        context.prepared = context.prepared or prepare(context.contracts, context.target_name)
+    except InputError as error:
+        yield from map(from_problem, error.problems)
+        return
+    context.makes_customers = customers_of(context.target) is Customers.CREATED
+    names = [step.name for step in STEPS]
+    for place, what, hint in preflight.wrong_confirmations(
+        context.target, context.contracts_bound, names
+    ):
+        yield context.finding(place, "", what, hint, weight=Weight.FAULT)
+
+
+def _ready(context: DoctorContext) -> Iterator[Finding]:
+    """Set up the connection, the fixtures and the signer."""
+    try:
+        context.environment = set_up(context.target, ledger=context.ledger)
+        if context.prepared is not None:
+            context.environment.guard.learn_operations(context.prepared.plan)
+    except InputError as error:
+        yield from map(from_problem, error.problems)
+
+
+#: All checks, in the order in which to fix problems.
+STEPS: Final[Sequence[Check]] = (
+    Check("target", "the file can be read and fits the contracts", _target_file),
+    Check("unused", "every key has an effect", preflight.unused, ("target",)),
+    Check("words", "every word has its usual meaning", preflight.words, ("target",)),
+    Check("waivers", "no waiver has expired", preflight.waivers, ("target",)),
+    Check("guessed", "no line is marked as a guess", preflight.guessed, ("target",)),
+    Check("secrets", "every secret is set", preflight.secrets, ("target",)),
+    Check("files", "certificates and keys are usable", preflight.certificates, ("secrets",)),
+    Check("host", "every host name resolves", preflight.resolves, ("target",)),
+    Check("port", "every host accepts connections", preflight.connects, ("host",)),
+    Check("answers", "TLS and HTTP work", preflight.answers, ("port", "files")),
+    Check("clocks", "the clocks agree", preflight.clocks, ("answers",)),
+    Check("ready", "the target can be set up", _ready, ("answers",)),
+    Check("fixtures", "the fixture provider answers", fixtures.answers, ("ready",)),
+    Check("calls", "an ordinary call can be made", make_calls, ("fixtures",)),
+    Check("zone", "the time zone is the bank's", fixtures.zone, ("calls",)),
+    Check("static", "answers depend on the request", request_effects.static_answers, ("fixtures",)),
+    Check("status", "every answer matches an outcome", statuses.examine, ("static",)),
+    Check("pointers", "every pointer finds its value", pointers.examine, ("static",)),
+    Check("pages", "the next page can be read", request_effects.pages, ("static",)),
+    Check("dates", "date arguments have an effect", request_effects.dates, ("static",)),
+    Check("presence", "the presence header has an effect", request_effects.presence, ("status",)),
+    Check("screens", "the SCA screens are known", fixtures.screens, ("static",)),
+    Check("effects", "executed requests are reported", executed_requests.effects, ("screens",)),
+    Check(
+        "states",
+        "requests are shown in their actual state",
+        request_states.examine,
+        ("pointers", "screens"),
+    ),
+    Check("values", "every mode and second value is accepted", request_values.examine, ("status",)),
+    Check(
+        "arguments",
+        "headers and query parameters are read",
+        ignored_arguments.examine,
+        ("status", "pointers"),
+    ),
+)
+#: The check that examines each binding feature.
+EXAMINED_BY: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("method", "path", "aliases", "headers", "argument", "mode"), "status"),
+    **dict.fromkeys(("outcomes", "submission", "submitted", "given"), "status"),
+    **dict.fromkeys(pointers.POINTERS, "pointers"),
+    "next": "pages",
+    "other": "values",
+}
+#: The features that no check examines, each with the reason.
+NOT_EXAMINED: Final[Mapping[str, str]] = {
+    "queries": "a refusal names arguments, which look like values that are always sent",
+    "template": "a refusal names arguments, which look like values that are always sent",
+    "unlisted": "an ordinary call names an item that is listed",
+    "credentials": "an ordinary call carries no customer credentials, because banks must refuse those",
+    "whole": "a bank may refuse a change for other reasons than its form",
+}
+
+
+def examine(
+    target: str | None,
+    contracts: Sequence[str] = (),
+    *,
+    prepared: Prepared | None = None,
+    ledger: Path | None = None,
+    quick: bool = False,
+    on_step: OnStep = lambda _name, _cost: None,
+    on_call: Callable[[], None] = lambda: None,
+) -> Examination:
+    """Examine a target; `prepared` is its file as already read, if it was.
+
+    With `quick` at most three calls are made. `ledger` is the file of accesses, if not the usual one: the examination spends none.
+    Problems of the target are findings, never exceptions.
+    """
+    context = DoctorContext(
+        target_name=target,
+        contracts=tuple(contracts),
+        prepared=prepared,
+        ledger=ledger,
+        quick=quick,
+        on_call=on_call,
+    )
+    done: dict[str, CheckResult] = {}
+    try:
+        for step in STEPS:
+            on_step(step.name, _cost(context) if step.name == "calls" and not quick else None)
+            done[step.name] = _result(step, context, done)
+    finally:
+        if context.environment:
+            context.environment.close()
+    outcomes = tuple(_masked(context, result) for result in done.values())
+    return Examination(outcomes=outcomes, calls=len(context.answers))
+
+
+def _masked(context: DoctorContext, result: CheckResult) -> CheckResult:
+    """Return a result with all that is private masked; at the end, all of it is known."""
+    if context.environment:
+        context.redactor.secrets = context.environment.secrets
+    if result.findings is None:
+        return result
+    mask = context.redactor.link
+    return replace(
+        result,
+        findings=tuple(
+            replace(
+                finding,
+                expected=mask(finding.expected),
+                found=mask(finding.found),
+                hint=mask(finding.hint),
+            )
+            for finding in result.findings
+        ),
+    )
+
+
+def _result(step: Check, context: DoctorContext, done: Mapping[str, CheckResult]) -> CheckResult:
+    """Perform one check, if those that it needs passed."""
+    failed = next((name for name in step.needs if not done[name].sound), "")
+    if failed:
+        return CheckResult(step=step, findings=None, requires=failed)
+    findings = tuple(_confirmed(step, context, _once(step.look(context))))
+    context.reported += findings
+    blocking = any(finding.blocking for finding in findings)
+    silent = not findings or (step.name in IN_PART and not blocking)
+    gap = COVERED[step.name](context) if step.name in COVERED and silent else None
+    if gap and gap.place:
+        unseen = gap.finding(context)
+        findings = (*findings, unseen)
+        context.reported.append(unseen)
+    idle = gap.found if gap and not gap.place else ""
+    return CheckResult(step=step, findings=findings, idle=idle)
+
+
+def _confirmed(
+    step: Check, context: DoctorContext, findings: Sequence[Finding]
+) -> Iterator[Finding]:
+    """Yield findings, a doubt that the file confirms as a note; note what is in doubt no longer."""
+    given = context.target.confirmed if context.prepared else {}
+    left = {name: why for name, why in given.items() if name.partition("/")[0] == step.name}
+    for finding in findings:
+        if finding.weight is not Weight.DOUBT:
+            yield finding
+            continue
+        name = f"{step.name}/{finding.key}"
+        left.pop(name, None)
+        if why := given.get(name):
+            yield replace(finding, weight=Weight.NOTE, hint=f"confirmed: {why}")
+        else:
+            yield replace(finding, confirmation=name)
+    for name in left:
+        place, found = ("confirmed", name), "nothing: the line can be removed"
+        yield context.finding(place, "a doubt that is confirmed", found, weight=Weight.NOTE)
+
+
+def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:
+    """Return each finding once: one line may be wrong for many operations."""
+    distinct: dict[tuple[str, int, str, str], Finding] = {}
+    for finding in findings:
+        distinct.setdefault(
+            (
+                finding.inherited or finding.path,
+                finding.line,
+                finding.key.rpartition(".")[2],
+                finding.found,
+            ),
+            finding,
+        )
+    return tuple(distinct.values())
+
+
+def _cost(context: DoctorContext) -> DoctorCost:
+    total = DoctorCost()
+    for plan in probe_plans(context) if context.environment else ():
+        cost(plan, total)
+    return total
+
+
+# -- Coverage of each check: the answers that it needs before its result means anything ----------
+# A check without findings is only passed if the answers that it examines were there. Each
+# function of `COVERED` returns None if they were, or a `Gap` that says what was missing; a gap
+# without a place means that contracts and target file have nothing for the check to examine.
+#: The most operations that one finding names.
+_MOST_NAMES = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """What a check did not see; `place` is the nearest key of the file, if it had to see it."""
+
+    place: Pointer = ()
+    expected: str = ""
+    found: str
+
+    def finding(self, context: DoctorContext) -> Finding:
+        """Return the gap as a finding."""
+        return context.finding(self.place, self.expected, self.found, weight=Weight.UNSEEN)
+
+
+def _idle(found: str) -> Gap:
+    """Return the gap of a check that has nothing to examine."""
+    return Gap(found=found)
+
+
+def _offered(context: DoctorContext) -> Iterable[Operation]:
+    """Yield the available operations of the contracts."""
+    for contract in context.contracts_bound:
+        yield from (each for each in contract.operations.values() if each.available)
+
+
+def _network(context: DoctorContext) -> Gap | None:
+    return None if context.networked else _idle("the target is not called over a network")
+
+
+def _clocks(context: DoctorContext) -> Gap | None:
+    if not context.networked or context.ahead is not None:
+        return _network(context)
+    place, expected = ("base_url",), "the date of an answer, to compare the clocks"
+    return Gap(place=place, expected=expected, found="an answer without a date")
+
+
+def _calls(context: DoctorContext) -> Gap | None:
+    if any(answer.accepted for answer in context.answers):
+        return None
+    found = "no accepted call" if context.answers else "no call"
+    return Gap(place=("operations",), found=found)
+
+
+def _zone(context: DoctorContext) -> Gap | None:
+    if context.target.zone is None:
+        return _idle("the file names no time zone")
+    if context.makes_customers and context.subjects:
+        return None
+    return Gap(
+        place=("zone",), expected="the bank's clock", found="no clock among the fixtures' offers"
+    )
+
+
+def _static(context: DoctorContext) -> Gap | None:
+    good = [answer for answer in context.answers if answer.good and answer.operation.available]
+    if any(_asked_differently(context, answer, other) for answer in good for other in good):
+        return None
+    found = "no operation that answered two different requests"
+    return Gap(place=("base_url",), expected="two answers to compare", found=found)
+
+
+def _asked_differently(context: DoctorContext, answer: SeenAnswer, other: SeenAnswer) -> bool:
+    """Whether two requests of one operation are for different things, which differ when shown."""
+    if answer.operation.id != other.operation.id:
+        return False
+    follow, followed = answer.exchange.call.follow, other.exchange.call.follow
+    return asked_for(context, answer) != asked_for(context, other) or follow != followed
+
+
+def _pointers(context: DoctorContext) -> Gap | None:
+    """Name the operations with pointers of which no successful answer was seen."""
+    reported = {finding.key for finding in context.reported}
+    unseen = [
+        operation.id
+        for operation in _offered(context)
+        if _points(context, operation)
+        and not any(answer.accepted for answer in context.of(operation.id))
+        and not any(key.startswith(f"operations.{operation.id}") for key in reported)
+    ]
+    accepted = any(answer.accepted for answer in context.answers)
+    if accepted and not unseen:
+        return None
+    place: Pointer = ("operations", unseen[0]) if len(unseen) == 1 else ("operations",)
+    expected = "a successful answer of each operation"
+    return Gap(place=place, expected=expected, found=f"none of {_names(unseen)}")
+
+
+def _names(operations: list[str]) -> str:
+    further = len(operations) - _MOST_NAMES
+    named = ", ".join(operations[:_MOST_NAMES])
+    return f"{named} and {further} more" if further > 0 else named or "any"
+
+
+def _points(context: DoctorContext, operation: Operation) -> bool:
+    binding = context.target.operations.get(operation.id)
+    return binding is not None and bool(
+        binding.list or binding.one is not None or binding.links or binding.approval
+    )
+
+
+def _pages(context: DoctorContext) -> Gap | None:
+    lists = [each for each in _offered(context) if each.lists]
+    if not lists:
+        return _idle("the contracts have no lists")
+    turned = [
+        answer
+        for operation in lists
+        for answer in context.of(operation.id)
+        if answer.accepted and (answer.exchange.call.follow or _whole(context, answer))
+    ]
+    if turned:
+        return None
+    place = ("operations", lists[0].id, "next")
+    return Gap(place=place, expected="a second page of a list", found="none")
+
+
+def _whole(context: DoctorContext, answer: SeenAnswer) -> bool:
+    """Whether a list without pages was read of a customer whose items are all known."""
+    known = context.makes_customers and answer.binding.next is None
+    return known and ordinary(answer.exchange) and bool(answer.raw_items)
+
+
+def _dates(context: DoctorContext) -> Gap | None:
+    bound = [
+        (operation, name)
+        for operation in _offered(context)
+        for name in (operation.since, operation.until)
+        if not operation.grants
+        if name and name in _arguments(context, operation)
+    ]
+    if not bound:
+        return _idle("the file binds no date argument that limits a list")
+    said = {SINCE, UNTIL}
+    limited = [answer for answer in context.answers if answer.exchange.call.variation in said]
+    if any(answer.accepted for answer in limited):
+        return None
+    operation, name = bound[0]
+    place = ("operations", operation.id, "arguments", name)
+    return Gap(place=place, expected="a date with an effect", found="no such accepted call")
+
+
+def _arguments(context: DoctorContext, operation: Operation) -> Mapping[str, object]:
+    binding = context.target.operations.get(operation.id)
+    return binding.arguments if binding else {}
+
+
+def _presence(context: DoctorContext) -> Gap | None:
+    if any(answer.accepted for answer in context.presences):
+        return None
+    if not context.counted:
+        return _idle("the contracts set no limit on calls without the customer")
+    place, expected = ("presence", "header"), "a header with an effect"
+    return Gap(place=place, expected=expected, found="no accepted call without the customer")
+
+
+def _makes(context: DoctorContext) -> bool:
+    return any(operation.makes for operation in _offered(context))
+
+
+def _screens(context: DoctorContext) -> Gap | None:
+    if context.target.sca.kind is ScaKind.NONE or not _makes(context):
+        return _idle("nothing is signed")
+    if context.signed:
+        return None
+    return Gap(place=("sca",), expected="SCA screens", found="no signed request")
+
+
+def _effects(context: DoctorContext) -> Gap | None:
+    fixtures = context.target.fixtures
+    if Capability.EFFECTS not in fixtures.offers or not _makes(context):
+        return _idle("executed requests are not reported")
+    if any(event.done for event in context.effects):
+        return None
+    place = ("fixtures", "adapter" if fixtures.kind is FixtureKind.PYTHON else "effects")
+    found = "no executed request"
+    return Gap(place=place, expected="an executed request", found=found)
+
+
+def _states(context: DoctorContext) -> Gap | None:
+    if context.target.sca.kind is ScaKind.NONE or not _makes(context):
+        return _idle("nothing is signed")
+    moments = {answer.exchange.call.variation for answer in context.answers if answer.accepted}
+    if moments & {SIGNED, DENIED, CANCELLED}:
+        return None
+    return Gap(place=("sca",), expected="a signed request, read back", found="none")
+
+
+def _values(context: DoctorContext) -> Gap | None:
+    making = [each for each in _offered(context) if each.makes or each.changes]
+    varied = [
+        each.id
+        for each in making
+        if (binding := context.target.operations.get(each.id))
+        and (binding.modes or any(at.other is not None for at in binding.arguments.values()))
+    ]
+    if not varied:
+        return _idle("the file has no modes and no second values")
+    variations = {answer.exchange.call.variation for answer in context.answers}
+    if variations & {IN_MODE, BARRED, UNKNOWN, OTHERS, CHANGED}:
+        return None
+    place, expected = ("operations", varied[0]), "requests in other modes and with other values"
+    return Gap(place=place, expected=expected, found="none")
+
+
+def _arguments_read(context: DoctorContext) -> Gap | None:
+    """Name an argument that a rule is about, if no probe of such a rule was performed."""
+    places = [
+        ("operations", operation, "arguments", argument)
+        for plan in probe_plans(context)
+        for kind in clauses_of(plan.contract)
+        for facet in kind.facets()
+        for operation, argument, _ in arguments_of(plan, kind, facet)
+    ]
+    if not places:
+        return _idle("no rule is about a header or a query parameter")
+    if any(f" {RULE} " in answer.probe for answer in context.answers):
+        return None
+    expected, found = "a call that shows whether it is read", "none"
+    return Gap(place=places[0], expected=expected, found=found)
+
+
+#: The checks that say what was not seen besides their findings, if those are no faults.
+IN_PART: Final = frozenset({"pointers"})
+#: What the checks with calls need, by name; the others examine the file, which is there.
+COVERED: Final[Mapping[str, Callable[[DoctorContext], Gap | None]]] = {
+    "host": _network,
+    "port": _network,
+    "answers": _network,
+    "clocks": _clocks,
+    "calls": _calls,
+    "zone": _zone,
+    "static": _static,
+    "status": _calls,
+    "pointers": _pointers,
+    "pages": _pages,
+    "dates": _dates,
+    "presence": _presence,
+    "screens": _screens,
+    "effects": _effects,
+    "states": _states,
+    "values": _values,
+    "arguments": _arguments_read,
+}

@@ -1,0 +1,320 @@
+"""Checks of the test data: fixture provider, time zone, SCA screens and executed payments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import timedelta
+from typing import Any, Final, cast
+from urllib.parse import parse_qsl, urlsplit
+
+from assay.binding.target import FixtureKind, ScaKind, Target
+from assay.contract.model import Capability
+from assay.errors import CannotArrange, TargetError
+from assay.fixtures.protocol import FixtureProvider
+from assay.history import Authorised, Ending, Wire
+from assay.onboarding.doctor.context import DoctorContext, Finding, Weight
+from assay.onboarding.doctor.pointer_probe import nearest
+from assay.onboarding.doctor.probes import SEGMENT
+from assay.onboarding.doctor.request_probes import DENIED
+from assay.rules import clauses
+from assay.rules.lifecycle.request_queries import split_url
+from assay.rules.state.calendar import local
+from assay.running.parallel_trials import lanes_for
+from assay.sca.html_forms import Form, forms
+from assay.transport.protocol import CONTROL_PATH
+
+API: Final = "assay-control/1"
+_DAY: Final = timedelta(days=1)
+_REFUSED: Final = frozenset({401, 403})
+#: The control API's names of the capabilities that a target file can offer.
+CAPABILITIES: Final[Mapping[Capability, str]] = {
+    Capability.PSU: "customers",
+    Capability.TWO_PSU: "customers",
+    Capability.CLOCK: "clock",
+    Capability.ROSTER: "roster",
+    Capability.CONSENT: "consent",
+    Capability.CREDENTIALS: "credentials",
+    Capability.TPPS: "tpps",
+    Capability.REGISTRATIONS: "creditors",
+    Capability.SEGMENTS: "segments",
+    Capability.BANKS: "offers",
+    Capability.EFFECTS: "executions",
+    Capability.DIRECT_ACCESS: "cancel",
+    Capability.RENEWAL: "tokens",
+}
+
+
+def answers(context: DoctorContext) -> Iterator[Finding]:
+    """Check that the control API answers, and that trials of a Python class have own clocks."""
+    target, environment = context.target, context.environment
+    fixtures = target.fixtures
+    if environment is not None and fixtures.kind is FixtureKind.PYTHON:
+        yield from _one_clock(context, environment.fixtures)
+        return
+    if environment is None or fixtures.kind is not FixtureKind.CONTROL:
+        if fixtures.kind is FixtureKind.NONE:
+            found, weight = "none: no call can be made without a customer", Weight.UNSEEN
+            yield context.finding(("fixtures",), "a fixture provider", found, weight=weight)
+        return
+    place = ("fixtures", "url") if fixtures.url else ("base_url",)
+    expected = f"the control API ({API}) below it"
+    status, body, reason = 0, None, ""
+    try:
+        status, body = environment.client.control("GET", "/", None)
+    except TargetError as error:
+        reason = str(error)
+    if status in _REFUSED and fixtures.key_env:
+        found = f"{status}: the key is refused"
+        yield context.finding(
+            ("fixtures", "key_env"), "the control API's key", found, weight=Weight.FAULT
+        )
+    elif isinstance(body, dict) and cast("dict[str, Any]", body).get("api") == API:
+        yield from _capabilities(context, cast("dict[str, Any]", body))
+    elif not _opens(environment.fixtures):
+        found = reason or f"status {status} and another body"
+        yield context.finding(place, expected, found, _elsewhere(context), weight=Weight.FAULT)
+
+
+def _one_clock(context: DoctorContext, provider: FixtureProvider) -> Iterator[Finding]:
+    """Report a clock that trials share although they would run side by side."""
+    alone = lanes_for(context.target, None) == 1
+    if alone or Capability.CLOCK not in context.target.fixtures.offers:
+        return
+    try:
+        with closing(provider.open()) as one, closing(provider.open()) as other:
+            before = other.clock(None)
+            one.clock(one.clock(None) + _DAY)
+            moved = other.clock(None) - before
+    except (TargetError, CannotArrange):
+        return  # an ordinary call says why
+    if moved > _DAY / 2:
+        found = "a trial that moves the clock also moves it for the other trials"
+        hint = "set `safety: {concurrency: 1}` to run one trial at a time"
+        yield context.finding(
+            ("fixtures", "adapter"), "a clock for each trial", found, hint, weight=Weight.FAULT
+        )
+
+
+def _opens(fixtures: FixtureProvider) -> bool:
+    """Whether the provider works, even if its API does not describe itself."""
+    try:
+        fixtures.open().close()
+    except TargetError:
+        return False
+    return True
+
+
+def _elsewhere(context: DoctorContext) -> str:
+    """Return a hint at the URL: the API is often at the root of the host."""
+    where = context.target.fixtures.url or context.target.base_url
+    path = urlsplit(where).path.rstrip("/")
+    hint = f"requested at {where}{CONTROL_PATH}/"
+    if path:
+        hint += f"; is the path {path} right, or should fixtures.url be set?"
+    return hint
+
+
+def _capabilities(context: DoctorContext, description: Mapping[str, Any]) -> Iterator[Finding]:
+    """Compare the offers of the target file with the capabilities of the API."""
+    listed = description.get("capabilities")
+    if not isinstance(listed, list):
+        return
+    for offer in sorted(context.target.fixtures.offers, key=lambda offer: offer.value):
+        needed = CAPABILITIES.get(offer)
+        if needed and needed not in listed:
+            expected = f"{needed!r} among the API's capabilities, for {offer.value}"
+            yield context.finding(("fixtures", "offers"), expected, "none", weight=Weight.FAULT)
+
+
+def zone(context: DoctorContext) -> Iterator[Finding]:
+    """Compare the zone with the offset of the bank's clock, as the fixture provider shows it."""
+    zone, fixtures = context.target.zone, context.target.fixtures
+    if zone is None or fixtures.kind is FixtureKind.ROLES:
+        return
+    if fixtures.kind is not FixtureKind.CONTROL and Capability.CLOCK not in fixtures.offers:
+        return  # the clock may be that of the machine
+    for subject in list(context.subjects.values())[:1]:
+        theirs, ours = subject.now.utcoffset(), local(subject.now, zone).utcoffset()
+        if theirs and theirs != ours:
+            found = f"a clock at {subject.now.strftime('%z')}"
+            expected = f"a clock of the zone {zone.key}"
+            yield context.finding(("zone",), expected, found)
+
+
+_MOST = 12
+
+
+def screens(context: DoctorContext) -> Iterator[Finding]:
+    """Examine every visit of the SCA screens."""
+    for event, page in context.signed:
+        yield from _factors(context, event)
+        yield from _codes(context, event)
+        yield from _additions(context, event)
+        if event.step.variation == DENIED and event.ending is Ending.CONFIRMED:
+            found = "a decision that signs the request"
+            place, expected = ("sca", "decisions", "refuse"), "a decision that refuses the request"
+            yield context.finding(place, expected, found)
+        elif event.ending is not Ending.CONFIRMED and not event.step.variation:
+            yield from _stopped(context, event, page)
+    yield from _offered_to_segments(context)
+
+
+def _additions(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
+    """Doubt a parameter in `adds` that a return address lacks, where it has a similar one."""
+    sent = {
+        name
+        for answer in context.answers
+        for value in answer.exchange.call.arguments.values()
+        for name in _parameters(value)
+    }
+    added = _parameters(event.redirected) - sent - {*(event.adds or ())}
+    for operation in context.operations:
+        binding = context.target.operations.get(operation.id)
+        spelling = binding.arguments.get(operation.returns or "") if binding else None
+        if spelling is None or spelling.adds is None or spelling.adds != event.adds:
+            continue
+        for n, name in enumerate(spelling.adds):
+            meant = nearest(name, sorted(added))
+            if meant and name not in _parameters(event.redirected):
+                place = (
+                    "operations",
+                    operation.id,
+                    "arguments",
+                    operation.returns or "",
+                    "adds",
+                    n,
+                )
+                expected, found = "a parameter that the bank adds", "none of this name"
+                hint = f"did you mean {context.redactor.bounded(meant, 40)}?"
+                yield context.finding(place, expected, found, hint)
+
+
+def _parameters(url: object) -> set[str]:
+    """Return the names of the query parameters of a URL; of anything else, none."""
+    parts = split_url(url) if isinstance(url, str) else None
+    return {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)} if parts else set()
+
+
+def _offered_to_segments(context: DoctorContext) -> Iterator[Finding]:
+    """Report a factor in whose place the screens of a segment offer another one."""
+    for contract in context.contracts_bound:
+        for operation in (each for each in contract.operations.values() if each.makes):
+            by_segment = clauses.factors_by_segment(contract, operation.makes or "")
+            for segment, factors in by_segment.items():
+                for event in context.events.get(f"{contract.id} {SEGMENT} {segment}", ()):
+                    if isinstance(event, Authorised) and event.offered:
+                        yield from _replaced(context, segment, {*factors}, {*event.offered})
+
+
+def _replaced(
+    context: DoctorContext, segment: str, expected: set[str], offered: set[str]
+) -> Iterator[Finding]:
+    missing, other = expected - offered, offered - expected
+    words = context.target.sca.factors
+    if len(missing) == len(other) == 1 and missing | other <= words.keys():
+        (factor,), (instead,) = missing, other
+        found = f"{instead} in its place on the screens of {segment}"
+        hint = f"are the words for {factor} and {instead} swapped?"
+        place = ("sca", "factors", factor)
+        yield context.finding(place, f"{factor} to be offered", found, hint)
+
+
+def _stopped(context: DoctorContext, event: Authorised, page: Wire) -> Iterator[Finding]:
+    """Report the screen at which signing ended, and the fields of its form."""
+    target = context.target
+    shown = list(forms(page.body)) if target.sca.kind is ScaKind.FORMS else []
+    if event.redirected and event.screens and target.sca.deciding not in event.screens:
+        expected = f"a screen that asks for the {target.sca.deciding}"
+        found = f"a redirect after the screens for {', '.join(event.screens)}"
+        hint = f"does the form that asks for the {event.screens[-1]} confirm? (confirmed_by)"
+        yield context.finding(("sca", "screens"), expected, found, hint, weight=Weight.DOUBT)
+        return
+    if target.sca.kind is ScaKind.CONTROL or not shown:
+        found = event.why or event.ending.value
+        disconnected = event.ending is Ending.DISCONNECTED and not target.fixtures.roles
+        weight = Weight.UNSEEN if disconnected else Weight.DOUBT
+        yield context.finding(("sca",), "the request to be signed", found, weight=weight)
+        return
+    names = sorted({name for form in shown for name in form.names})[:_MOST]
+    known = [screen for screen in target.sca.screens if screen.keys() <= set(names)]
+    if known:
+        yield from _filled(context, event, known[0], shown)
+        return
+    place, hint = _misspelt(target, names, event.screens)
+    asked = context.redactor.bounded(", ".join(names), 120)
+    yield context.finding(
+        place, "a screen listed in the target file", f"a screen that asks for {asked}", hint
+    )
+
+
+def _misspelt(
+    target: Target, names: Sequence[str], seen: Sequence[str]
+) -> tuple[tuple[str | int, ...], str]:
+    """Return the likeliest misspelt field of a screen, and a hint.
+
+    Where no name is similar, it is the first screen that was not seen yet.
+    """
+    best: tuple[int, tuple[str | int, ...], str] = (-1, ("sca", "screens"), "")
+    for n, screen in enumerate(target.sca.screens):
+        if set(screen.values()) <= set(seen):
+            continue
+        wrong = [name for name in screen if name not in names]
+        meant = {name: nearest(name, names) for name in wrong}
+        score = 2 * (len(screen) - len(wrong)) + sum(map(bool, meant.values()))
+        place = next((name for name in wrong if meant[name]), wrong[0] if wrong else "")
+        if score > best[0] and place:
+            hint = f"did you mean {meant[place]}?" if meant[place] else ""
+            best = score, ("sca", "screens", n, place), hint
+    return best[1], best[2]
+
+
+def _filled(
+    context: DoctorContext, event: Authorised, screen: Mapping[str, str], shown: Sequence[Form]
+) -> Iterator[Finding]:
+    """Report what is wrong with the values that were entered into a known screen."""
+    target, choices = context.target, {k: v for screen in shown for k, v in screen.choices.items()}
+    for name, what in screen.items():
+        offered = choices.get(name, [])
+        word = event.step.decision.value
+        sent = target.sca.decisions.get(word, word)
+        if what == "decision" and offered and sent not in offered:
+            hint = f"did you mean {nearest(sent, offered) or offered[0]}?"
+            found = f"{', '.join(offered[:_MOST])} on the screen"
+            yield context.finding(("sca", "decisions", word), repr(sent), found, hint)
+            return
+    n = list(target.sca.screens).index(screen)
+    found, expected = event.why or event.ending.value, "the form to lead to the next screen"
+    yield context.finding(("sca", "screens", n), expected, found)
+
+
+def _factors(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
+    """Report factors on the screen that the target file does not have or misspells."""
+    factors = context.target.sca.factors
+    for shown in event.unspelt:
+        masked = context.redactor.bounded(shown, 40)
+        unseen = [name for name, word in factors.items() if word not in (event.offered or ())]
+        similar = [name for name in unseen if name == shown or nearest(factors[name], [shown])]
+        place = ("sca", "factors", *similar[:1])
+        found = f"{masked!r} on the screen"
+        weight = Weight.DOUBT if similar else Weight.UNSEEN
+        expected = "a factor listed in the target file"
+        hint = f"did you mean {similar[0]}: {masked}?" if similar else f"add {masked} to it"
+        yield context.finding(place, expected, found, hint, weight=weight)
+
+
+def _codes(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
+    """Report a factor for which the test data has no code, so that nothing was entered."""
+    by_program = context.target.sca.kind in {ScaKind.FORMS, ScaKind.BROWSER}
+    if event.coded or "code" not in event.screens or not by_program:
+        return
+    factor = event.step.factor or next(iter(event.offered or ()), "")
+    word = context.redactor.bounded(context.target.sca.factors.get(factor, factor), 40)
+    expected = f"a code of the customer for the factor {word!r}"
+    hint = (
+        "key it in Access.codes by the word from sca.factors"
+        if context.target.fixtures.adapter
+        else ""
+    )
+    weight = Weight.UNSEEN if event.ending is Ending.CONFIRMED else Weight.DOUBT
+    yield context.finding(("fixtures",), expected, "none", hint, weight=weight)

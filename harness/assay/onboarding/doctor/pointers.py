@@ -1,0 +1,329 @@
+"""Checks of the pointers of the target file against the answers received.
+
+`POINTERS` has a function for each binding feature that is a pointer. Those to what surrounds
+the items are here, those into one item in `items`. A pointer that finds nothing is a fault if
+the answer has something with a similar name, and a question otherwise: the bank may leave it
+out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from assay.binding.features import BINDING_FEATURES
+from assay.binding.outputs import usable
+from assay.binding.pointer import lists
+from assay.contract.model import Json, Operation
+from assay.history import Indeterminate
+from assay.onboarding.doctor import (
+    error_pointers,
+    item_fields,
+    items,
+    response_headers,
+    submissions,
+    volatile_values,
+)
+from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.onboarding.doctor.pointer_probe import (
+    AnsweredOperation,
+    PointerProbe,
+    compare,
+    correction,
+    differs_in_spelling,
+    is_id,
+    is_link,
+    is_reference,
+    is_things,
+    kind,
+    members,
+    nearest,
+    suggest,
+    values,
+)
+from assay.rules.queries import has_value
+
+__all__ = ["POINTERS", "examine"]
+
+#: Usual names of links to SCA screens.
+_SCREENS = ("approval", "consentApproval", "scaRedirect", "redirect", "authorise", "confirmation")
+_NO_CONTENT = 204
+
+
+def _list(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointer to the list of items, where no single item is shown."""
+    operation, pointers = seen.operation, seen.binding.list
+    if seen.binding.one is not None:
+        return
+    if pointers:
+        yield from _listed(seen)
+    elif operation.lists:
+        meant = suggest(seen.bodies, operation.id, is_things)
+        hint = f"add list: {meant}" if meant else "add `list`"
+        place, expected = ("operations", operation.id), "a pointer to the list"
+        yield seen.context.finding(place, expected, "none", hint, weight=Weight.UNSEEN)
+
+
+def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine whether the pointers find a list, with items if the customer has any."""
+    context, pointers = seen.context, seen.binding.list
+    found_lists = [lists(body, pointer) for body in seen.bodies for pointer in pointers]
+    if any(found_lists):
+        yield from _unlisted(seen)
+        yield from _further(seen)
+        return
+    probe = PointerProbe(feature="list", at=pointers, fits=is_things, named=False)
+    hint, what = correction(seen.bodies, probe), ""
+    if all(items is None for items in found_lists):
+        what = f"no list at {' or '.join(pointers)}"
+    elif hint:
+        what = f"an empty list at {' or '.join(pointers)}"
+    elif not seen.operation.about and any(subject.owns for subject in context.subjects.values()):
+        what = "an empty list for a customer who owns items"
+    if what:
+        yield context.finding(seen.place("list"), probe.expected, what, hint)
+
+
+def _unlisted(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Report one of several pointers that finds no list in any answer."""
+    context, pointers = seen.context, seen.binding.list
+    for n, pointer in enumerate(pointers):
+        if any(lists(body, pointer) is not None for body in seen.bodies):
+            continue
+        unread = dict.fromkeys(at for body in seen.bodies for at, _ in _unread(seen, body))
+        meant = nearest(pointer, unread)
+        weight = Weight.DOUBT if meant else Weight.UNSEEN
+        hint = f"did you mean {meant}?" if meant else ""
+        place, found = (*seen.place("list"), n), f"no list at {pointer}"
+        yield context.finding(place, "another list of items", found, hint, weight=weight)
+
+
+def _further(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Report a list that no pointer finds, with items of the customers that no other list has."""
+    shown = {item.key for answer in seen.answers for item in answer.exchange.items}
+    missing = items.known_keys(seen) - shown
+    unread = {at: value for body in seen.bodies for at, value in _unread(seen, body)}
+    for at, value in unread.items() if missing else ():
+        if any(found in missing for _, found in members(value) if isinstance(found, str)):
+            place, expected = seen.place("list"), "every list of items"
+            found = f"items of the customer at {at}, too"
+            hint = f"add {at} to list"
+            yield seen.context.finding(place, expected, found, hint)
+            return
+
+
+def _unread(seen: AnsweredOperation, body: Json) -> Iterator[tuple[str, Json]]:
+    """Yield each list of objects in a body that no pointer finds, and that is in no list."""
+    pointers = seen.binding.list
+    for at, value in members(body):
+        if is_things(value) and not any(f"{at}/".startswith(f"{known}/") for known in pointers):
+            yield at, value
+
+
+def _one(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointer to the single item of a response."""
+    if seen.binding.one is not None:
+        bare = "" in seen.binding.item.key
+        fits = is_id if bare else _is_object
+        probe = PointerProbe(feature="one", at=(seen.binding.one,), fits=fits, named=False)
+        yield from compare(seen, probe, seen.bodies)
+
+
+def _is_object(value: Json) -> bool:
+    return kind(value) == "an object"
+
+
+def _approval(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointer to the link to the SCA screens."""
+    if seen.binding.approval is not None and seen.operation.makes:
+        at = (seen.binding.approval,)
+        probe = PointerProbe(feature="approval", at=at, fits=is_link, names=_SCREENS)
+        yield from compare(seen, probe, seen.bodies)
+
+
+def _links(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointers to links, except that to the next page (see `request_effects`)."""
+    for n, pointer in enumerate(seen.binding.links):
+        if seen.binding.next is None or pointer != seen.binding.next.at:
+            yield from _link(seen, n, pointer)
+
+
+def _link(seen: AnsweredOperation, n: int, pointer: str) -> Iterator[Finding]:
+    """Examine one pointer to a link, which an answer may leave out."""
+    place = (*seen.place("links"), n)
+    shown = [value for value in values(seen.bodies, (pointer,)) if value is not None]
+    echoed = next((name for value in shown for name in _sent_as(seen, value)), "")
+    if echoed:
+        found = f"the value that was sent as {echoed}"
+        yield seen.context.finding(place, "a link of the bank", found)
+    elif any(map(is_reference, shown)):
+        return
+    elif shown:
+        found = f"{kind(shown[0])} at {pointer}"
+        yield seen.context.finding(place, "a link", found)
+    else:
+        similar = _similar_link(seen, pointer)
+        if pointer in seen.binding.optional_links and not similar:
+            return
+        weight = Weight.DOUBT if similar else Weight.UNSEEN
+        hint = (
+            f"did you mean {similar}?"
+            if similar
+            else "if the bank may omit it, write {at: …, optional: true}"
+        )
+        found = f"nothing at {pointer}"
+        yield seen.context.finding(place, "a link", found, hint, weight=weight)
+
+
+def _sent_as(seen: AnsweredOperation, value: Json) -> Iterator[str]:
+    """Yield the arguments that were sent with a value, if any were."""
+    for answer in seen.context.answers:
+        for name, sent in answer.exchange.call.arguments.items():
+            if isinstance(sent, str) and sent and sent == value:
+                yield name
+
+
+def _similar_link(seen: AnsweredOperation, pointer: str) -> str:
+    """Return the pointer to an unnamed link that differs in the spelling of one step, if any."""
+    binding = seen.binding
+    named = {*binding.links, binding.approval, binding.next.at if binding.next else ""}
+    return next(
+        (
+            at
+            for body in seen.bodies
+            for at, value in members(body)
+            if at not in named and is_link(value) and differs_in_spelling(at, pointer)
+        ),
+        "",
+    )
+
+
+def _values(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointers to values that the bank may show only after a consent."""
+    context, operation = seen.context, seen.operation
+    answers = context.plain(operation.id) if seen.binding.values else ()
+    granting = [each.id for each in context.operations if each.grants]
+    given = {
+        answer.subject: answer.exchange.n for answer in context.plain(*granting) if answer.accepted
+    }
+    late = [
+        answer
+        for answer in answers
+        if answer.exchange.n > given.get(answer.subject, answer.exchange.n)
+    ]
+    for name, pointer in seen.binding.values.items():
+        if other := _other_meaning(seen, pointer):
+            place, expected = seen.place("value", name), f"{name} beside the items"
+            yield context.finding(place, expected, f"{pointer}, {other}")
+            continue
+        probe = PointerProbe(
+            feature="value",
+            name=name,
+            at=(pointer,),
+            what=f"{name} beside the items",
+            # A text or a structure; before a consent, it may be empty.
+            fits=lambda value: has_value(value) or not late,
+            names=(name,),
+            missing=Weight.DOUBT if late else Weight.UNSEEN,
+            # Before a consent it need not be there: only another spelling is the same value.
+            spelling_only=not late,
+        )
+        yield from compare(seen, probe, [answer.body for answer in late or answers])
+
+
+def _other_meaning(seen: AnsweredOperation, pointer: str) -> str:
+    """Return what the target file says elsewhere that a pointer to a value finds, if it does."""
+    binding = seen.binding
+    if binding.next is not None and pointer == binding.next.at:
+        return "a pointer to the next page"
+    if any(pointer.startswith(f"{at}/") for at in binding.list):
+        return "which is in the list"
+    return "which is a link" if pointer in binding.links else ""
+
+
+def _outputs(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointers to values that later calls send."""
+    for name, where in seen.binding.outputs.items():
+        if where.at:
+            probe = PointerProbe(feature="output", name=name, at=where.at, fits=_is_sendable)
+            yield from compare(seen, probe, seen.bodies)
+
+
+def _is_sendable(value: Json) -> bool:
+    return usable(value) is not None
+
+
+#: The examination of each feature that is a pointer; lists and items first.
+POINTERS: Final[Mapping[str, Callable[[AnsweredOperation], Iterator[Finding]]]] = {
+    "list": _list,
+    "one": _one,
+    "key": items.key,
+    "id": items.bank_id,
+    "on": items.date,
+    "resource": items.resource,
+    "state": items.state,
+    "volatile": volatile_values.examine,
+    "field": item_fields.fields,
+    "approval": _approval,
+    "links": _links,
+    "value": _values,
+    "output": _outputs,
+}
+
+
+def examine(context: DoctorContext) -> Iterator[Finding]:
+    """Examine the pointers of each operation, in the order of the contracts."""
+    for operation in context.operations:
+        good = [answer for answer in context.of(operation.id) if _readable(answer)]
+        if operation.available and good:
+            yield from _answered(context, operation, [each for each in good if not each.part])
+            yield from _answered(context, operation, [each for each in good if each.part])
+    yield from error_pointers.examine(context)
+    yield from submissions.unseen(context)
+    for operation in context.operations:
+        good = [answer for answer in context.submissions if _readable(answer)]
+        yield from _answered(
+            context, operation, [each for each in good if each.operation is operation]
+        )
+
+
+def _answered(
+    context: DoctorContext, operation: Operation, answers: Sequence[SeenAnswer]
+) -> Iterator[Finding]:
+    """Examine the pointers into answers that have one binding, if there are any."""
+    if answers:
+        seen = AnsweredOperation(context=context, operation=operation, answers=answers)
+        yield from _pointers(seen) if seen.bodies else _unreadable(seen)
+        yield from response_headers.examine(seen)
+
+
+def _readable(answer: SeenAnswer) -> bool:
+    """Whether an answer is successful by HTTP and no outcome says otherwise."""
+    undecided = isinstance(answer.exchange.outcome, Indeterminate)
+    return answer.good and (undecided or answer.accepted)
+
+
+def _pointers(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine every feature; pointers into items only where the items are in their place."""
+    has_items = bool(seen.items)
+    for feature, examine_feature in POINTERS.items():
+        if has_items or "item" not in BINDING_FEATURES[feature].section:
+            findings = tuple(examine_feature(seen))
+            if findings and feature in {"list", "one"}:
+                has_items = False
+            yield from findings
+
+
+def _unreadable(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Report that no answer has a body that can be read, although the file points into it."""
+    expects = seen.binding.list or seen.binding.one is not None
+    if not expects or all(answer.status == _NO_CONTENT for answer in seen.answers):
+        return
+    found = seen.answers[0].exchange.wire.media_type or "an empty body"
+    expected = "an answer in JSON"
+    if found.endswith("json"):
+        # JSON that cannot be read is no mistake of the file.
+        place, found = ("operations", seen.operation.id), f"{found} that cannot be read"
+        yield seen.context.finding(place, expected, found, weight=Weight.UNSEEN)
+    else:
+        yield seen.context.finding(("base_url",), expected, found)

@@ -1,0 +1,257 @@
+"""Checks before the first call: the target file, its secrets and certificates, and the network.
+
+Nothing is sent but one unauthenticated request to each address, of which only TLS errors and
+the date of the answer are used.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from pathlib import Path
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from assay.binding.target import Target
+from assay.binding.without_effect import other_meanings, without_effect
+from assay.contract.model import Contract
+from assay.errors import InputError, did_you_mean
+from assay.files.document import Finding as FileFinding
+from assay.files.document import Pointer
+from assay.judging.waivers import WaiverState, untested
+from assay.onboarding.doctor.context import DoctorContext, Finding, Weight, from_problem, one_line
+from assay.report.waivers import waiver_sentence
+from assay.transport.auth.tls import explainer, tls_context
+from assay.transport.secrets import unset
+
+#: The comments of `assay init` at a guessed line and at a gap.
+_MARKS = (("# guessed:", "guessed"), ("# missing:", "missing"), ("# TODO:", "TODO"))
+#: A certificate that expires within this time is reported.
+SOON: Final = timedelta(days=30)
+#: How far clocks may differ: tokens, signatures and calendar days tolerate no more.
+MOST_APART: Final = timedelta(seconds=60)
+
+
+# -- The file, its secrets and certificates
+
+
+def wrong_confirmations(
+    target: Target, contracts: Sequence[Contract], checks: Collection[str]
+) -> Iterator[FileFinding]:
+    """Yield what is confirmed and can never be in doubt: of no check, or of no operation."""
+    operations = {*target.operations, *(name for each in contracts for name in each.operations)}
+    for name in target.confirmed:
+        check, _, key = name.partition("/")
+        section, _, rest = key.partition(".")
+        operation = rest.partition(".")[0]
+        if check not in checks:
+            what = f"expected the name of a check, found {check!r}"
+            yield ("confirmed", name), what, did_you_mean(check, checks)
+        elif section == "operations" and operation not in operations:
+            hint = did_you_mean(operation, operations)
+            yield ("confirmed", name), f"there is no operation {operation!r}", hint
+
+
+def unused(context: DoctorContext) -> Iterator[Finding]:
+    """Report keys without an effect: most of them are spelling mistakes."""
+    for place, found in without_effect(context.target, context.contracts_bound):
+        yield context.finding(place, "a key with an effect", found, weight=Weight.FAULT)
+
+
+def words(context: DoctorContext) -> Iterator[Finding]:
+    """Report words for states and factors under another heading than their own."""
+    for place, expected, found in other_meanings(context.target, context.contracts_bound):
+        yield context.finding(place, expected, found)
+
+
+def waivers(context: DoctorContext) -> Iterator[Finding]:
+    """List the waivers that have expired, or expire soon."""
+    for index, waiver in enumerate(context.target.waivers):
+        result = untested(waiver, datetime.now(UTC).date())
+        if result.state is not WaiverState.IN_FORCE:
+            sentence = waiver_sentence(result)
+            yield context.finding(("waivers", index), "", sentence, weight=Weight.NOTE)
+
+
+def guessed(context: DoctorContext) -> Iterator[Finding]:
+    """List the lines still marked as guesses or gaps, in the file and those it extends."""
+    document = context.target.document
+    if document is None:
+        return
+    paths = {document.path, *(context.target.place(key)[0] for key in document.data)}
+    for path in sorted(paths):
+        try:
+            lines = Path(path).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            continue
+        for number, line in enumerate(lines, start=1):
+            for mark, word in _MARKS:
+                before, found, why = line.partition(mark)
+                if found:
+                    yield Finding(
+                        weight=Weight.NOTE if word == "guessed" else Weight.UNSEEN,
+                        path=path,
+                        line=number,
+                        key=before.strip(" #-").partition(":")[0],
+                        expected="the value from the bank's documentation",
+                        found=f"{word}: {one_line(why.strip())}",
+                        hint="remove the comment once the line is right",
+                    )
+
+
+def secrets(context: DoctorContext) -> Iterator[Finding]:
+    """Report the environment variables that hold no usable secret."""
+    yield from map(from_problem, unset(context.target, os.environ))
+
+
+def certificates(context: DoctorContext) -> Iterator[Finding]:
+    """Read certificates and keys, and report those that cannot be used or expire soon."""
+    target = context.target
+    if not target.has_keys:
+        return
+    from assay.transport.auth.certificates import check, expiry  # noqa: PLC0415 -- cryptography
+
+    now = datetime.now(UTC)
+    try:
+        check(target, os.environ, now)
+    except InputError as error:
+        yield from map(from_problem, error.problems)
+        return
+    expires = expiry(target)
+    if expires is not None and expires < now + SOON:
+        place, expected = ("tls", "certificate_file"), f"a certificate valid for {SOON.days} days"
+        found = f"a certificate that expires on {expires:%Y-%m-%d}"
+        yield context.finding(place, expected, found, weight=Weight.NOTE)
+
+
+# -- The network
+
+
+def _urls(target: Target) -> Iterator[tuple[Pointer, SplitResult]]:
+    yield ("base_url",), urlsplit(target.base_url)
+    if target.fixtures.url:
+        yield ("fixtures", "url"), urlsplit(target.fixtures.url)
+    for n, host in enumerate(() if target.nearby else target.hosts):
+        yield ("hosts", n), urlsplit(host)
+    for n, host in enumerate(() if target.nearby else target.sca.hosts):
+        yield ("sca", "hosts", n), urlsplit(host)
+    for name, auth in (("auth",), target.auth), (("auth", "tpp"), target.auth.tpp):
+        if auth and auth.oauth:
+            yield (*name, "token_url"), urlsplit(auth.oauth.token_url)
+
+
+def resolves(context: DoctorContext) -> Iterator[Finding]:
+    """Resolve the name of every host that is called."""
+    if not context.networked:
+        return
+    for key, url in _urls(context.target):
+        try:
+            socket.getaddrinfo(url.hostname, _port(url), type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            yield context.finding(
+                key, "", f"cannot resolve host name {url.hostname}", weight=Weight.FAULT
+            )
+
+
+def connects(context: DoctorContext) -> Iterator[Finding]:
+    """Open a connection to every host that is called, and close it."""
+    if not context.networked:
+        return
+    for key, url in _urls(context.target):
+        where = url.hostname or "", _port(url)
+        try:
+            socket.create_connection(where, timeout=context.target.timeout).close()
+        except OSError as error:
+            reason = "timed out" if isinstance(error, TimeoutError) else error.strerror
+            found = f"cannot connect to {where[0]}:{where[1]} ({reason or 'no reason given'})"
+            yield context.finding(key, "", found, weight=Weight.FAULT)
+
+
+def _port(url: SplitResult) -> int:
+    return url.port or (443 if url.scheme == "https" else 80)
+
+
+def answers(context: DoctorContext) -> Iterator[Finding]:
+    """Send one request without a token over the configured TLS; keep the date."""
+    if not context.networked:
+        return
+    for key, url in _urls(context.target):
+        finding = _request(context, key, url)
+        if finding is not None:
+            yield finding
+
+
+def _request(context: DoctorContext, key: Pointer, url: SplitResult) -> Finding | None:
+    target = context.target
+    try:
+        answer = _head(target, url)
+    except ssl.SSLError as error:
+        problem = explainer(target)(error)
+        return from_problem(problem) if problem else None
+    except UnansweredError:
+        # Every host is asked for its base path, which need not exist.
+        found = f"no answer to HEAD {url.path or '/'} within {target.timeout:g} s"
+        return context.finding(key, "an HTTP response", found, weight=Weight.UNSEEN)
+    except (OSError, HTTPException) as error:
+        if url.scheme == "https" and target.tls and target.tls.certificate_file:
+            # Some servers close the connection without an alert when they reject a certificate.
+            found = f"a connection closed after our certificate was sent ({type(error).__name__})"
+            expected = "a certificate that the bank accepts"
+            return context.finding(("tls", "certificate_file"), expected, found)
+        found = f"a response that cannot be read ({type(error).__name__})"
+        hint = "does the address speak plain http?" if url.scheme == "https" else "is it https?"
+        return context.finding(key, "an HTTP response", found, hint)
+    date = answer.getheader("Date")
+    if key == ("base_url",) and date:
+        context.ahead = _ahead(date)
+    return None
+
+
+class UnansweredError(Exception):
+    """A server accepted a connection and a request, and did not answer in time."""
+
+
+def _head(target: Target, url: SplitResult) -> HTTPResponse:
+    timeout, port = target.timeout, _port(url)
+    if url.scheme == "https":
+        context = tls_context(target, os.environ, [url.geturl()])
+        connection: HTTPConnection = HTTPSConnection(
+            url.hostname or "", port, timeout=timeout, context=context
+        )
+    else:
+        connection = HTTPConnection(url.hostname or "", port, timeout=timeout)
+    try:
+        connection.connect()  # with TLS, including the handshake
+        connection.request("HEAD", url.path or "/", headers={"Accept": "application/json"})
+        return connection.getresponse()
+    except TimeoutError as error:
+        if connection.sock is None:
+            raise
+        raise UnansweredError from error
+    finally:
+        connection.close()
+
+
+def _ahead(date: str) -> timedelta | None:
+    try:
+        theirs = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    return (theirs if theirs.tzinfo else theirs.replace(tzinfo=UTC)) - datetime.now(UTC)
+
+
+def clocks(context: DoctorContext) -> Iterator[Finding]:
+    """Compare the date of an answer with our own clock."""
+    if context.ahead is None or abs(context.ahead) <= MOST_APART:
+        return
+    target, seconds = context.target, int(context.ahead.total_seconds())
+    key = "signature" if target.signature else "auth" if target.auth.oauth else "base_url"
+    way = "ahead of" if seconds > 0 else "behind"
+    found = f"the bank's clock {abs(seconds)} s {way} ours"
+    hint = "set the clock of this machine: tokens, signatures and calendar days depend on it"
+    yield context.finding((key,), f"clocks within {MOST_APART.seconds} s", found, hint)

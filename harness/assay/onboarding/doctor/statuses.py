@@ -1,0 +1,586 @@
+"""Checks of statuses: which key is wrong when an ordinary call is not accepted.
+
+The status shows whether the address, the path, the method, an argument or the matchers of
+the outcomes are wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from assay.binding.absent_parts import absent_grants
+from assay.binding.decode import decode
+from assay.binding.target import Auth, AuthKind, Matcher, Outcomes, Place, Spelling, Target
+from assay.contract.model import Operation
+from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
+from assay.onboarding.doctor import items, submissions
+from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.onboarding.doctor.pointer_probe import ALIKE, likeness, nearest
+from assay.onboarding.doctor.probe_plan import HOST
+from assay.rules.clauses import clauses_of
+from assay.rules.consent_probes import named_operations
+from assay.rules.refusing_kind import RefusingKind
+
+__all__ = ["examine", "matched"]
+
+_Judge: TypeAlias = Callable[[DoctorContext, SeenAnswer], Iterator[Finding]]
+UNKNOWN, NOT_ALLOWED, NOT_MADE, CLOSED = 404, 405, 501, 503
+DENIED = frozenset({401, 403})
+#: The statuses with which banks answer what they do not have.
+ABSENT = frozenset({404, 405, 501})
+#: The statuses with which banks answer a call that lacks an argument, or has a wrong one.
+MALFORMED = frozenset({400, 422})
+MOVED, REFUSED = range(300, 400), range(400, 500)
+
+
+def examine(context: DoctorContext) -> Iterator[Finding]:
+    """Examine the answers to ordinary calls, operation by operation."""
+    called = [
+        operation
+        for operation in context.operations
+        if operation.available and context.plain(operation.id)
+    ]
+    statuses = {answer.status for operation in called for answer in context.plain(operation.id)}
+    if statuses == {UNKNOWN} and len(called) > 1:
+        found = f"404 from each of {', '.join(operation.id for operation in called)}"
+        yield context.finding(("base_url",), "the operations below this URL", found)
+        return
+    yield from without_grant(context)
+    yield from credentials(context)
+    for operation in called:
+        yield from _available(context, operation)
+    for operation in context.operations:
+        if not operation.available:
+            yield from _unavailable(context, operation)
+    yield from _aliases(context)
+    yield from _hosts(context)
+    yield from submissions.refused(context)
+
+
+def _available(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
+    """Examine the first answer of an available operation that did not accept the call."""
+    answers = context.plain(operation.id)
+    failed = next((answer for answer in answers if not answer.accepted), None)
+    if failed is not None and not _follows(context, failed):
+        for finding in _not_accepted(context, failed):
+            own = finding.key.startswith("operations.")
+            seen_at = "" if own else f"seen at {operation.id}"
+            hint = "; ".join(text for text in (finding.hint, seen_at) if text)
+            yield replace(finding, hint=hint)
+
+
+def _follows(context: DoctorContext, answer: SeenAnswer) -> bool:
+    """Whether a refusal follows from another problem: a missing consent, or a wrong key."""
+    operation = answer.operation
+    if answer.status not in REFUSED:
+        return False
+    if operation.request and not operation.makes:
+        return any(
+            items.has_wrong_key(context, operation)
+            for operation in context.operations
+            if operation.makes
+        )
+    return bool(operation.about) and not all(grant.accepted for grant in context.grants)
+
+
+def _not_accepted(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    """Report what the status says of a call that was not accepted."""
+    status = answer.status
+    reason = context.not_offered(answer.operation) if status in ABSENT else ""
+    if reason:
+        found = f"{status}, as `not_offered` says: {reason}"
+        yield context.finding(answer.place(), "", found, weight=Weight.NOTE)
+    elif answer.good:
+        yield from _misread(context, answer)
+    elif status in DENIED:
+        return  # reported by `credentials`
+    elif status in MOVED:
+        where = answer.exchange.wire.header("Location")
+        hint = f"is it {context.redactor.bounded(where, 100)}?" if where else ""
+        expected, found = "an address that answers directly", f"a redirect ({status})"
+        yield context.finding(("base_url",), expected, found, hint)
+    elif answer.operation.grants and status in ABSENT:
+        yield _no_consents(context, answer)
+    elif status in REFUSED and _plain_mode_accepted(context, answer):
+        yield _mode(context, answer)
+    elif status in REFUSED:
+        yield from _REFUSALS.get(status, arguments)(context, answer)
+    elif status == CLOSED:
+        hint = "the bank may be under maintenance; try again later"
+        yield context.finding(answer.place(), "an answer", "503", hint, weight=Weight.UNSEEN)
+    else:
+        yield from _failed(context, answer)
+
+
+def _no_consents(context: DoctorContext, answer: SeenAnswer) -> Finding:
+    """Ask whether the bank has consents, which are optional, or has them at another path."""
+    path = answer.binding.path or answer.operation.path
+    place = answer.place("method" if answer.status == NOT_ALLOWED else "path")
+    expected, found = "the path of consents", f"{answer.status} at {path}"
+    hint = "if the bank has no consents, say so under `absent`"
+    return context.finding(place, expected, found, hint)
+
+
+def _plain_mode_accepted(context: DoctorContext, answer: SeenAnswer) -> bool:
+    """Whether the same request was accepted in another mode."""
+    mode, plain = answer.exchange.call.mode, context.plain(answer.operation.id)
+    accepted = {other.exchange.call.mode for other in plain if other.accepted}
+    return bool(mode and answer.operation.makes and accepted - {mode})
+
+
+def _mode(context: DoctorContext, answer: SeenAnswer) -> Finding:
+    """Ask whether the bank offers a mode, or has another word for it."""
+    mode = answer.exchange.call.mode or ""
+    found = f"{answer.status}: {context.excerpt(answer)}"
+    expected = f"a request in the mode {mode} to be accepted, as in another mode"
+    hint = f"if the bank has no {mode} requests, set modes.{mode} to null"
+    place = answer.place(*argument_key(answer))
+    where = answer.place("modes", mode) if place == answer.place("arguments") else place
+    return context.finding(where, expected, found, hint)
+
+
+def _failed(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    """Report that there was no answer, or that the target failed."""
+    outcome = answer.exchange.outcome
+    if not isinstance(outcome, Indeterminate):
+        yield context.finding(answer.place(), "an answer", str(answer.status), weight=Weight.UNSEEN)
+        return
+    place = ("timeout",) if outcome.detail is Detail.TIMEOUT else answer.place()
+    weight = Weight.DOUBT if outcome.cause is Cause.TRANSPORT else Weight.UNSEEN
+    yield context.finding(place, "an answer", outcome.why, weight=weight)
+
+
+def _misread(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    """Report the matcher that misjudges a good answer, or what keeps all of them from matching."""
+    outcome, target = answer.exchange.outcome, context.target
+    expected = "a successful answer to count as accepted"
+    if isinstance(outcome, Rejected | Unavailable):
+        name = "rejected" if isinstance(outcome, Rejected) else "unavailable"
+        index = matched(target, answer, name)
+        if index is not None:
+            place = (*_outcomes(target, answer, name), index)
+            yield context.finding(place, expected, f"{answer.status} that counts as {name}")
+    elif isinstance(outcome, Indeterminate) and outcome.detail is Detail.UNKNOWN_STATUS:
+        place = _outcomes(target, answer, "accepted")
+        narrow = _narrow(target, answer)
+        if narrow:
+            index, part = narrow
+            media_type = answer.exchange.wire.media_type or "none"
+            found = f"media type {media_type}" if part == "media_type" else f"a different {part}"
+            yield context.finding((*place, index, part), expected, found)
+        else:
+            found = f"no matcher for {answer.status}"
+            yield context.finding(place, expected, found, "add it to statuses")
+
+
+#: The parts of a matcher besides the statuses, each with a function that removes it.
+_PARTS: Final[Mapping[str, Callable[[Matcher], Matcher]]] = {
+    "media_type": lambda matcher: replace(matcher, media_type=None),
+    "body": lambda matcher: replace(matcher, body={}),
+    "empty": lambda matcher: replace(matcher, empty=None),
+    "states": lambda matcher: replace(matcher, states=frozenset()),
+}
+
+
+def _narrow(target: Target, answer: SeenAnswer) -> tuple[int, str] | None:
+    """Return the `accepted` matcher, and its part, that alone keeps an answer from matching."""
+    matchers = (answer.binding.outcomes or target.outcomes).accepted
+    for index, matcher in enumerate(matchers):
+        for part, without in _PARTS.items():
+            wider = without(matcher)
+            if wider != matcher and _matches(target, answer, wider):
+                return index, part
+    return None
+
+
+def matched(target: Target, answer: SeenAnswer, name: str) -> int | None:
+    """Return the index of the matcher of an outcome that an answer matches, if any."""
+    outcomes = answer.binding.outcomes or target.outcomes
+    matchers: tuple[Matcher, ...] = getattr(outcomes, name)
+    return next(
+        (n for n, matcher in enumerate(matchers) if _matches(target, answer, matcher)), None
+    )
+
+
+def _matches(target: Target, answer: SeenAnswer, matcher: Matcher) -> bool:
+    """Whether an answer matches a matcher alone, by the code that decodes it in a run."""
+    alone = replace(
+        answer.binding, outcomes=Outcomes(unavailable=(), rejected=(matcher,), accepted=())
+    )
+    name = answer.operation.id
+    narrowed = replace(target, operations={**target.operations, name: alone})
+    outcome = decode(answer.exchange.wire, answer.body, answer.operation, narrowed)
+    return isinstance(outcome, Rejected)
+
+
+def _outcomes(target: Target, answer: SeenAnswer, name: str) -> tuple[str | int, ...]:
+    """Return the place of an outcome: in the operation, or the common one."""
+    own = answer.place()
+    here = target.place(*own, "outcomes", name) != target.place(*own, "outcomes")
+    return (*own, "outcomes", name) if answer.binding.outcomes and here else ("outcomes", name)
+
+
+def _path(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    """Report a 404: the path is wrong, or the item that it names does not exist."""
+    binding, operation = answer.binding, answer.operation
+    path = binding.path or operation.path
+    key = operation.about if f"{{{operation.about}}}" in path else None
+    own = f"the contract has {operation.path}"
+    hint = own if binding.path else "add `path` with the bank's own path"
+    if key and operation.request:
+        hint = f"{hint}; or is {key} unknown: see item.key of the operation that creates it"
+    fixed = [
+        name
+        for name, spelling in binding.arguments.items()
+        if f"{{{name}}}" in path and spelling.found is None and name != key
+    ]
+    place = answer.place("arguments", fixed[-1]) if fixed else answer.place("path")
+    method = binding.method or operation.method
+    if method != operation.method:
+        # Some banks answer 404 to another method. Of two lines, the only one is wrong.
+        place = place if fixed or binding.path else answer.place("method")
+        hint = f"{hint}; is {method} correct? the contract has {operation.method}"
+    expected = "an allowed method" if place[-1] == "method" else "the path of an available method"
+    yield context.finding(place, expected, "404", hint)
+
+
+def _method(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    allow = answer.exchange.wire.header("Allow")
+    hint = f"allowed: {allow[:60]}" if allow else f"the contract has {answer.operation.method}"
+    hint = f"{hint}; if the bank does not offer it, say so under `not_offered` or `absent`"
+    found = f"405 to {answer.exchange.wire.method}"
+    yield context.finding(answer.place("method"), "an allowed method", found, hint)
+
+
+def _media(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    place = answer.place("headers") if answer.binding.headers else ("headers",)
+    found = f"{answer.status}: {context.excerpt(answer)}"
+    hint = "set headers under `headers`, for all calls or for one operation"
+    yield context.finding(place, "media types that the bank accepts", found, hint)
+
+
+def _rate_limited(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    if any(presence.status == answer.status for presence in context.presences):
+        return  # reported by `request_effects.presence`
+    found = "429: the bank currently limits calls"
+    yield context.finding(answer.place(), "an answer", found, weight=Weight.UNSEEN)
+
+
+#: How the refusal of an ordinary call is explained, by status; others are about arguments.
+_REFUSALS: Final[Mapping[int, _Judge]] = {
+    404: _path,
+    410: _path,
+    405: _method,
+    406: _media,
+    415: _media,
+    429: _rate_limited,
+}
+
+
+def _unavailable(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
+    """Examine whether the refusal of an unavailable operation counts as one."""
+    for answer in context.plain(operation.id)[:1]:
+        target, outcome = context.target, answer.exchange.outcome
+        refused = answer.status in REFUSED or answer.status == NOT_MADE
+        if not refused or answer.status in DENIED:
+            continue
+        if isinstance(outcome, Accepted):
+            index = matched(target, answer, "accepted")
+            place = _outcomes(target, answer, "accepted")
+            found = f"{answer.status} that counts as accepted"
+            where = place if index is None else (*place, index)
+            yield context.finding(where, "a refusal not to count as accepted", found)
+        elif isinstance(outcome, Indeterminate) and outcome.cause is Cause.BINDING:
+            place = _outcomes(target, answer, "unavailable")
+            found = f"no matcher for {answer.status}"
+            yield context.finding(place, "the refusal of an unavailable method to match", found)
+        elif answer.status in MALFORMED and answer.binding.arguments:
+            yield from _not_as_unavailable(context, answer)
+
+
+def _not_as_unavailable(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    """Report a refusal that may be for an argument, where a rule expects another status."""
+    contract = context.contract_of(answer.operation)
+    expected = [
+        status
+        for kind in clauses_of(contract)
+        if isinstance(kind, RefusingKind) and answer.operation in named_operations(kind)
+        for status in kind.refusal_statuses
+    ]
+    if expected and str(answer.status) not in expected:
+        for finding in arguments(context, answer):
+            refused = f"a refusal with the status {' or '.join(expected)}"
+            yield replace(finding, expected=refused)
+
+
+def _aliases(context: DoctorContext) -> Iterator[Finding]:
+    """Examine the other paths of each method, where its own path is right."""
+    for operation in context.operations:
+        if any(answer.accepted for answer in context.plain(operation.id)):
+            for answer in context.of(operation.id):
+                if answer.exchange.call.alias is not None and answer.status in {404, 405}:
+                    yield _alias(context, answer, answer.exchange.call.alias)
+
+
+def _alias(context: DoctorContext, answer: SeenAnswer, alias: int) -> Finding:
+    path = answer.binding.names(answer.operation)[alias]
+    near = nearest(path, answer.operation.aliases) if answer.binding.aliases else ""
+    hint = f"did you mean {near!r}?" if near and near != path else ""
+    found = f"{answer.status} at {path}"
+    return context.finding(
+        answer.place("aliases", alias), "another path of the method", found, hint
+    )
+
+
+def _hosts(context: DoctorContext) -> Iterator[Finding]:
+    """Examine the other hosts, where the first one has what is called."""
+    for answer in context.answers:
+        host, known = answer.exchange.call.host, context.first(answer.operation.id)
+        elsewhere = answer.exchange.call.variation == HOST and answer.status in ABSENT
+        if elsewhere and host is not None and known is not None and known.accepted:
+            found = f"{answer.status} for {answer.operation.id}"
+            yield context.finding(("hosts", host), "the operations below this URL", found)
+
+
+# -- Refusals ------------------------------------------------------------------------------------
+# Explanations of refused ordinary calls: which credential or argument of the target file is wrong.
+#
+# A 401 or 403 is taken for a mistake in the file, not of the bank, until the same
+# credentials are accepted elsewhere. For another 4xx, the words of the answer are compared
+# with the names in the request; where none matches, all sent arguments are listed.
+UNAUTHENTICATED, FORBIDDEN = 401, 403
+#: The keys of credentials that all calls of a party have.
+_OF_ALL_CALLS = frozenset({"kind", "token_in", "token_env"})
+#: Words of a refusal that are about the signature, and about its key.
+_SIGNATURE = re.compile(r"signature|digest|keyid|key id", re.IGNORECASE)
+_KEY = re.compile(r"key.?id|unknown key|no such key|key is not known", re.IGNORECASE)
+
+#: Words of a refusal that may be names, and how many of them are compared.
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{2,60}")
+_MOST = 400
+
+
+def credentials(context: DoctorContext) -> Iterator[Finding]:
+    """Examine refusals for credentials, separately for the customer and the TPP."""
+    keys: set[str] = set()
+    for finding in _by_party(context):
+        if finding.key not in keys:  # a key for both parties is reported once
+            keys.add(finding.key)
+            yield finding
+
+
+def _by_party(context: DoctorContext) -> Iterator[Finding]:
+    for by_tpp in (False, True):
+        called = (operation for operation in context.operations if operation.by_tpp is by_tpp)
+        answers = context.plain(*(operation.id for operation in called if operation.available))
+        accepted = any(answer.accepted for answer in answers)
+        known = [each for each in answers if not _missing_grants(context, each)]
+        # Where nothing at all is accepted, a token may be wrong, too.
+        refused = [
+            each for each in (known if accepted else answers) if each.status == UNAUTHENTICATED
+        ]
+        if refused:
+            yield from _unauthenticated(context, refused, by_tpp=by_tpp, accepted=accepted)
+        forbidden = next((answer for answer in known if answer.status == FORBIDDEN), None)
+        if forbidden and not _without_consent(context, forbidden):
+            yield from _forbidden(context, forbidden, by_tpp=by_tpp, accepted=accepted)
+
+
+def without_grant(context: DoctorContext) -> Iterator[Finding]:
+    """Doubt that there is no call for a consent, where the bank refuses calls without one."""
+    for operation in context.operations:
+        for answer in context.plain(operation.id)[:1]:
+            for name in _missing_grants(context, answer):
+                given = name in context.contract_of(operation).given
+                place = ("operations", name, "given") if given else ("absent", "operations", name)
+                excerpt = context.excerpt(answer)
+                found = f"{answer.status} from {operation.id}" + (f": {excerpt}" if excerpt else "")
+                expected = "calls to be accepted without the call that makes a consent"
+                hint = f"if the bank has such a call, bind operations.{name}"
+                yield context.finding(place, expected, found, hint)
+
+
+def _missing_grants(context: DoctorContext, answer: SeenAnswer) -> tuple[str, ...]:
+    """Return the operations that would make the consent for a call that was refused without one.
+
+    None if the bank accepts such a call of another item, or refuses it for another reason.
+    """
+    operation, denied = answer.operation, answer.status in {UNAUTHENTICATED, FORBIDDEN}
+    if not denied or operation.request or not operation.available:
+        return ()
+    if any(each.accepted for each in context.plain(operation.id)):
+        return ()
+    return absent_grants(context.contract_of(operation), operation)
+
+
+def _without_consent(context: DoctorContext, answer: SeenAnswer) -> bool:
+    """Whether a refusal follows from a consent that was not transmitted or not accepted."""
+    if not answer.operation.about or answer.operation.request:
+        return False
+    return not any(grant.accepted for grant in context.grants)
+
+
+def _unauthenticated(
+    context: DoctorContext, answers: list[SeenAnswer], *, by_tpp: bool, accepted: bool
+) -> Iterator[Finding]:
+    """Report refused credentials: of each customer that has its own, or of the party."""
+    target, first = context.target, answers[0]
+    excerpt = context.excerpt(first)
+    found = f"401 from {first.operation.id}" + (f": {excerpt}" if excerpt else "")
+    # Where nothing is accepted at all, a run could not show anything either.
+    served = any(answer.accepted for answer in context.answers)
+    weight = Weight.DOUBT if served else Weight.FAULT
+    if target.fixtures.roles and not by_tpp and not target.auth.token_env:
+        roles = {role.name for role in target.fixtures.roles}
+        for name in dict.fromkeys(context.role_of.get(answer.subject, "") for answer in answers):
+            own = (name, "token_env") if name in roles else ()
+            place = ("fixtures", "roles", *own)
+            yield context.finding(place, "a token that the bank accepts", found, weight=weight)
+        return
+    place, hint = _refused_key(target, first, by_tpp=by_tpp), ""
+    if accepted and place[-1] in _OF_ALL_CALLS:
+        # A gateway may answer so at a path that it does not know.
+        place, hint = first.place("path"), "other calls are accepted with them: is the path right?"
+    yield context.finding(place, "credentials that the bank accepts", found, hint, weight=weight)
+
+
+def _challenge(answer: SeenAnswer) -> str:
+    """Return what the headers of an answer say about authentication."""
+    headers = answer.exchange.wire.headers
+    return " ".join(value for name, value in headers if "authenticate" in name.lower())
+
+
+def _party(target: Target, *, by_tpp: bool) -> tuple[Auth, tuple[str, ...]]:
+    """Return how a party authenticates, and the key that says so."""
+    if by_tpp and target.auth.tpp:
+        return target.auth.tpp, ("auth", "tpp")
+    return target.auth, ("auth",)
+
+
+def _refused_key(target: Target, answer: SeenAnswer, *, by_tpp: bool) -> tuple[str, ...]:
+    """Return the key whose secret, or way of sending it, is refused."""
+    challenge = _challenge(answer)
+    text = answer.exchange.wire.body[:2_000].decode("utf-8", "replace") + challenge
+    if _SIGNATURE.search(text):
+        return ("signature", "key_id") if target.signature and _KEY.search(text) else ("signature",)
+    if target.auth.kind is AuthKind.NONE:
+        return ("auth",)
+    auth, place = _party(target, by_tpp=by_tpp)
+    if auth.oauth and "scope" in challenge:
+        return (*place, "scope")
+    if auth.token_env and not auth.oauth:
+        return (*place, "token_env")
+    return (*place, "token_in" if auth.token_in else "kind")
+
+
+def _forbidden(
+    context: DoctorContext, answer: SeenAnswer, *, by_tpp: bool, accepted: bool
+) -> Iterator[Finding]:
+    """Report what may be wrong with a token that is known but not sufficient.
+
+    Where it is accepted elsewhere and the call is about an item, the refusal may be right.
+    """
+    auth, place = _party(context.target, by_tpp=by_tpp)
+    insufficient = "insufficient_scope" in _challenge(answer)
+    found = f"403 from {answer.operation.id}: {context.excerpt(answer)}"
+    if auth.oauth and (insufficient or not accepted):
+        yield context.finding((*place, "scope"), "a scope that allows the call", found)
+    elif insufficient:
+        yield context.finding(place, "a token that allows the call", found)
+    elif not accepted and auth.kind in {AuthKind.NONE, AuthKind.KEY}:
+        key = "header" if auth.header else "kind"
+        yield context.finding((*place, key), "credentials that the bank accepts", found)
+    else:
+        expected = "permission for an ordinary call"
+        hint = "is the token valid for this interface, and does a consent exist?"
+        used = ", ".join(_outputs(context.target, answer))
+        hint = f"{hint} Does it need another value than that of {used}?" if used else hint
+        yield context.finding(
+            answer.place(),
+            expected,
+            found,
+            hint,
+            weight=Weight.UNSEEN if accepted and _may_be_right(context, answer) else Weight.DOUBT,
+        )
+
+
+def _outputs(target: Target, answer: SeenAnswer) -> Iterator[str]:
+    """Yield the keys of the outputs that a request sent."""
+    binding = answer.binding
+    common, own = (target.headers, target.queries), (binding.headers, binding.queries)
+    texts = [text for each in (*common, *own) for text in each.values()]
+    texts += [binding.path or "", str(binding.template)]
+    for operation, other in target.operations.items():
+        for name in other.outputs:
+            if any(f"{{{name}}}" in text for text in texts):
+                yield f"operations.{operation}.outputs.{name}"
+
+
+def _may_be_right(context: DoctorContext, answer: SeenAnswer) -> bool:
+    """Whether a bank may refuse a call about an item: some of them, or those of real customers.
+
+    It may not refuse all of a customer's, who was created with them and consented to their use.
+    """
+    operation = answer.operation
+    served = any(each.accepted for each in context.plain(operation.id))
+    consented = operation.consent is not None and context.makes_customers
+    return bool(operation.about) and (served or not consented)
+
+
+# -- Arguments
+
+
+def arguments(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    """Report the argument that a refusal names, or list all that were sent."""
+    sent, excerpt = ", ".join(_sent(answer)) or "no arguments", context.excerpt(answer)
+    place, expected = answer.place(*argument_key(answer)), "an ordinary call to be accepted"
+    found = f"{answer.status}: {excerpt}" if excerpt else str(answer.status)
+    common = [name for name in ("headers", "queries") if getattr(context.target, name)]
+    also = f"; and {' and '.join(common)} of the whole file" if common else ""
+    yield context.finding(place, expected, found, f"sent: {sent}{also}")
+
+
+def argument_key(answer: SeenAnswer) -> tuple[str, ...]:
+    """Return the key, below the operation, of the argument that a refusal is about."""
+    names_by_key = _names_by_key(answer)
+    text = answer.exchange.wire.body[:10_000].decode("utf-8", "replace")
+    answer_words = set(_WORD.findall(text)[:_MOST])
+    scores = {
+        key: max((likeness(word, name) for word in answer_words for name in names), default=0.0)
+        for key, names in names_by_key.items()
+    }
+    best = max(scores, key=lambda key: scores[key], default=("arguments",))
+    if len(scores) == 1 or scores.get(best, 0.0) >= max(ALIKE, 0.75):
+        return best
+    return ("arguments",)
+
+
+def _names_by_key(answer: SeenAnswer) -> Mapping[tuple[str, ...], tuple[str, ...]]:
+    """Return the key of each sent argument, with the names that a refusal may use for it."""
+    call, binding = answer.exchange.call, answer.binding
+    path = binding.path or answer.operation.path
+    always = (name for name, at in binding.arguments.items() if at.value is not None)
+    names: dict[tuple[str, ...], tuple[str, ...]] = {
+        ("arguments", name): (name, _last(binding.arguments[name]) or name)
+        for name in dict.fromkeys((*call.arguments, *call.varied, *always))
+        if f"{{{name}}}" not in path and name in binding.arguments and name not in call.without
+    }
+    if call.mode and call.mode in binding.modes:
+        names["modes", call.mode] = (_last(binding.modes[call.mode]) or call.mode,)
+    return names
+
+
+def _last(spelling: Spelling) -> str:
+    """Return the name of a parameter, or the last step of a pointer into the body."""
+    return spelling.name.rpartition("/")[2] if spelling.place is Place.BODY else spelling.name
+
+
+def _sent(answer: SeenAnswer) -> Iterator[str]:
+    """Yield where each argument was sent, without its value."""
+    binding = answer.binding
+    for section, name in _names_by_key(answer):
+        spelling = (binding.arguments if section == "arguments" else binding.modes)[name]
+        yield f"{name} in the {spelling.place.value} at {spelling.name or 'the top level'}"

@@ -1,0 +1,445 @@
+"""The `operations` section of a target file: what the document says about each binding feature.
+
+`GUESSES` has a function for each feature of `binding.features`, which yields the entries or
+gaps at its key. A gap says what is missing: nothing is made up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any, Final, TypeAlias
+
+from assay.binding.features import BINDING_FEATURES
+from assay.binding.pointer import steps
+from assay.binding.secret_names import secret_kind
+from assay.binding.submission import SUBMISSION
+from assay.contract.model import Contract, Json, Operation
+from assay.onboarding.init import items, requests, responses
+from assay.onboarding.init.authentication import GuessedAuth
+from assay.onboarding.init.inherited import InheritedTarget
+from assay.onboarding.init.matched_operation import MatchedOperation
+from assay.onboarding.init.openapi_operations import OpenApiOperation
+from assay.onboarding.init.openapi_schemas import EACH, SchemaLeaf, typed
+from assay.onboarding.init.operation_effects import filled_path
+from assay.onboarding.init.operation_matching import OperationMatch, matches
+from assay.onboarding.init.path_modes import mode_slots
+from assay.onboarding.init.requests import bound_places
+from assay.onboarding.init.sent_outputs import SentOutputs, sent_outputs
+from assay.onboarding.init.yaml_writer import YamlEntry, flow, gap, nested
+from assay.rules.clauses import clauses_of
+
+# -- Guesses of the members that a body must have besides its arguments --------------------------
+# Values are those of the document, or made for each call: a day in the future, the current
+# moment, an identifier. The examples of a document are not used for dates, which pass.
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.*)?")
+#: Words in the names of members that hold the moment of the request.
+_MOMENT: Final = frozenset(["creation", "created", "send", "sent", "timestamp"])
+_IDENTIFIERS: Final = frozenset(["id", "identification", "identifier", "uuid"])
+#: Words in the names of identifiers that are the same for requests that ask for the same.
+_ALIKE: Final = frozenset(["instruction", "end", "transaction", "payment", "reference"])
+_SHOWN: Final = 8
+
+
+def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield what else a body must contain."""
+    bound = bound_places(shape, "body") | {shape.token_member}
+    value: dict[str, Any] = {}
+    missing: list[str] = []
+    for pointer in sorted(bound):
+        # Without a list in the template, the element 0 would be a member of that name.
+        before, element, _ = pointer.partition("/0/")
+        if element:
+            _put(value, steps(before), [{}])
+    for leaf in _required(shape.offered.request, bound):
+        if _is_bound(leaf, bound):
+            continue
+        if leaf.kind == "object" or _has_members(shape, leaf):
+            continue
+        known = None if secret_kind(leaf.name) else _value(shape, leaf)
+        if known is None:
+            missing.append(".".join("0" if step == EACH else step for step in leaf.steps))
+        else:
+            _put(value, leaf.steps, known)
+    if value:
+        why = "required members, with the document's values or values made for each call"
+        yield YamlEntry(key="template", value=value, why=why)
+    if missing:
+        rest = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        what = f"required members of the body: {', '.join(missing[:_SHOWN])}{rest}"
+        first = missing[0].partition(".")[0]
+        yield shape.gap("template", what=what, example=f"{{{first}: …}}")
+
+
+def _required(leaves: Sequence[SchemaLeaf], bound: set[str]) -> Iterator[SchemaLeaf]:
+    """Yield what is required where all above it is, or is there because of an argument."""
+    there: set[tuple[str, ...]] = {()}
+    for leaf in leaves:
+        if not leaf.steps or leaf.steps[:-1] not in there:
+            continue
+        inside = f"{leaf.pointer}/"
+        if leaf.needed or any(pointer.startswith(inside) for pointer in bound):
+            there.add(leaf.steps)
+        if leaf.needed:
+            yield leaf
+
+
+def _is_bound(leaf: SchemaLeaf, bound: set[str]) -> bool:
+    """Whether an argument or a mode fills a leaf."""
+    inside = f"{leaf.pointer}/"
+    return any(pointer == leaf.pointer or pointer.startswith(inside) for pointer in bound)
+
+
+def _has_members(shape: MatchedOperation, leaf: SchemaLeaf) -> bool:
+    """Whether a leaf without a type is an object, by what the document has below it."""
+    depth = len(leaf.steps)
+    return any(
+        each.steps[:depth] == leaf.steps and len(each.steps) > depth and each.steps[depth] != EACH
+        for each in shape.offered.request
+    )
+
+
+def _value(shape: MatchedOperation, leaf: SchemaLeaf) -> Json | None:
+    """Return a value for a required member; None if none is known."""
+    mine = frozenset(leaf.words)
+    example = leaf.values[0] if leaf.values else ""
+    if leaf.form in {"date", "date-time"} or _DATE.fullmatch(example):
+        return _date(leaf, mine)
+    for usual in ("SEPA", "IBAN"):
+        example = next((value for value in leaf.values if usual in value.upper()), example)
+    if example and (leaf.fixed or "scheme" in mine):
+        return typed(leaf, example)
+    if leaf.form == "uuid" or (mine & _IDENTIFIERS and leaf.kind in {"string", ""}):
+        alike = shape.operation.writes and mine & _ALIKE and "request" not in mine
+        return "{alike}" if alike else "{unique}" if {"request"} & mine or alike else None
+    return typed(leaf, example) if example and leaf.kind in _SCALARS else None
+
+
+_SCALARS: Final = frozenset(["string", "boolean", "integer", ""])
+
+
+def _date(leaf: SchemaLeaf, mine: frozenset[str]) -> Json:
+    """Return the moment of the request, or a day in the future."""
+    if mine & _MOMENT:
+        return "{now}"
+    moment = leaf.form == "date-time" or "T" in (leaf.values[0] if leaf.values else "")
+    return "{today+30}T00:00:00Z" if moment else "{today+30}"
+
+
+def _put(value: dict[str, Any], way: tuple[str, ...], known: Json) -> None:
+    """Put a value at the end of some steps; a list on the way has one element."""
+    inside: Any = value
+    for step, following in pairwise(way):
+        empty: Any = [{}] if following == EACH else {}
+        inside = inside[0] if step == EACH else inside.setdefault(step, empty)
+    inside[way[-1]] = known
+
+
+# -- The `operations` section of a target file: what the document says about each binding feature ----
+#: The matched operations of each contract, by their ids.
+Found: TypeAlias = Mapping[str, Mapping[str, OperationMatch]]
+_Guess: TypeAlias = Callable[[MatchedOperation], Iterable[YamlEntry]]
+_SLOT = re.compile(r"[{][^{}]*[}]")
+
+
+def _method(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    if shape.offered.method != shape.operation.method:
+        yield YamlEntry(key="method", value=shape.offered.method, why=shape.match.why)
+
+
+def _path(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    path = shape.offered.path
+    if path != shape.operation.path:
+        reasons = "; ".join(filter(None, (shape.match.why, shape.path_why)))
+        yield YamlEntry(key="path", value=path, why=reasons)
+    elif shape.explicit:
+        yield YamlEntry(key="path", value=path)
+    if shape.operation.available:
+        for slot in requests.unfilled_slots(shape):
+            example = path.replace(f"{{{slot}}}", "…")
+            yield shape.gap("path", what=f"a value for {slot} in the path", example=example)
+
+
+def _aliases(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield which other paths of an operation the document has, if not all."""
+    operation = shape.operation
+    if not operation.aliases or not shape.offers:
+        return
+    others = {
+        _SLOT.sub("{}", offer.path): offer.path
+        for offer in shape.offers
+        if offer.method == operation.method and _names_item(shape, offer)
+    }
+    others.pop(_SLOT.sub("{}", shape.match.offered.path), None)
+    plain = [_SLOT.sub("{}", path) for path in operation.aliases]
+    kept = [others[path] for path in plain if path in others]
+    if kept != [*operation.aliases]:
+        why = "the document has only these of the contract's other paths"
+        why = why if kept else "the document has none of the contract's other paths"
+        yield YamlEntry(key="aliases", value=kept, why=why)
+
+
+def _names_item(shape: MatchedOperation, offer: OpenApiOperation) -> bool:
+    """Whether another path takes the item that a call is about in the same place."""
+    if not shape.operation.about:
+        return True
+    slot = requests.about_slot(shape)
+    if slot:
+        return f"{{{slot}}}" in offer.path
+    return bool(shape.offered.named("query").keys() & offer.named("query").keys())
+
+
+def _credentials(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    clauses = clauses_of(shape.contract)
+    if any(clause.bars_credentials(shape.operation.id) for clause in clauses):
+        yield shape.gap("credentials")
+
+
+#: The guess of each feature, in the order in which the keys are written.
+GUESSES: Final[Mapping[str, _Guess]] = {
+    "method": _method,
+    "path": _path,
+    "aliases": _aliases,
+    "argument": requests.arguments,
+    "mode": requests.modes,
+    "queries": requests.queries,
+    "template": template,
+    "credentials": _credentials,
+    "list": responses.list_of_items,
+    "one": responses.single_item,
+    "next": responses.next_page,
+    "approval": responses.approval,
+    "links": responses.links,
+    "key": items.key,
+    "id": items.bank_id,
+    "on": items.date,
+    "resource": items.resource,
+    "state": items.state,
+    "field": items.fields,
+    "volatile": items.volatile,
+    "value": responses.values,
+}
+#: The features that no function above guesses, each with the reason.
+NOT_GUESSED: Final[Mapping[str, str]] = {
+    "headers": "guessed for all operations together (`target_file`, `sent_outputs`)",
+    "other": "written with its argument",
+    "unlisted": "follows from the argument",
+    "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
+    "whole": "documents do not say whether a change repeats the whole request",
+    "given": "documents describe the scope of tokens only in prose",
+    "submission": "documents describe only in prose which call customers sign (`submissions` names both)",
+    "submitted": "follows from the submission",
+    "output": "documents seldom specify which value a later call needs",
+}
+#: The features that matter where a call is refused in any case.
+_OF_UNAVAILABLE: Final = frozenset({"method", "path", "aliases", "argument"})
+
+
+def matched(
+    contracts: Sequence[Contract],
+    offers: Sequence[OpenApiOperation],
+    inherited: InheritedTarget,
+) -> Found:
+    """Match the operations of a document to those of the contracts."""
+    return {
+        contract.id: matches(contract, offers, inherited.matches(contract, offers))
+        for contract in contracts
+    }
+
+
+def operations(
+    contracts: Sequence[Contract],
+    offers: Sequence[OpenApiOperation] | None,
+    matches: Found,
+    inherited: InheritedTarget,
+    auth: GuessedAuth,
+) -> Iterator[YamlEntry]:
+    """Yield an entry for each operation; without a document, everything in it is missing."""
+    for contract in contracts:
+        found = matches.get(contract.id, {})
+        named = _by_own_names(contract, matches)
+        sent = sent_outputs(contract, found)
+        listers = {*_with_ids(contract, found), *inherited.with_ids()}
+        unknown = offers is not None and any(
+            not operation.available and name not in found
+            for name, operation in contract.operations.items()
+        )
+        for operation in contract.operations.values():
+            match = found.get(operation.id)
+            if offers is None:
+                match = OperationMatch(offered=_unknown(operation))
+            if match is not None:
+                shape = _shape(contract, operation, match, offers or (), named=named)
+                member = auth.of(by_tpp=operation.by_tpp).member
+                shape = replace(shape, has_ids=shape.lister in listers, token_member=member)
+                # With paths of its own, a target is not asked at those of the contract.
+                placed = _entries(replace(shape, explicit=unknown and not inherited.raw))
+                below = nested(inherited.corrections(shape, placed))
+                announced = submission(operation, match.offered, offers or ())
+                below = (*announced, *_sent(sent, operation), *below)
+                if below:
+                    yield YamlEntry(key=operation.id, below=below)
+            elif not inherited.operation(operation.id):
+                yield _not_offered(operation)
+
+
+def _sent(sent: SentOutputs, operation: Operation) -> Iterator[YamlEntry]:
+    """Yield the values of answers that an operation gives or sends."""
+    why = "an identifier and a header have the same name"
+    for key, values in (("outputs", sent.outputs), ("headers", sent.headers)):
+        if operation.id in values:
+            yield YamlEntry(key=key, value={**values[operation.id]}, why=why)
+
+
+def _not_offered(operation: Operation) -> YamlEntry:
+    """Return the comment for an operation that the document does not have."""
+    absent = f"`absent: {{operations: {{{operation.id}: …}}}}`"
+    what = (
+        f"no operation of the document matches; if the bank has none, give the reason with {absent}"
+    )
+    if operation.grants:
+        # Such a bank has nothing to transmit: the customer consents where the token is given.
+        what += f"; if a customer's token covers everything, write `{operation.id}: {{given: with-token}}`"
+    if not operation.available:
+        what = f"the path at which this bank would offer {operation.method} {operation.path}"
+    return gap("operations", operation.id, what=what, example="{path: /…}")
+
+
+def _entries(shape: MatchedOperation) -> Iterator[tuple[tuple[str, ...], YamlEntry]]:
+    """Yield what is guessed or missing of each feature, with the keys that lead to it."""
+    for feature, guess in GUESSES.items():
+        if shape.operation.available or feature in _OF_UNAVAILABLE:
+            for entry in guess(shape):
+                yield BINDING_FEATURES[feature].section, entry
+
+
+def _unknown(operation: Operation) -> OpenApiOperation:
+    """Return an operation of which only the contract is known."""
+    return OpenApiOperation(method=operation.method, path=operation.path)
+
+
+def _shape(
+    contract: Contract,
+    operation: Operation,
+    match: OperationMatch,
+    offers: Sequence[OpenApiOperation] = (),
+    *,
+    named: bool = True,
+) -> MatchedOperation:
+    """Return a match; `named` says whether calls use the bank's own names of items."""
+    matched = MatchedOperation(
+        contract=contract,
+        operation=operation,
+        match=match,
+        offered=match.offered,
+        offers=offers,
+        lister=_lister(contract, operation) if named or operation.about else None,
+    )
+    path, why = _filled(matched)
+    filled = replace(matched, offered=replace(match.offered, path=path), path_why=why)
+    return responses.with_items(filled)
+
+
+def _by_own_names(contract: Contract, matches: Found) -> bool:
+    """Whether calls use the bank's own names of items, which then must be looked up."""
+    operations = contract.operations
+    entries = (
+        entry
+        for name, match in matches.get(contract.id, {}).items()
+        for shape in [replace(_shape(contract, operations[name], match), has_ids=True)]
+        for entry in requests.arguments(shape)
+    )
+    return any(isinstance(entry.value, dict) and "found" in entry.value for entry in entries)
+
+
+def _with_ids(contract: Contract, found: Mapping[str, OperationMatch]) -> Iterator[str]:
+    """Yield the operations that show the bank's own names of items."""
+    for name, match in found.items():
+        shape = _shape(contract, contract.operations[name], match)
+        if shape.operation.available and any(not entry.missing for entry in items.bank_id(shape)):
+            yield name
+
+
+def _lister(contract: Contract, operation: Operation) -> str | None:
+    """Return the operation that lists the items that an operation is about, if there is one."""
+    resources = contract.resources
+    if not operation.about:
+        owners = {resource.of for resource in resources.values()}
+        return operation.id if owners & set(operation.lists) else None
+    about = {resources[name].of for name in operation.lists}
+    candidates = (candidate for candidate in contract.operations.values() if not candidate.about)
+    return next((candidate.id for candidate in candidates if about & set(candidate.lists)), None)
+
+
+def _filled(shape: MatchedOperation) -> tuple[str, str]:
+    """Return the path, with the document's value for parameters that the contract does not have."""
+    kept = requests.about_slot(shape)
+    path, why = filled_path(
+        shape.offered, mode_slots(shape.contract, shape.operation, shape.offered)
+    )
+    return (shape.offered.path, "") if kept and f"{{{kept}}}" not in path else (path, why)
+
+
+def outcomes(paired: Found, inherited: InheritedTarget) -> Iterator[YamlEntry]:
+    """Yield the statuses of success, where the document lists them."""
+    offers = [match.offered for matches in paired.values() for match in matches.values()]
+    statuses = sorted({status for offered in offers for status in offered.statuses})
+    if statuses and all(status.isdigit() for status in statuses):
+        if inherited.raw and inherited.accepts(map(int, statuses)):
+            return
+        accepted = [{"statuses": [int(status) for status in statuses]}]
+        why = "the success statuses in the document"
+        inner = YamlEntry(key="accepted", value=accepted, why=why)
+        yield YamlEntry(key="outcomes", below=(inner,))
+
+
+# -- A call that executes what another call announced, such as a payment after its consent -------
+# Whether customers sign the first one, a document says in prose only: the draft names both calls.
+#: The least share of the parts of a body that its announcement has, too.
+_SHARED = 0.6
+
+
+def submission(
+    operation: Operation, offered: OpenApiOperation, offers: Sequence[OpenApiOperation]
+) -> Iterator[YamlEntry]:
+    """Yield a comment that names the call whose answer has an id that a new request requires."""
+    if not operation.makes or offered.method != "POST":
+        return
+    for leaf in offered.request:
+        if not leaf.required or leaf.words[-1:] != ("id",) or len(leaf.words) == 1:
+            continue
+        alike = sorted(
+            ((_likeness(offer, offered, leaf), offer) for offer in offers), key=itemgetter(0)
+        )
+        share, first = alike[-1]
+        if share >= _SHARED and [each for each, _ in alike].count(share) == 1:
+            yield _comment(operation, first, offered, leaf)
+            return
+
+
+def _likeness(first: OpenApiOperation, second: OpenApiOperation, leaf: SchemaLeaf) -> float:
+    """Return how much of a body a call has that answers the id in it; 0 for any other call."""
+    own = {each.steps for each in first.request}
+    theirs = {each.steps for each in second.request}
+    answered = any(each.steps == leaf.steps for each in first.answer)
+    announces = first.method == "POST" and answered and leaf.steps not in own
+    return len(own & theirs) / len(theirs) if announces else 0.0
+
+
+def _comment(
+    operation: Operation, first: OpenApiOperation, second: OpenApiOperation, leaf: SchemaLeaf
+) -> YamlEntry:
+    output = "-".join(leaf.words)
+    body: Mapping[str, Any] | str = f"{{{output}}}"
+    for step in reversed(leaf.steps):
+        body = {step: body}
+    what = (
+        f"POST {second.path} requires {'.'.join(leaf.steps)}, which POST {first.path} returns. If"
+        f" customers sign that one, write `path: {first.path}` and `outputs: {{{output}:"
+        f" {leaf.pointer}}}`, and submit it"
+    )
+    example = flow({"path": second.path, "template": body})
+    return gap("operations", operation.id, SUBMISSION, what=what, example=example)

@@ -1,0 +1,273 @@
+"""Operations of a document that match those of a contract.
+
+The same method and path, or the contract's own name, is a certain match. Every other match is
+a guess by the words of paths and names, of what has the same effect and scope. An operation
+that the contract calls unavailable is matched only by its own path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from assay.contract.model import Contract, Operation
+from assay.onboarding.init.name_matching import called
+from assay.onboarding.init.openapi_operations import OpenApiOperation
+from assay.onboarding.init.openapi_schemas import SchemaLeaf, distinctive_words, similarity, words
+from assay.onboarding.init.operation_effects import (
+    ends_with_slot,
+    filled_path,
+    has_scope,
+    is_named_by_verb,
+    is_read_by_post,
+    last_words,
+    may_be,
+    path_words,
+    plain_path,
+    resource_steps,
+)
+
+__all__ = [
+    "OperationMatch",
+    "has_evidence",
+    "matches",
+]
+
+#: The least score of a guess; of equal ones, the first in the document is taken.
+ENOUGH = 0.5
+SURE = 100.0
+#: How many of the most similar operations are looked into.
+MOST_CANDIDATES = 20
+#: The least share of the arguments of a new request that a guessed body must have.
+_EVIDENCE = 0.5
+#: Words for what an operation does, which names of the contract repeat.
+_DOES = frozenset(["create", "modify", "update", "cancel", "delete", "confirm", "confirmation"])
+#: Words that indicate another operation, unless the contract has them too.
+_OTHER = frozenset(
+    [
+        *("authorisation", "authorization", "bulk", "card", "confirmation", "detail"),
+        *("periodic", "status", "bundle", "cancelled", "file", "fund", "international"),
+        *("multiple", "pending", "recurring", "rejected", "scheduled", "standing", "tax"),
+        *("feed", "historical", "ledger", "report", "sheet"),
+    ]
+)
+#: Names that documents of any kind have.
+_GENERAL = frozenset(["amount", "currency", "date", "name"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationMatch:
+    """An operation of the document that matches one of the contract; `why` is empty if certain."""
+
+    offered: OpenApiOperation
+    why: str = ""
+
+
+def matches(
+    contract: Contract,
+    offers: Sequence[OpenApiOperation],
+    known: Mapping[str, OperationMatch] = MappingProxyType({}),
+) -> dict[str, OperationMatch]:
+    """Match a contract's operations to those of a document, each of which is used once.
+
+    `known` are matches by the names of an inherited target file.
+    """
+    matched: dict[str, OperationMatch] = {**known}
+    taken = {str(match.offered): _line(contract.operations[name]) for name, match in known.items()}
+    # What makes and shows a request comes first: the others must be about the same.
+    order = (
+        [name for name, operation in contract.operations.items() if not _needs_others(operation)],
+        [name for name, operation in contract.operations.items() if _needs_others(operation)],
+    )
+    for names in order:
+        scores = [row for name in names for row in _candidates(name, contract, offers, matched)]
+        for score, _, name, offer in sorted(scores, key=lambda row: (-row[0], -row[1])):
+            operation = contract.operations[name]
+            line = _line(operation)
+            if name in matched or taken.get(str(offer), line) != line:
+                continue
+            if score < SURE and not _has_arguments(operation, offer):
+                continue
+            taken[str(offer)] = line
+            alike = [row[3] for row in scores if (row[0], row[2]) == (score, name)]
+            others = [str(each) for each in alike if each is not offer]
+            why = "" if score >= SURE else _reason(offer, others)
+            matched[name] = OperationMatch(offered=offer, why=why)
+    return {name: matched[name] for name in contract.operations if name in matched}
+
+
+def _candidates(
+    name: str,
+    contract: Contract,
+    offers: Sequence[OpenApiOperation],
+    matched: Mapping[str, OperationMatch],
+) -> list[tuple[float, int, str, OpenApiOperation]]:
+    """Return the best matches of an operation by their names; lists are required to be lists."""
+    operation = contract.operations[name]
+    scores = [
+        (score, -number, name, offer)
+        for number, offer in enumerate(offers)
+        if (score := _score(operation, offer, contract, matched)) >= ENOUGH
+    ]
+    best = sorted(scores, key=lambda row: (-row[0], -row[1]))[:MOST_CANDIDATES]
+    looked_into = [
+        (score - 0.3 if _lacks_list(operation, offer, score) else score, number, each, offer)
+        for score, number, each, offer in best
+    ]
+    return [row for row in looked_into if row[0] >= ENOUGH]
+
+
+def _lacks_list(operation: Operation, offer: OpenApiOperation, score: float) -> bool:
+    """Whether an operation that is only similar shows no list where the contract has one."""
+    return bool(operation.lists) and score < SURE and not _has_list(offer)
+
+
+def _line(operation: Operation) -> str:
+    return f"{operation.method} {operation.path}"
+
+
+def _reason(offer: OpenApiOperation, others: Sequence[str]) -> str:
+    """Return why an operation was chosen, with those that are as similar."""
+    if not others:
+        return f"{offer} has a similar name"
+    rest = f" and {len(others) - 2} more" if len(others) > 2 else ""  # noqa: PLR2004 -- two are named
+    return f"a similar name; or {', '.join(others[:2])}{rest}"
+
+
+def _needs_others(operation: Operation) -> bool:
+    return bool(operation.changes or operation.ends)
+
+
+def _score(
+    operation: Operation,
+    offer: OpenApiOperation,
+    contract: Contract,
+    matched: Mapping[str, OperationMatch],
+) -> float:
+    if operation.id in {offer.id, *offer.id.split("-or-")} and operation.method == offer.method:
+        return SURE + 1
+    if (operation.method, plain_path(operation.path)) == (offer.method, plain_path(offer.path)):
+        return SURE
+    # The distinctive words of the contract's name are required.
+    if not (distinctive_words([operation.id]) - _DOES) & frozenset(
+        (*words(offer.id), *words(offer.path))
+    ):
+        return 0.0
+    path, about = path_words(operation.path), path_words(filled_path(offer)[0])
+    if not operation.available:
+        same = operation.method == offer.method and path == about
+        return 1.0 if same and last_words(operation.path) == last_words(offer.path) else 0.0
+    if _needs_others(operation) and not _is_of_request(offer, contract, matched):
+        return 0.0
+    is_it = may_be(operation, offer) and has_scope(contract, operation, offer)
+    is_other = _is_of_another(contract, operation, offer)
+    return _similarity(operation, offer) if is_it and not is_other else 0.0
+
+
+def _is_of_another(contract: Contract, operation: Operation, offer: OpenApiOperation) -> bool:
+    """Whether the last step of a path has a word of another operation, and none of this one."""
+    mine = distinctive_words([operation.id])
+    last = frozenset(last_words(offer.path))
+    return not last & mine and bool(last & distinctive_words(contract.operations))
+
+
+def _similarity(operation: Operation, offer: OpenApiOperation) -> float:
+    """Return how similar the names of two operations are."""
+    mine = distinctive_words([operation.id]) - _DOES
+    path, about = path_words(operation.path), path_words(filled_path(offer)[0])
+    said = distinctive_words([offer.id, offer.description.partition(".")[0][:100]])
+    score = 2 * similarity(mine | path, about) + similarity(mine, said & (mine | _OTHER | about))
+    score += 0.5 * (last_words(operation.path) == last_words(offer.path))
+    score -= 0.5 * len((_OTHER & (about | said)) - mine - path - frozenset(words(operation.id)))
+    if not is_named_by_verb(offer):
+        ends = ends_with_slot(filled_path(offer)[0])
+        score -= 0.7 * (ends is not ends_with_slot(operation.path))
+    if operation.method != offer.method:
+        score -= _penalty(operation, offer)
+    return score if mine & (about | distinctive_words([offer.id])) else 0.0
+
+
+def _penalty(operation: Operation, offer: OpenApiOperation) -> float:
+    """Return what another method costs."""
+    if operation.ends and (offer.method == "DELETE" or is_named_by_verb(offer)):
+        return 0.3
+    return 0.0 if is_read_by_post(operation, offer) else 0.8
+
+
+def _has_list(offer: OpenApiOperation) -> bool:
+    return not offer.answer or any(leaf.kind == "array" for leaf in offer.answer)
+
+
+def _is_of_request(
+    offer: OpenApiOperation, contract: Contract, matched: Mapping[str, OperationMatch]
+) -> bool:
+    """Whether an operation is about the same resource as the one that shows or makes a request."""
+    known = [
+        match.offered
+        for name, match in matched.items()
+        if contract.operations[name].shows or contract.operations[name].makes
+    ]
+    resources = {resource_steps(shown) for shown in known}
+    resources |= {(*resource_steps(made), "{}") for made in known}
+    return not known or resource_steps(offer) in resources
+
+
+def _has_arguments(operation: Operation, offer: OpenApiOperation) -> bool:
+    """Whether a guess takes most of the arguments of a new request, or any of those of a change."""
+    asks = operation.makes or operation.changes
+    if not (asks and operation.available and operation.arguments):
+        return True
+    places = [*offer.request, *(each.leaf for each in offer.parameters)]
+    named = {name: leaf for name in operation.arguments if (leaf := called(name, places))}
+    # A short body has few of the contract's arguments, and little else.
+    members = {leaf.steps[0] for leaf in offer.request if leaf.steps}
+    meant = {leaf.steps[0] for name, leaf in named.items() if name not in _GENERAL} & members
+    if operation.makes and meant and len(named) > 1 and len(named) >= _EVIDENCE * len(members):
+        return True
+    return len(named) >= (_EVIDENCE * len(operation.arguments) if operation.makes else 1)
+
+
+def has_evidence(contract: Contract, found: Mapping[str, OperationMatch]) -> bool:
+    """Whether matched operations are those of the contract, by more than the words of a path.
+
+    A contract whose requests are made needs the operation that makes one. Otherwise, there are
+    several operations, one of them certain, or one of the contract's own names in a message.
+    """
+    operations = contract.operations
+    used = [
+        (operations[name], match) for name, match in found.items() if operations[name].available
+    ]
+    if any(operation.makes and operation.available for operation in operations.values()):
+        return any(operation.makes for operation, _ in used)
+    named = any(any(_names_in(contract, operation, match.offered)) for operation, match in used)
+    certain = any(not match.why for _, match in used)
+    return (len(used) > 1 and (named or certain)) or (named and certain)
+
+
+def _names_in(contract: Contract, operation: Operation, offer: OpenApiOperation) -> Iterator[str]:
+    """Yield the names of the contract that the messages of an operation have."""
+    resources = [*operation.lists, operation.request or ""]
+    names = [
+        *operation.arguments,
+        *filter(None, (operation.about, operation.since, operation.until)),
+        *(
+            field
+            for name in resources
+            if name in contract.resources
+            for field in contract.resources[name].fields
+        ),
+    ]
+    places = [*offer.request, *map(_in_item, offer.answer), *_queries(offer)]
+    yield from (name for name in names if name not in _GENERAL and called(name, places))
+
+
+def _in_item(leaf: SchemaLeaf) -> SchemaLeaf:
+    """Return a leaf as it is in one item, if it is in a list."""
+    while "*" in leaf.steps:
+        leaf = replace(leaf, steps=leaf.steps[leaf.steps.index("*") + 1 :])
+    return leaf
+
+
+def _queries(offer: OpenApiOperation) -> Iterable[SchemaLeaf]:
+    return (SchemaLeaf(steps=(name,)) for place in ("query", "path") for name in offer.named(place))

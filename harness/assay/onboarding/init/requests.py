@@ -1,0 +1,429 @@
+"""Guesses of the features of requests: where arguments and modes go, and what else is sent.
+
+Guessed by the names of parameters and of members of the body.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import cast
+
+from assay.binding.secret_names import secret_header, secret_kind
+from assay.contract.model import Json
+from assay.onboarding.init.matched_operation import MatchedOperation
+from assay.onboarding.init.name_matching import (
+    beside,
+    called,
+    guessed,
+    is_unique_header,
+    item_words,
+    names_item,
+)
+from assay.onboarding.init.openapi_operations import OpenApiParameter
+from assay.onboarding.init.openapi_schemas import EACH, SchemaLeaf, typed, words
+from assay.onboarding.init.path_modes import mode_slots
+from assay.onboarding.init.yaml_writer import YamlEntry, flow
+from assay.rules.clauses import clauses_of
+from assay.rules.formats import is_iban
+from assay.rules.lifecycle.execution_record import USUAL
+
+#: Usual names of the beginning and the end of a range.
+_SINCE = (
+    *(("date", "from"), ("from",), ("since",), ("start",), ("date", "start")),
+    *(("oldest", "date"), ("oldest", "time")),
+)
+_UNTIL = (
+    *(("date", "to"), ("to",), ("until",), ("end",), ("date", "end")),
+    *(("newest", "date"), ("newest", "time")),
+)
+#: Other words for the modes of a request.
+_MODES = {
+    "deferred": (frozenset({"future", "dated"}), frozenset({"future"})),
+    "instant": (frozenset({"inst"}),),
+}
+_IBAN = re.compile(r"\biban\b", re.IGNORECASE)
+_LIKE_AN_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
+#: Descriptions of the end of a range without its day; "on or before" is with it.
+_OUT = re.compile(r"exclu|not included|non inclus|(?<!\bor )\bbefore\b", re.IGNORECASE)
+
+
+def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield where each argument goes, or that this is missing."""
+    operation = shape.operation
+    if operation.about:
+        yield from _about(shape, operation.about)
+    for name, forms in ((operation.since, _SINCE), (operation.until, _UNTIL)):
+        if name and name not in operation.arguments:
+            yield _range(shape, name, forms, end=name == operation.until)
+    if operation.grants:
+        yield granted(shape, operation.grants)
+    for name in operation.arguments:
+        if name != operation.grants:
+            yield from _member(shape, name)
+
+
+def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
+    """Yield where the item that a call is about is named: in the path or a parameter."""
+    paths, query = shape.offered.named("path"), shape.offered.named("query")
+    slot = about_slot(shape)
+    if name in shape.slots:
+        return
+    if name in query:
+        yield YamlEntry(key=name, value={"query": name})
+    elif slot is not None:
+        yield _named(shape, name, "path", paths.get(slot) or query.get(slot), slot)
+    elif near := [taken for taken in _taken(shape) if _names_item(shape, taken.name)]:
+        yield _named(shape, name, near[0].place, near[0].parameter, near[0].at)
+    else:
+        what = "the parameter that names the item of a call"
+        yield shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """What an operation takes in its query; or in its body, if it reads by POST."""
+
+    place: str
+    at: str
+    parameter: OpenApiParameter
+
+    @property
+    def name(self) -> str:
+        return self.parameter.name
+
+
+def _taken(shape: MatchedOperation) -> list[_Taken]:
+    """Return the query parameters, and at the top of the body of a POST that reads, the members."""
+    taken = [
+        _Taken(place="query", at=name, parameter=parameter)
+        for name, parameter in shape.offered.named("query").items()
+    ]
+    if shape.offered.method == "POST" and not (shape.operation.makes or shape.operation.grants):
+        for leaf in shape.offered.request:
+            if len(leaf.steps) == 1 and leaf.kind not in {"object", "array"}:
+                parameter = OpenApiParameter(
+                    name=leaf.name,
+                    place="body",
+                    required=leaf.required,
+                    leaf=leaf,
+                    description=leaf.description,
+                )
+                taken.append(_Taken(place="body", at=leaf.pointer, parameter=parameter))
+    return taken
+
+
+def about_slot(shape: MatchedOperation) -> str | None:
+    """Return the path parameter that names the item of a call, if there is one."""
+    name = shape.operation.about
+    if name is None:
+        return None
+    if name in shape.slots:
+        return name
+    mine = item_words(shape.contract, shape.operation)
+    near = sorted(shape.slots, key=lambda slot: -len(mine & set(words(slot))))
+    if near and (len(near) == 1 or mine & set(words(near[0]))):
+        return near[0]
+    # Where no name is similar, the path ends with the item.
+    ends = shape.operation.path.endswith("}") and shape.offered.path.endswith("}")
+    return shape.slots[-1] if near and ends else None
+
+
+def _names_item(shape: MatchedOperation, parameter: str) -> bool:
+    return names_item(shape.contract, shape.operation, parameter)
+
+
+def _named(
+    shape: MatchedOperation, name: str, place: str, parameter: OpenApiParameter | None, called: str
+) -> YamlEntry:
+    """Return that a parameter takes the key of an item, or the bank's own name from a list."""
+    about = f"{parameter.leaf.form} {parameter.description}" if parameter else ""
+    is_key = bool(set(words(name)) & set(words(called)))
+    # A resource id, and any that a list shows, is the bank's own name, whatever is said of it.
+    is_own = "resource" in words(called) or ("id" in words(called) and shape.has_ids)
+    if "iban" in words(name) and not is_own:
+        is_key |= bool(_IBAN.search(about)) or words(called) == ("account", "number")
+    if is_key or not shape.lister:
+        why = f"{called} names the item of the call"
+        return YamlEntry(key=name, value={place: called}, why=why)
+    if not shape.has_ids:
+        what = f"{called} is not {name}, and {shape.lister} shows no id of its items"
+        example = f"{{{place}: {called}, found: {shape.lister}}}"
+        return shape.gap("argument", name, what=what, example=example)
+    why = f"{called} is not {name}, so it is looked up in {shape.lister}"
+    return YamlEntry(key=name, value={place: called, "found": shape.lister}, why=why)
+
+
+def _range(
+    shape: MatchedOperation, name: str, forms: Sequence[tuple[str, ...]], *, end: bool
+) -> YamlEntry:
+    """Return the parameter for the beginning or the end of a range of dates."""
+    everything = _taken(shape)
+    if any(taken.place == "query" and taken.at == name for taken in everything):
+        return YamlEntry(key=name, value={"query": name})
+    similar = [taken for form in forms for taken in everything if _has_form(taken.parameter, form)]
+    # Of several dates, lists are filtered by that of the booking.
+    taken = next((each for each in similar if "booking" in words(each.name)), None)
+    taken = taken or next(iter(similar), None)
+    if taken is None:
+        what = f"the parameter for the {'to' if end else 'from'} date"
+        return shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
+    spelling: dict[str, Json] = {taken.place: taken.at}
+    why = f"the parameter {taken.name} is similar to {name}"
+    excludes = end and bool(_OUT.search(taken.parameter.description))
+    if taken.parameter.leaf.form == "date-time" or "time" in words(taken.name):
+        spelling["text"] = "{}T23:59:59{offset}" if end and not excludes else "{}T00:00:00{offset}"
+        why += ", with a time"
+    if excludes:
+        spelling["exclusive"] = True
+        why += ", and excludes the day"
+    return YamlEntry(key=name, value=spelling, why=why)
+
+
+def _has_form(parameter: OpenApiParameter, form: tuple[str, ...]) -> bool:
+    """Whether a parameter has the words of a form; with several, in any order."""
+    mine = words(parameter.name)
+    return mine == form or (len(form) > 1 and set(form) <= set(mine))
+
+
+def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield how each mode is requested: by a value of a parameter or member."""
+    for mode in shape.operation.modes:
+        usual = [frozenset(words(mode)), *_MODES.get(mode, ())]
+        for place, leaf in _choices(shape):
+            value = next((each for each in leaf.values if frozenset(words(each)) in usual), None)
+            if value is not None:
+                why = f"{value} is a value of {leaf.name}"
+                at = leaf.pointer if place == "body" else leaf.name
+                yield YamlEntry(key=mode, value={place: at, "value": value}, why=why)
+                break
+        else:
+            yield granted_again(shape, mode) or _unknown_mode(shape, mode)
+
+
+def _unknown_mode(shape: MatchedOperation, mode: str) -> YamlEntry:
+    """Return that a mode is missing: with a date to come, nothing else need say so."""
+    slots = [slot for slot in shape.slots if slot in _mode_slots(shape)]
+    due = shape.operation.due
+    if due is None or mode not in due.modes or slots:
+        example = flow({"path": slots[0], "value": "…"}) if slots else ""
+        return shape.gap("mode", mode, example=example)
+    what = f"how this mode is requested; as here, if {due.argument} alone says so"
+    return shape.gap("mode", mode, what=what, example='{body: "", value: {}}')
+
+
+def _mode_slots(shape: MatchedOperation) -> frozenset[str]:
+    return mode_slots(shape.contract, shape.operation, shape.offered)
+
+
+def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
+    for name in shape.slots:
+        if name in _mode_slots(shape):
+            values = shape.offered.named("path")[name].leaf.values
+            yield "path", SchemaLeaf(steps=(name,), values=values)
+    for place in ("query", "header"):
+        for name, parameter in shape.offered.named(place).items():
+            yield place, SchemaLeaf(steps=(name,), values=parameter.leaf.values)
+    yield from (("body", leaf) for leaf in shape.offered.request if leaf.values and leaf.steps)
+
+
+def unfilled_slots(shape: MatchedOperation) -> Iterator[str]:
+    """Yield the path parameters that no argument of the contract fills.
+
+    A request keeps the mode in whose path it was made.
+    """
+    filled = bound_places(shape, "path") | {shape.operation.about}
+    if not shape.operation.makes:
+        filled |= _mode_slots(shape)
+    yield from (slot for slot in shape.slots if slot not in filled)
+
+
+def queries(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield required query parameters that no argument of the contract fills."""
+    bound = bound_places(shape, "query")
+    for name, parameter in shape.offered.named("query").items():
+        if parameter.required and name not in bound:
+            known = parameter.leaf.values and not secret_kind(name)
+            values = parameter.leaf.values
+            value = ("booked" if "booked" in values else values[0]) if known else "…"
+            what = f"a value for {name}, which the document requires in the query"
+            yield shape.gap("queries", what=what, example=flow({name: value}))
+
+
+def bound_places(shape: MatchedOperation, place: str) -> set[str]:
+    """Return what arguments and modes are bound to in a place: parameters, or pointers."""
+    entries = (*arguments(shape), *modes(shape))
+    bound = (entry.value.get(place) for entry in entries if isinstance(entry.value, dict))
+    pointers = (at if isinstance(at, list) else [at] for at in bound if at)
+    return {str(at) for several in pointers for at in several}
+
+
+def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
+    """Yield where an argument of a request goes, and that its value is missing."""
+    entry, is_date = _placed(shape, name)
+    yield entry
+    spelling = entry.value if isinstance(entry.value, dict) else {}
+    own = is_date or name == shape.operation.owned
+    fixed = shape.operation.makes or not ({"body", "path"} & spelling.keys())
+    if fixed and spelling and "value" not in spelling and not own:
+        what = f"the {name} of an ordinary request"
+        example = flow({**spelling, "value": "…"})
+        yield shape.gap("argument", name, what=what, example=example)
+
+
+def _is_secret(place: str, name: str) -> bool:
+    """Whether the value of a parameter is a secret, by its name."""
+    return bool(secret_kind(name)) or (place == "header" and secret_header(name.lower()))
+
+
+def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
+    """Return where an argument goes: a parameter of its name, or in the body; and if it is a date."""
+    for place in ("header", "query"):
+        parameter = shape.offered.named(place).get(name)
+        if parameter is not None:
+            taken: dict[str, Json] = {place: name}
+            if place == "header" and is_unique_header(name):
+                taken["value"] = "{unique}"
+            elif parameter.required and parameter.leaf.fixed and not _is_secret(place, name):
+                values = parameter.leaf.values
+                taken["value"] = "booked" if "booked" in values else values[0]
+            elif parameter.required and parameter.leaf.values and not _is_secret(place, name):
+                taken["value"] = parameter.leaf.values[0]
+                return YamlEntry(key=name, value=taken, why="the document's example"), False
+            return YamlEntry(key=name, value=taken), False
+    leaf = called(name, shape.offered.request)
+    if leaf is None:
+        what = f"the place of {name} in the request"
+        # Names of headers have hyphens, and members of a body have none.
+        place = f"header: {name}" if "-" in name else f"body: /{name}"
+        example = f"{{{place}, value: …}}"
+        return shape.gap("argument", name, what=what, example=example), False
+    spelling: dict[str, Json] = {"body": leaf.pointer}
+    # The account of the customer is that of the fixture, whatever the document's example.
+    if leaf.form not in {"date", "date-time"} and name != shape.operation.owned:
+        spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
+    if leaf.form == "date-time":
+        spelling["text"] = "{}T00:00:00Z"
+    due = shape.operation.due
+    if leaf.form == "date" and shape.operation.makes and not (due and due.argument == name):
+        spelling["value"] = "{today+30}"
+    is_date = leaf.form in {"date", "date-time"}
+    return YamlEntry(key=name, value=spelling, why=guessed(name, leaf)), is_date
+
+
+def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, ...]:
+    """Return valid values: that of the contract, or those of the document.
+
+    A value that a rule of the contract names is no ordinary one, and of an enumeration the
+    bank may accept just some: only its first is taken.
+    """
+    values = (clause.fixed_value(name) for clause in clauses_of(shape.contract))
+    fixed = next((value for value in values if value is not None), None)
+    if fixed is not None:
+        return (fixed,)
+    special = frozenset(_texts([clause.params for clause in shape.contract.clauses]))
+    ordinary = tuple(
+        typed(leaf, value)
+        for value in leaf.values
+        if value not in special and _is_ordinary(shape, name, value)
+    )
+    return ordinary[:1] if leaf.fixed else ordinary[:2]
+
+
+def _is_ordinary(shape: MatchedOperation, name: str, value: str) -> bool:
+    """Whether a bank may accept a document's example: an IBAN that exists, an amount that is usual."""
+    if name == shape.operation.amount:
+        return not _NUMBER.fullmatch(value) or USUAL[0] <= Decimal(value) <= USUAL[1]
+    return not _LIKE_AN_IBAN.fullmatch(value) or is_iban(value)
+
+
+def _texts(values: Sequence[Json]) -> Iterator[str]:
+    """Yield all texts in the parameters of rules."""
+    pending = [*values]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            pending += cast("Mapping[str, Json]", value).values()
+        elif isinstance(value, list | tuple):
+            pending += cast("Sequence[Json]", value)
+
+
+# -- Where a consent lists what it covers, and in which shape ------------------------------------
+def granted(shape: MatchedOperation, name: str) -> YamlEntry:
+    """Return where a consent lists what it covers, possibly in several lists."""
+    arrays = [
+        leaf for leaf in shape.offered.request if leaf.kind == "array" and EACH not in leaf.steps
+    ]
+    operations = shape.contract.operations.values()
+    available = [operation.id for operation in operations if operation.available]
+    known = {word for known in (name, *available) for word in words(known)}
+    inside = [leaf for leaf in arrays if [words(name)] == [*map(words, leaf.steps[-2:-1])]]
+    lists = [leaf for leaf in inside if _item_shape(shape, leaf)]
+    lists = lists or [leaf for leaf in arrays if set(leaf.words) & known]
+    lists = lists or [leaf for leaf in arrays if _item_shape(shape, leaf)][:1]
+    if not lists:
+        what = "the pointer to the list of what a consent covers"
+        return shape.gap("argument", name, what=what, example=f"{{body: /{name}}}")
+    pointers = [leaf.pointer for leaf in lists if len(leaf.steps) == len(lists[0].steps)]
+    spelling: dict[str, Json] = {"body": pointers[0] if len(pointers) == 1 else [*pointers]}
+    several = "the list" if len(pointers) == 1 else f"the {len(pointers)} lists"
+    why = f"{several} in the body of {shape.offered}"
+    item = _item_shape(shape, lists[0])
+    if item:
+        spelling["each"] = item
+        resources = item.get("by")
+        keys = resources if isinstance(resources, dict) else item
+        why += f" with {' and '.join(keys)} in each"
+    elif pointers == [f"/{name}"]:
+        why = ""
+    return YamlEntry(key=name, value=spelling, why=why)
+
+
+def granted_again(shape: MatchedOperation, mode: str) -> YamlEntry | None:
+    """Return the list of the name of a mode that names once more what a consent covers, if any."""
+    name = shape.operation.grants
+    known = granted(shape, name).value if name else None
+    places = known.get("body", ()) if isinstance(known, dict) else ()
+    taken = (places,) if isinstance(places, str) else cast("Sequence[str]", places)
+    first = next((leaf for leaf in shape.offered.request if leaf.pointer in taken), None)
+    if name is None or first is None:
+        return None
+    for leaf in shape.offered.request:
+        alike = leaf.kind == "array" and _item_shape(shape, leaf) == _item_shape(shape, first)
+        if alike and leaf.pointer not in taken and set(leaf.words) <= {*words(mode)}:
+            why = f"{leaf.name} lists what {taken[0]} lists"
+            return YamlEntry(
+                key=mode, value={"body": leaf.pointer, "value": f"{{{name}}}"}, why=why
+            )
+    return None
+
+
+def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:
+    """Return the shape of one item in a list; empty if an item is only a key."""
+    inside = (leaf.below((*array.steps, EACH)) for leaf in shape.offered.request)
+    members = [leaf for leaf in inside if leaf and leaf.kind in {"string", ""}]
+    members = [leaf for leaf in members if EACH not in leaf.steps]
+    resources = shape.contract.resources.values()
+    keys = {resource.key for resource in resources if resource.key}
+    first = next((leaf for leaf in members if leaf.steps[-1] in keys), None)
+    if first is None:
+        return {}
+    neighbour = next((leaf for leaf in members if leaf.words == ("pan",)), beside(first, members))
+    operations = shape.contract.operations.values()
+    listed = {name for operation in operations for name in operation.lists}
+    kinds = [each.id for each in resources if each.key and not each.of and each.id in listed]
+    if neighbour is None or len(kinds) == 1:
+        return _nested(first.steps)
+    rest: dict[str, Json] = dict.fromkeys(kinds[1:], _nested(neighbour.steps))
+    return {"by": {kinds[0]: _nested(first.steps), **rest}}
+
+
+def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
+    """Return an object with the key at the end of some steps."""
+    first, *rest = steps
+    return {first: _nested(tuple(rest)) if rest else "{}"}

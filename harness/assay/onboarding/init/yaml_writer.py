@@ -1,0 +1,116 @@
+"""Writer of a target file: keys and values with their comments.
+
+A guess has `# guessed: <why>` on its line, and a gap is a comment line of its own,
+`# TODO: <what>`. Certain lines have neither.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from assay.binding.features import describe
+from assay.contract.model import Json
+from assay.onboarding.init.openapi_schemas import printable
+
+__all__ = ["YamlEntry", "gap", "nested", "render"]
+
+_PLAIN = re.compile(r"…|[A-Za-z/][A-Za-z0-9/_.+*-]*(:[^\s:,\[\]{}#\"']+)?")
+_PATH = re.compile(r"/[A-Za-z0-9/_.{}-]*")
+#: Words that YAML may not read as text.
+_WORDS = re.compile(r"y|n|yes|no|on|off|true|false|null|none|inf|nan", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YamlEntry:
+    """A key with its value, or with entries `below` it; or a gap.
+
+    `why` is the reason for a guess. `says` are comment lines above the key; an empty one is
+    an empty line.
+    """
+
+    key: str
+    value: Json = None
+    below: tuple[YamlEntry, ...] | None = None
+    why: str = ""
+    missing: str = ""
+    says: tuple[str, ...] = ()
+
+
+def gap(*key: str, what: str = "", example: str = "") -> YamlEntry:
+    """Return the comment for a key that is missing, by default in the words of its schema."""
+    what = what or describe(*key).title
+    example = example or flow(describe(*key).example)
+    return YamlEntry(key=key[-1], missing=f"{what}, for example `{key[-1]}: {example}`")
+
+
+def render(entries: Sequence[YamlEntry], indent: int = 0) -> Iterator[str]:
+    """Yield the lines of a file, without line breaks."""
+    space = " " * indent
+    for entry in entries:
+        for line in entry.says:
+            yield f"{space}# {line}" if line else ""
+        why = f"  # guessed: {printable(entry.why)}" if entry.why else ""
+        if entry.missing:
+            yield f"{space}# TODO: {entry.missing}"
+        elif entry.below is None:
+            value = entry.value
+            # Outside brackets, a text with braces needs no quotes.
+            plain = isinstance(value, str) and _PATH.fullmatch(value)
+            yield f"{space}{_key(entry.key)}: {value if plain else flow(value)}{why}"
+        elif _holds(entry):
+            yield f"{space}{_key(entry.key)}:{why}"
+            yield from render(entry.below, indent + 2)
+        else:
+            # A key with only comments below it must be a comment, too.
+            yield f"{space}# {_key(entry.key)}:"
+            yield from render(entry.below, indent + 2)
+
+
+def nested(placed: Iterable[tuple[tuple[str, ...], YamlEntry]]) -> tuple[YamlEntry, ...]:
+    """Return entries below their sections; a section is where its first entry is."""
+    sections: dict[str, list[tuple[tuple[str, ...], YamlEntry]]] = {}
+    entries: list[YamlEntry] = []
+    for section, entry in placed:
+        if not section:
+            entries.append(entry)
+            continue
+        if section[0] not in sections:
+            sections[section[0]] = []
+            entries.append(YamlEntry(key=section[0], below=()))
+        sections[section[0]].append((section[1:], entry))
+    return tuple(
+        replace(entry, below=nested(sections[entry.key])) if entry.below == () else entry
+        for entry in entries
+    )
+
+
+def _holds(entry: YamlEntry) -> bool:
+    """Whether an entry has anything but comments."""
+    return not entry.missing and (entry.below is None or any(_holds(part) for part in entry.below))
+
+
+def flow(value: Json) -> str:
+    """Return a value as one line of YAML."""
+    if isinstance(value, Mapping):
+        inside = cast("Mapping[str, Json]", value).items()
+        return "{" + ", ".join(f"{_key(key)}: {flow(member)}" for key, member in inside) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(flow(member) for member in cast("Sequence[Json]", value)) + "]"
+    if isinstance(value, str):
+        return _text(value)
+    return json.dumps(value)
+
+
+def _key(key: str) -> str:
+    # As everywhere in target files: `on` is a name.
+    return key if key == "on" else _text(key)
+
+
+def _text(text: str) -> str:
+    if _PLAIN.fullmatch(text) and not _WORDS.fullmatch(text):
+        return text
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""From the YAML of a contract to its values, and the schemas for editors."""

@@ -1,0 +1,1 @@
+"""Kinds about who may call, how often and when: credentials, quotas, segments, windows."""

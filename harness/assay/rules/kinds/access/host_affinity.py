@@ -1,0 +1,239 @@
+"""`host-affinity`: every link in a response points to the host that was called.
+
+If the target file binds no links for an operation, its facet is not applicable. Links are
+read but never followed to another host. A link to the bank's screens is not among them: the
+customer's browser follows it, and screens may have a host of their own.
+
+The TPP: once a host is chosen, the flow stays on it.
+A flow is all calls about one request, or all calls about the resources of one customer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from urllib.parse import urljoin, urlsplit
+
+from assay.contract.model import Capability, Operation
+from assay.history import Call, Exchange, History, Holding, Indeterminate
+from assay.rules import comparisons, parameters, steps
+from assay.rules.consequences import PROMISE, SERVE_LESS, SERVE_MORE
+from assay.rules.evidence import AGREES, DISAGREES, must_be_served, tpp_evidence
+from assay.rules.lifecycle import request_steps
+from assay.rules.queries import ordinary, question
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    consent,
+    needs,
+    scenario_of,
+)
+from assay.rules.scope import Calls, Scope
+from assay.rules.verdict import Evidence, Standing
+
+#: Enough items for a next page at most banks.
+MANY = 18
+#: The default ports of the schemes.
+PORTS = {"http": 80, "https": 443}
+
+
+#: The TPP's obligation.
+TPP_FACET = "stays-on-host"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostScenario(Scenario):
+    """A call of one operation; a call to every host of the target if `operation` is None."""
+
+    operation: Operation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostAffinity(Kind):
+    """Operations whose links must point to the host that was called."""
+
+    name = "host-affinity"
+    scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
+    accepts_refusals = True
+
+    operations: tuple[Operation, ...] = parameters.operations()
+    grant: Operation | None = parameters.grant()
+    every_host: bool = parameters.flag(
+        key="every-host", compare=comparisons.switch(on=SERVE_MORE, off=SERVE_LESS)
+    )
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return one facet for each operation, and one for the target's other hosts."""
+        out = tuple(
+            Facet(
+                id=f"{operation.id}-links",
+                description=f"every link for the TPP in a response of {operation.id} points to the called host",
+                scenario=HostScenario(id=f"{operation.id}:links", operation=operation),
+                needs=needs(Capability.PSU)
+                | (consent(self.grant) if operation.about else needs())
+                | needs(*([Capability.WRITE] if operation.request else [])),
+                requires=(
+                    BindingRequirement(
+                        operation=operation.id,
+                        feature="links",
+                        if_missing=Standing.NOT_APPLICABLE,
+                    ),
+                ),
+            )
+            for operation in self.operations
+        )
+        if not self.every_host:
+            return out
+        writes = needs(*([Capability.WRITE] if self.operations[0].request else []))
+        return (
+            *out,
+            Facet(
+                id=EVERY,
+                description="every host of the target answers",
+                scenario=HostScenario(id=EVERY),
+                needs=needs(Capability.PSU, Capability.HOSTS) | writes,
+            ),
+        )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Own enough items for a second page, and read the first page."""
+        operation = scenario_of(scenario, HostScenario).operation
+        if operation is None:
+            yield from _every(self)
+            return
+        if operation.request:
+            _, call = yield from request_steps.prepare_call(self.contract, operation)
+            yield from request_steps.send_if_any(call)
+            return
+        today = (yield from steps.clock()).date()
+        owners = steps.owners(self.contract, operation)
+        if operation.about:
+            entries = steps.days_before(today, *range(1, MANY + 1))
+            holding = Holding(resource=owners[0], entries=entries)
+        else:
+            holding = Holding(resource=owners[0], count=MANY)
+        psu = yield from steps.arrange("psu", holding)
+        key = psu.owns[0].key
+        if operation.about:
+            yield from steps.grant(self.grant, "psu", key)
+        yield from steps.send(
+            Call(
+                operation=operation.id,
+                subject="psu",
+                arguments=steps.arguments(operation, key),
+            )
+        )
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every response with links."""
+        named = {operation.id for operation in self.operations}
+        if self.every_host:
+            yield from _hosts(self, history)
+        for exchange in history.exchanges:
+            wire = exchange.wire
+            known = not isinstance(exchange.outcome, Indeterminate)
+            if exchange.call.operation not in named or not wire.links or not known:
+                continue
+            here = host(wire.url)
+            hosts = [host(_absolute(wire.url, link)) for link in wire.links]
+            astray = [name for name in hosts if name != here]
+            yield Evidence(
+                facet=f"{exchange.call.operation}-links",
+                agreement=DISAGREES if astray else AGREES,
+                expected=f"links on {here} only",
+                seen=f"a link to {astray[0] or 'no host at all'}"
+                if astray
+                else f"{len(hosts)} links to this host",
+                exchanges=(exchange.n,),
+            )
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET, description="all later requests of a flow use the host of the first one"
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every later call of a flow."""
+        chosen: dict[str, Exchange] = {}
+        for exchange in history.exchanges:
+            operation = self.contract.operations.get(exchange.call.operation)
+            if operation is None:
+                continue
+            if operation.makes:
+                if exchange.item is not None and exchange.item.key is not None:
+                    chosen[f"request {exchange.item.key}"] = exchange
+                continue
+            if operation.request or operation.by_tpp:
+                flow = f"request {exchange.call.arguments.get(operation.about or '')}"
+                if flow not in chosen:
+                    continue
+            else:
+                flow = f"customer {exchange.call.subject}"
+            first = chosen.setdefault(flow, exchange)
+            if first is exchange:
+                continue
+            here, there = host(first.wire.url), host(exchange.wire.url)
+            owed = f"the flow stays on {here}"
+            judged = AGREES if here == there else DISAGREES
+            yield tpp_evidence(
+                TPP_FACET, judged, exchange, owed, f"it continued on {there}", first.n
+            )
+
+
+#: The facet and the scenario of the target's other hosts.
+EVERY = "every-host"
+
+
+def _every(clause: HostAffinity) -> Script:
+    """Call the first operation on the chosen host, and on another."""
+    operation = clause.operations[0]
+    if operation.request:
+        _, call = yield from request_steps.prepare_call(clause.contract, operation)
+    else:
+        psu = yield from steps.customer("psu", steps.roots(clause.contract)[0].id, None)
+        arguments = steps.arguments(operation, psu.owns[0].key)
+        call = Call(operation=operation.id, subject="psu", arguments=arguments)
+    yield from request_steps.send_if_any(call)
+    if call is not None:
+        yield from request_steps.send_if_any(
+            replace(call, host=0, variation="on another host of the target")
+        )
+
+
+def host(url: str) -> str:
+    """Return a URL's host with its port, unless it is the scheme's own; "" for none."""
+    try:
+        parts = urlsplit(url)
+        name, port = parts.hostname or "", parts.port
+    except ValueError:
+        return ""
+    return f"{name}:{port}" if port and port != PORTS.get(parts.scheme) else name
+
+
+def _absolute(base: str, link: str) -> str:
+    try:
+        return urljoin(base, link)
+    except ValueError:  # an invalid URL does not point to this host
+        return ""
+
+
+def _hosts(clause: HostAffinity, history: History) -> Iterator[Evidence]:
+    """Judge calls to another host if the same call was accepted on the chosen one."""
+    known: set[tuple[str, ...]] = set()
+    for exchange in history.exchanges:
+        call = exchange.call
+        if not ordinary(call) or call.operation not in {
+            operation.id for operation in clause.operations
+        }:
+            continue
+        control = (*question(call), str(call.mode))
+        if call.host is None and exchange.accepted:
+            known.add(control)
+        elif call.host is not None and control in known:
+            yield must_be_served(EVERY, exchange, "every host gives the same answer")

@@ -1,0 +1,129 @@
+"""`token-required`: a call without its token, or with an invented or altered one, is refused.
+
+How calls are authenticated is for the target file to say: the same call with its own token is the
+control. A call for the next page of a list needs its token, too. Where the target file says that calls need no token, there is nothing to leave out. That
+another customer's token opens nothing is the business of `consent-scope`, and that another TPP's
+does not, of `addressed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from assay.contract.model import Capability, Operation
+from assay.history import Accepted, Call, Exchange, History, Holding, Token
+from assay.rules import clauses, parameters, steps
+from assay.rules.consequences import LIMIT
+from assay.rules.evidence import must_be_refused
+from assay.rules.lifecycle import request_steps
+from assay.rules.queries import ordinary
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Scenario,
+    Script,
+    consent,
+    needs,
+    scenario_of,
+)
+from assay.rules.scope import Calls, Scope
+from assay.rules.verdict import Evidence, Standing
+
+#: The last part of a facet id, and what is asked of a call.
+FACETS = {**dict.fromkeys(Token, "invented-token"), Token.NONE: "without-token"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallScenario(Scenario):
+    """Calls of one operation."""
+
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenRequired(RefusingKind):
+    """Operations that refuse a call without its token."""
+
+    name = "token-required"
+    scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
+
+    operations: tuple[Operation, ...] = parameters.operations()
+    grant: Operation | None = parameters.grant()
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return two facets for each operation."""
+        return tuple(
+            Facet(
+                id=f"{operation.id}-{id_}",
+                description=f"{operation.id} refuses a call with {token.value}",
+                scenario=CallScenario(id=operation.id, operation=operation),
+                needs=needs(Capability.PSU)
+                | consent(self.grant if operation.about and not operation.request else operation)
+                | needs(*([Capability.WRITE] if operation.request else [])),
+                requires=(
+                    BindingRequirement(
+                        operation=operation.id, feature="token", if_missing=Standing.NOT_APPLICABLE
+                    ),
+                ),
+            )
+            for operation in self.operations
+            for token, id_ in ((each, FACETS[each]) for each in (Token.NONE, Token.INVENTED))
+        )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Make a call as it should be, then without a token, with an invented one, and altered ones.
+
+        A bank that looks at the prefix of a token, or at claims whose signature it does not verify,
+        refuses what is invented and serves what is altered.
+        """
+        operation = scenario_of(scenario, CallScenario).operation
+        if operation.request:
+            _, call = yield from request_steps.prepare_call(self.contract, operation)
+        else:
+            today = (yield from steps.clock()).date()
+            owner = steps.owners(self.contract, operation)[0]
+            # More than a page, for the next page may be served in another way.
+            size = clauses.page_size(self.contract, operation.id) or 0
+            many = size + 1 if operation.about else 1
+            count = 1 if operation.about else size + 1
+            entries = steps.days_before(today, 1) * many
+            psu = yield from steps.arrange(
+                "psu", Holding(resource=owner, count=count, entries=entries)
+            )
+            key = psu.owns[0].key
+            if operation.about:
+                yield from steps.grant(self.grant, "psu", key)
+            given = steps.arguments(operation, key)
+            call = Call(operation=operation.id, subject="psu", arguments=given)
+        if call is not None:
+            first = yield from _with_tokens(call, *FACETS)
+            link = first.outcome.next if isinstance(first.outcome, Accepted) else None
+            if link is not None:
+                # Where no token is looked at, an invented one is served, too.
+                yield from _with_tokens(replace(call, follow=link), Token.INVENTED)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every call with another token than its own whose control was accepted."""
+        named = {operation.id for operation in self.operations}
+        known = {
+            (exchange.call.subject, exchange.call.operation, exchange.call.follow)
+            for exchange in history.exchanges
+            if exchange.accepted and ordinary(replace(exchange.call, follow=None))
+        }
+        for exchange in history.exchanges:
+            call = exchange.call
+            controlled = (call.subject, call.operation, call.follow) in known
+            if call.bearer is not None and controlled and call.operation in named:
+                facet = f"{call.operation}-{FACETS[call.bearer]}"
+                yield must_be_refused(facet, exchange, f"it has {call.bearer.value}")
+
+
+def _with_tokens(call: Call, *others: Token) -> steps.Part[Exchange]:
+    """Make a call with its own token, and with others in place of it."""
+    own = yield from steps.send(call)
+    for token in others:
+        yield from steps.send(replace(call, bearer=token, variation=token.value))
+    return own

@@ -1,0 +1,1 @@
+"""Kinds about consents: their scope, effect, history and end."""

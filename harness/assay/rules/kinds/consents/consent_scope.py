@@ -1,0 +1,357 @@
+"""`consent-scope`: data is served only for what the customer consented to.
+
+Each resource has five facets: with a consent it is served; it is refused if the consent does
+not cover it, before any consent, to another customer, and to another customer whose own
+consent names it. Each refusal has a control: the same call about a resource with a consent,
+served in the same trial.
+
+The TPP: it asks only for data that a consent covers. A consent from before a recording may still be valid. It cannot be if the customer is new,
+or if the customer's list was read without the value that is disclosed only with a consent;
+it hardly can be if the bank refuses what no recorded consent covers and serves the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from assay.contract.model import Capability, Contract, Operation
+from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
+from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys
+from assay.rules.consequences import LIMIT
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    counts_unattended,
+    doubt,
+    must_be_refused,
+    tpp_evidence,
+)
+from assay.rules.lifecycle.request_queries import was_refused
+from assay.rules.parameters import about_one_thing
+from assay.rules.queries import (
+    bare,
+    bare_or_ranged,
+    fresh_subjects,
+    has_value,
+    is_part,
+    plain,
+    question,
+)
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
+from assay.rules.scope import Calls, Scope
+from assay.rules.state.consented_answers import ServedThings, UncoveredCalls, served_with_consent
+from assay.rules.verdict import Agreement, Evidence
+
+#: The second part of a facet id, after the resource, and what the facet requires.
+ASKS: Mapping[str, str] = {
+    "granted": "served once consent is given",
+    "refused": "refused if the consent does not cover it",
+    "before": "refused before any consent is given",
+    "foreign": "refused to other customers, even if the owner has consented",
+    "usurped": "refused to other customers, even if their own consent names it",
+}
+#: The facets for which a consent to everything will do.
+WHOLE = frozenset({"granted", "foreign"})
+#: The facets that take another customer.
+STRANGERS = frozenset({"foreign", "usurped"})
+
+
+def _guarded(contract: Contract, known: Mapping[str, Any]) -> Mapping[str, tuple[Operation, str]]:
+    """Return the operation that lists each guarded resource, and the resource that owns it."""
+    return {
+        child: (operation, contract.resources[child].of or "")
+        for operation in known["operations"]
+        for child in operation.lists
+    }
+
+
+#: The TPP's obligation.
+TPP_FACET = "only-consented"
+OWED = "the TPP only requests data that a consent covers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentScope(RefusingKind):
+    """The operations that need a consent, and the data that they guard."""
+
+    name = "consent-scope"
+    own_consents = True
+    scope = Scope(calls=Calls.NAMED, needs=(Subject,))
+    purpose = LIMIT
+
+    operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)
+    grant: Operation = parameters.grant(required=True)
+    replaces: str = parameters.choice(
+        "unspecified",
+        key="replaces",
+        description="unspecified",
+        hint="does a new consent replace the former one? no check of a stated answer exists yet",
+        compare=comparisons.undirected,
+    )
+    guarded: Mapping[str, tuple[Operation, str]] = parameters.derived(_guarded)
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return five facets for each guarded resource."""
+        return tuple(
+            Facet(
+                id=f"{child}-{word}",
+                description=f"each {child} is {requirement}",
+                scenario=Scenario(id=child),
+                needs=needs(Capability.PSU, Capability.CONSENT)
+                | (needs(Capability.TWO_PSU) if word in STRANGERS else needs()),
+                not_applicable_because=GIVEN if self.grant.given and word not in WHOLE else "",
+            )
+            for child in self.guarded
+            for word, requirement in ASKS.items()
+        )
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [f"{child}-{word}" for child in self.guarded for word in ASKS if word != "granted"]
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Call before consent, with it, beyond it, and about another customer's resource."""
+        operation, owner = self.guarded[scenario.id]
+        today = (yield from steps.clock()).date()
+        entries = steps.days_before(today, 1, 2)
+        psu = yield from steps.arrange("psu", Holding(resource=owner, count=2, entries=entries))
+        first, second = psu.owns[0].key, psu.owns[1].key
+        ask = Call(
+            operation=operation.id, subject="psu", arguments=steps.arguments(operation, first)
+        )
+        for key in () if self.grant.given else (first,) if psu.fresh else (second, first):
+            early = replace(ask, arguments=steps.arguments(operation, key))
+            yield from steps.send(replace(early, variation="before any consent"))
+        yield from steps.grant(self.grant, "psu", first)
+        yield from steps.send(ask)
+        if not self.grant.given:
+            beyond = steps.arguments(operation, second)
+            what = f"about a {owner} that the consent does not cover"
+            yield from steps.send(replace(ask, arguments=beyond, variation=what))
+        other = yield from steps.arrange("other", Holding(resource=owner, entries=entries))
+        foreign = steps.arguments(operation, other.owns[0].key)
+        yield from steps.grant(self.grant, "other", other.owns[0].key)
+        yield from steps.send(replace(ask, subject="other", arguments=foreign))
+        stolen = replace(ask, arguments=foreign, variation=f"about another customer's {owner}")
+        yield from steps.send(stolen)
+        if self.grant.given:
+            return
+        both = [first, other.owns[0].key]
+        naming = Call(
+            operation=self.grant.id,
+            subject="psu",
+            arguments={self.grant.grants or "": both},
+            variation=f"naming another customer's {owner}",
+        )
+        yield from steps.consent(self.grant, naming)
+        yield from steps.send(
+            replace(stolen, variation=f"{stolen.variation}, which the caller's consent names")
+        )
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every call about a resource whose owners are known."""
+        over_quota = clauses.perhaps_over_quota(self.contract, history)
+        seen = _Seen.of(self, history)
+        consents = Consents.of(self.contract, self.grant, history)
+        strangers = _Strangers(served=seen.served)
+        for exchange in history.exchanges:
+            consents.note(exchange)
+            strangers.note(exchange, self.grant)
+            seen.uncovered.note(exchange, consents)
+            for evidence in self._judge(exchange, seen, consents, strangers):
+                if counts_unattended(evidence, exchange, over_quota):
+                    yield evidence
+
+    def _judge(
+        self, exchange: Exchange, seen: _Seen, consents: Consents, strangers: _Strangers
+    ) -> Iterator[Evidence]:
+        """Judge one call; one with days need not be served, so only what it shows is wrong."""
+        operation = next(
+            (each for each in self.operations if each.id == exchange.call.operation), None
+        )
+        if operation is not None and bare_or_ranged(exchange.call, operation):
+            sure = bare(exchange.call, operation) or bool(exchange.items)
+            for evidence in self._judge_by_consents(exchange, operation, seen, consents, strangers):
+                if sure or evidence.agreement is AGREES:
+                    yield evidence
+
+    def _judge_by_consents(
+        self,
+        exchange: Exchange,
+        operation: Operation,
+        seen: _Seen,
+        consents: Consents,
+        strangers: _Strangers,
+    ) -> Iterator[Evidence]:
+        """Judge one call by what was served at some time, and by the consents so far."""
+        call = exchange.call
+        key = str(call.arguments.get(operation.about or ""))
+        whose = seen.owners.get(key, {})
+        child = next(
+            (self.contract.children(owned.resource, operation.id) for owned in whose.values()),
+            None,
+        )
+        if child is None:
+            return
+        if call.subject not in whose:
+            yield from strangers.judge(child, exchange, key, whose)
+        elif key in consents.certain(call.subject):
+            if clauses.surely_listed(self.contract, whose[call.subject], exchange.at):
+                yield served_with_consent(f"{child}-granted", exchange, whose[call.subject])
+        elif key not in consents.possible(call.subject):
+            known = call.subject in seen.untouched or seen.uncovered.has(call)
+            for evidence in _own(child, exchange, consents, seen.served):
+                yield evidence if known else doubt(evidence, EARLIER)
+
+    def tpp_facet(self) -> TppFacet | None:
+        """Return the one obligation of the TPP, if it has consents to transmit."""
+        return (
+            None
+            if self.grant.given
+            else TppFacet(
+                id=TPP_FACET,
+                description="the TPP only requests data that a consent covers",
+                requires=(
+                    BindingRequirement(
+                        operation=self.grant.id, feature="argument", name=self.grant.grants or ""
+                    ),
+                ),
+            )
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every call about a resource, except page turns."""
+        consents, clean = Consents.of(self.contract, self.grant, history), set[str]()
+        about = {operation.id: operation.about or "" for operation in self.operations}
+        served = _served(self, history)
+        for event in history.events:
+            if isinstance(event, Subject):
+                clean |= {event.name} if event.fresh else set[str]()
+            if not isinstance(event, Exchange):
+                continue
+            call, name = event.call, event.call.subject
+            if _none_yet(self, event) and not consents.possible(name):
+                clean.add(name)
+            consents.note(event)
+            key = call.arguments.get(about.get(call.operation, ""))
+            if call.operation not in about or key is None or call.follow is not None:
+                continue
+            if str(key) in consents.possible(name):
+                yield tpp_evidence(TPP_FACET, AGREES, event, OWED, "a consent covers it")
+            else:
+                judged = _uncovered(event, clean, consents, served)
+                doubt = f", {EARLIER}" if judged is UNCLEAR else ""
+                yield tpp_evidence(TPP_FACET, judged, event, OWED, f"no consent covers it{doubt}")
+
+
+def _owners(history: History) -> Mapping[str, Mapping[str, Owned]]:
+    """Return the owners of each key: a resource may have several."""
+    out: dict[str, dict[str, Owned]] = {}
+    for name, subject in history.subjects.items():
+        for owned in subject.owns:
+            out.setdefault(owned.key, {})[name] = owned
+    return out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What a whole history shows: owners by key, new customers, and what was served."""
+
+    owners: Mapping[str, Mapping[str, Owned]]
+    untouched: frozenset[str]
+    served: ServedThings
+    uncovered: UncoveredCalls = field(default_factory=UncoveredCalls)
+
+    @classmethod
+    def of(cls, clause: ConsentScope, history: History) -> _Seen:
+        """Read a history."""
+        return cls(
+            owners=_owners(history),
+            untouched=fresh_subjects(history),
+            served=ServedThings.of(clause.contract, clause.operations, clause.grant, history),
+        )
+
+
+def _own(
+    child: str, exchange: Exchange, consents: Consents, shown: ServedThings
+) -> Iterator[Evidence]:
+    """Judge a call about the customer's own resource that no consent covers.
+
+    The control is another resource, or the same one later, served under a consent.
+    """
+    call = exchange.call
+    if not shown.serves(call):
+        return
+    if consents.possible(call.subject):
+        yield must_be_refused(f"{child}-refused", exchange, "the consent does not cover it")
+    else:
+        yield must_be_refused(f"{child}-before", exchange, "no consent has been given yet")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Strangers:
+    """Calls about others' things: which were refused, and which a consent named, taken or not."""
+
+    served: ServedThings
+    named: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    refused: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+
+    def note(self, exchange: Exchange, grant: Operation) -> None:
+        """Note what a consent names."""
+        call = exchange.call
+        if call.operation == grant.id and plain(call):
+            self.named.update((call.subject, key) for key in consented_keys(call, grant))
+
+    def judge(
+        self, child: str, exchange: Exchange, key: str, whose: Mapping[str, Owned]
+    ) -> Iterator[Evidence]:
+        """Judge a call about a stranger's thing.
+
+        The controls are the owner, who was served it, and the caller's own things. What is
+        served anyway is not served because the caller's consent names it.
+        """
+        call = exchange.call
+        usurped, again = (call.subject, key) in self.named, question(call) in self.refused
+        if not usurped and exchange.refused and not exchange.items:
+            self.refused.add(question(call))
+        served = any((call.operation, owner, key) in self.served.things for owner in whose)
+        if served and self.served.serves(call) and (again or not usurped):
+            facet = f"{child}-{'usurped' if usurped else 'foreign'}"
+            yield must_be_refused(facet, exchange, "it is another customer's")
+
+
+def _uncovered(
+    exchange: Exchange, clean: set[str], consents: Consents, served: frozenset[tuple[str, str]]
+) -> Agreement:
+    name = exchange.call.subject
+    if name in clean:
+        return DISAGREES
+    covered = consents.certain(name) and (name, exchange.call.operation) in served
+    return DISAGREES if covered and was_refused(exchange) and exchange.call.present else UNCLEAR
+
+
+def _served(clause: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
+    """Return (subject, operation) of the calls served under a consent."""
+    about = {operation.id: operation.about or "" for operation in clause.operations}
+    consents, out = Consents.of(clause.contract, clause.grant, history), set[tuple[str, str]]()
+    for exchange in history.exchanges:
+        consents.note(exchange)
+        key = str(exchange.call.arguments.get(about.get(exchange.call.operation, "")))
+        if exchange.accepted and key in consents.certain(exchange.call.subject):
+            out.add((exchange.call.subject, exchange.call.operation))
+    return frozenset(out)
+
+
+def _none_yet(clause: ConsentScope, exchange: Exchange) -> bool:
+    """Whether an answer lacks a value that is disclosed only with a consent."""
+    outcome, call = exchange.outcome, exchange.call
+    if not isinstance(outcome, Accepted):
+        return False
+    hidden = clauses.disclosures(clause.contract, call.operation)
+    missing = any(not has_value(outcome.values.get(value)) for value in hidden)
+    return missing and call.present and bool(outcome.items) and not is_part(exchange)

@@ -1,0 +1,1 @@
+"""Kinds about what an operation returns: lists, pages, fields, filters, errors."""

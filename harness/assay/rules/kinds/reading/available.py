@@ -1,0 +1,332 @@
+"""`available`: an operation answers under each of its names, and withstands malformed calls.
+
+A refused valid call is a violation, and so is a server failure, also on a malformed call and
+on one that must be refused (about something unknown, another customer's or without consent).
+A refused change is none: which are accepted, and when, is for other clauses to say. Most documents
+leave open how a malformed *read* is answered, so only a body that cannot be parsed must be refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from assay.contract.model import Capability, Operation
+from assay.history import Call, Exchange, History, Holding, Malformed, Subject
+from assay.rules import clauses, parameters, steps
+from assay.rules.consents import Consents
+from assay.rules.consequences import PROMISE
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    describe_answer,
+    must_be_refused,
+)
+from assay.rules.lifecycle import request_steps, tracker
+from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
+from assay.rules.queries import bare, ordinary, target_failed
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.scope import Calls, Scope
+from assay.rules.state.alias_comparison import ALIASES_AGREE, NamedAnswers
+from assay.rules.verdict import Evidence, Standing
+
+READS = (
+    Malformed.BAD_IDENTIFIER,
+    Malformed.LONG_IDENTIFIER,
+    Malformed.CONTROL_IDENTIFIER,
+    Malformed.JUNK_QUERY,
+)
+BODIES = (
+    Malformed.NOT_JSON,
+    Malformed.TRUNCATED,
+    Malformed.WRONG_TYPES,
+    Malformed.EMPTY,
+    Malformed.DEEP,
+    Malformed.SCALAR,
+    Malformed.HUGE,
+)
+#: The facet and the scenario of calls that must be refused.
+UNSERVED = "survives-unserved"
+#: Bodies that are unreadable under any contract.
+UNREADABLE = frozenset({Malformed.NOT_JSON, Malformed.TRUNCATED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Available(Kind):
+    """An operation that must answer, and the consent and resources needed to call it."""
+
+    name = "available"
+    scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
+    bare_calls = True
+
+    operation: Operation = parameters.operation()
+    grant: Operation | None = parameters.grant()
+    owners: tuple[str, ...] = parameters.derived(
+        lambda contract, known: steps.owners(contract, known["operation"])
+    )
+
+    @property
+    def lifecycle(self) -> tracker.Lifecycle | None:
+        """The lifecycle of the request that the operation is about, if any."""
+        if not self.operation.request:
+            return None
+        return tracker.lifecycle_of_operation(self.contract, self.operation)
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return one facet for answering, one for the aliases, one or two for malformed calls."""
+        psu = needs(Capability.PSU) | consent(self.grant, self.operation)
+        if self.operation.request:
+            psu |= needs(Capability.WRITE)
+        out = [
+            Facet(
+                id="answers",
+                description="a valid call is answered",
+                scenario=Scenario(id="answers"),
+                needs=psu,
+            )
+        ]
+        if self.operation.aliases and self.operation.lists:
+            out.append(
+                Facet(
+                    id=ALIASES_AGREE,
+                    description="every name of the operation returns the same data",
+                    scenario=Scenario(id="aliases"),
+                    needs=psu,
+                    requires=(
+                        BindingRequirement(
+                            operation=self.operation.id,
+                            feature="aliases",
+                            if_missing=Standing.NOT_APPLICABLE,
+                        ),
+                    ),
+                )
+            )
+        out.append(
+            Facet(
+                id="survives-malformed",
+                description="a malformed call does not cause a server error",
+                scenario=Scenario(id="malformed"),
+                needs=psu,
+                requires=_identifier(self),
+            )
+        )
+        if self._names_what_is_served:
+            out.append(
+                Facet(
+                    id=UNSERVED,
+                    description="a call for data that must not be served does not cause a server error",
+                    scenario=Scenario(id=UNSERVED),
+                    needs=psu | needs(Capability.TWO_PSU),
+                    requires=_identifier(self),
+                )
+            )
+        if UNREADABLE & set(bends(self)):
+            out.append(
+                Facet(
+                    id="refuses-malformed",
+                    description="a body that is not JSON is refused",
+                    scenario=Scenario(id="malformed"),
+                    needs=psu,
+                )
+            )
+        return tuple(out)
+
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return the customer's absence, which quotas limit, and the mode of a new request."""
+        presence = {"presence": "a call without the customer may be refused for its number"}
+        modes = {"mode": "which modes are accepted is for other clauses"}
+        return presence | modes if self.operation.makes else presence
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Make a valid call; then one under each alias, or malformed ones; and a last valid one."""
+        if self.operation.request:
+            _, plain_call = yield from request_steps.prepare_call(self.contract, self.operation)
+            if plain_call is not None:
+                yield from (
+                    _bent(self, plain_call)
+                    if scenario.id == "malformed"
+                    else steps.send(plain_call)
+                )
+            return
+        now = yield from steps.clock()
+        entries = steps.days_before(now.date(), 1, 2, 3)
+        holdings = [Holding(resource=owner, entries=entries) for owner in self.owners]
+        psu = yield from steps.arrange("psu", *holdings)
+        if scenario.id == UNSERVED:
+            yield from _unserved(self, psu, holdings[0])
+            return
+        keys = [owned.key for owned in psu.owns]
+        yield from steps.grant(self.grant, "psu", *keys)
+        keys = keys if scenario.id == "aliases" else keys[:1]
+        used = [steps.arguments(self.operation, key) for key in keys]
+        name = self.operation.id
+        calls = [Call(operation=name, subject="psu", arguments=given) for given in used]
+        if scenario.id == "malformed":
+            yield from _bent(self, calls[0])
+            return
+        for call in calls:
+            yield from steps.send(call)
+            if scenario.id == "aliases":
+                for alias, path in enumerate(self.operation.aliases):
+                    yield from steps.send(
+                        replace(call, alias=alias, variation=f"by its other name {path}")
+                    )
+                # What changes by itself differs here, too.
+                yield from steps.send(call)
+
+    @property
+    def _names_what_is_served(self) -> bool:
+        """Whether a well-formed call can name what is not to be served."""
+        named = self.operation.about or self.operation.grants
+        return bool(named) and not self.operation.request
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge the answers to valid calls, to aliases and to malformed calls."""
+        if self.lifecycle is not None:
+            yield from _requests(self, self.lifecycle, history)
+            return
+        subjects = history.subjects
+        consents = Consents.of(self.contract, self.grant, history)
+        controlled: set[str] = set()
+        named = NamedAnswers(zone=self.contract.zone)
+        exhausted = clauses.perhaps_exhausted(self.contract, self.operation.id, history)
+        for exchange in history.exchanges:
+            call = exchange.call
+            if consents.note(exchange):
+                named.clear()
+            if call.operation != self.operation.id or not call.present:
+                continue
+            if call.malformed:
+                if call.subject in controlled:
+                    yield from _judge_bent(self, exchange, call.malformed)
+            elif not bare(call, self.operation):
+                continue
+            elif named.compares(exchange):
+                yield from named.other(exchange)
+            else:
+                twin = call.subject in controlled and self._names_what_is_served
+                controlled |= {call.subject} if exchange.accepted else set()
+                yield from named.main(exchange) if call.alias is None else ()
+                sound = clauses.certainly_served(
+                    self.contract,
+                    self.operation,
+                    exchange,
+                    grant=self.grant,
+                    subject=subjects.get(call.subject),
+                    consents=consents,
+                )
+                sound = sound and exchange.n not in exhausted
+                yield from _plain(exchange, sound=sound, controlled=twin)
+
+
+def bends(clause: Available) -> tuple[Malformed, ...]:
+    """Return the malformations that apply to this operation."""
+    if clause.operation.method in {"PUT", "POST", "PATCH"}:
+        return BODIES
+    days = (
+        (clause.operation.since, Malformed.BAD_SINCE),
+        (clause.operation.until, Malformed.BAD_UNTIL),
+    )
+    reads = READS if clause.operation.about else (Malformed.JUNK_QUERY,)
+    return (*reads, *(bend for name, bend in days if name))
+
+
+def _identifier(clause: Available) -> tuple[BindingRequirement, ...]:
+    names = (clause.operation.about,) if clause.operation.about else ()
+    operation = clause.operation.id
+    return tuple(BindingRequirement(operation=operation, feature="argument", name=n) for n in names)
+
+
+def _unserved(clause: Available, psu: Subject, holding: Holding) -> Script:
+    """Ask about a thing that does not exist, about another customer's, and without a consent."""
+    first = psu.owns[0].key
+    unknown = first[:-1] + ("1" if first.endswith("0") else "0")
+    other = yield from steps.arrange("other", holding)
+    yield from steps.grant(clause.grant, "psu", first)
+    call = Call(
+        operation=clause.operation.id,
+        subject="psu",
+        arguments=steps.arguments(clause.operation, first),
+    )
+    yield from steps.send(call)
+    used = [(unknown, "something that does not exist"), (other.owns[0].key, "another customer's")]
+    if len(psu.owns) > 1 and not clause.operation.grants:
+        used.append((psu.owns[1].key, "something without a consent"))
+    for key, what in used:
+        about = steps.arguments(clause.operation, key)
+        yield from steps.send(replace(call, arguments=about, variation=f"about {what}"))
+
+
+def _bent(clause: Available, call: Call) -> Script:
+    yield from steps.send(call)
+    for bend in bends(clause):
+        yield from steps.send(replace(call, malformed=bend, variation=bend.value))
+    yield from steps.send(call)
+
+
+def _requests(
+    clause: Available, lifecycle: tracker.Lifecycle, history: History
+) -> Iterator[Evidence]:
+    """Judge valid calls about requests, and malformed ones after an accepted one."""
+    operation = clause.operation
+    past = PastRequests(lifecycle=lifecycle, tracker=tracker.Tracker(lifecycle=lifecycle))
+    controlled: set[str] = set()
+    declined: Exchange | None = None
+    for event in history.events:
+        if isinstance(event, Exchange) and event.call.operation == operation.id:
+            call = event.call
+            if call.malformed:
+                if call.subject in controlled:
+                    yield from _judge_bent(clause, event, call.malformed)
+            elif ordinary(call):
+                controlled |= {call.subject} if event.accepted else set()
+                valid = event.accepted or is_valid(operation, event, past)
+                if valid and operation.changes and event.refused:
+                    declined = declined or event
+                elif valid and not (event.refused and beyond_usual_amounts(event, past)):
+                    yield _answers(event)
+        past.note(event)
+    if declined is not None and not controlled:
+        yield replace(_answers(declined), agreement=UNCLEAR)
+
+
+def _plain(exchange: Exchange, *, sound: bool, controlled: bool) -> Iterator[Evidence]:
+    """Judge a well-formed call, by whether it is to be served."""
+    if not sound and controlled:
+        yield _survives(UNSERVED, exchange)
+    if sound or (exchange.accepted and exchange.items):
+        yield _answers(exchange)
+
+
+def _answers(exchange: Exchange) -> Evidence:
+    known = exchange.wire.status != UNAUTHENTICATED
+    broken = (exchange.refused and known) or target_failed(exchange)
+    return Evidence(
+        facet="answers",
+        agreement=AGREES if exchange.accepted else DISAGREES if broken else UNCLEAR,
+        expected="an answer to a valid call",
+        seen=describe_answer(exchange)
+        + ("" if known else "; check the credentials in the target file"),
+        exchanges=(exchange.n,),
+    )
+
+
+def _survives(facet: str, exchange: Exchange) -> Evidence:
+    sound = exchange.accepted or exchange.refused
+    return Evidence(
+        facet=facet,
+        agreement=AGREES if sound else DISAGREES if target_failed(exchange) else UNCLEAR,
+        expected="an answer or a refusal, not a server error",
+        seen=describe_answer(exchange),
+        exchanges=(exchange.n,),
+        variation=exchange.call.variation,
+    )
+
+
+def _judge_bent(clause: Available, exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
+    yield _survives("survives-malformed", exchange)
+    if bend in UNREADABLE & set(bends(clause)):
+        yield must_be_refused("refuses-malformed", exchange, "the body cannot be read")

@@ -1,0 +1,349 @@
+"""`eligibility`: which resources of a customer are listed, depending on their state.
+
+Each hidden state is a facet; recent use has three: listed when recent, still listed just inside the
+edge, hidden just outside. Months are those of the bank's calendar. The edge day is judged only where the contract says so.
+After a consent a list may show only what is consented to: that something is not there says nothing then.
+
+What is hidden may also be withheld: its data are refused, even if a consent names it. The
+control is the same question about a plain one, answered in the trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from assay.contract.model import Capability, Contract, Json, Operation
+from assay.files.document import Finding, Pointer
+from assay.history import Call, History, Holding, Owned
+from assay.rules import comparisons, consents, parameters, steps
+from assay.rules.consented_lists import NarrowedLists
+from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
+from assay.rules.queries import PageWalk, bare, page_walks
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, consent, needs
+from assay.rules.state.calendar import dates, months_before
+from assay.rules.state.withholding import Withholding
+from assay.rules.verdict import Evidence, Standing
+
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recent:
+    """The trait with the date of last use, and how old that date may be."""
+
+    trait: str
+    months: int
+    edge: str
+
+
+_TRAITS: Mapping[str, Json] = {
+    "description": "a list of traits",
+    "type": "array",
+    "uniqueItems": True,
+    "items": {"description": "the name of a trait", "type": "string"},
+}
+_RECENT: Mapping[str, Json] = {
+    "description": "how recently one must have been used: trait, months and edge",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["trait", "months", "edge"],
+    "properties": {
+        "trait": {"description": "the name of a trait", "type": "string"},
+        "months": ref("whole"),
+        "edge": ref("edge"),
+    },
+}
+
+_COMPARE_RECENT: Final = comparisons.keyed(
+    {
+        "trait": comparisons.undirected,
+        "months": comparisons.allowance,
+        "edge": comparisons.ranked({"included": 1, "unspecified": 0, "excluded": -1}),
+    },
+    added=REFUSE_MORE,
+    removed=REFUSE_LESS,
+)
+
+
+def _traits(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with traits that the clause's resource does not have."""
+    defined = raw["resources"].get(clause["resource"])
+    if defined:
+        yield from all_known(at, wanted, defined.get("traits", {}), "trait")
+
+
+def _recent_trait(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with a trait that the clause's resource does not have."""
+    defined = raw["resources"].get(clause["resource"])
+    if defined:
+        yield from known((*at, "trait"), value["trait"], defined.get("traits", {}), "trait")
+
+
+def _data(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with operations that there are not, or that are not about one thing."""
+    yield from all_known(at, wanted, raw["operations"], "operation")
+    for index, name in enumerate(wanted):
+        if name in raw["operations"]:
+            yield from about_one_thing((*at, index), name, clause, raw)
+
+
+def _read_recent(value: Mapping[str, Json], _contract: Contract) -> Recent:
+    return Recent(
+        trait=str(value["trait"]), months=int(str(value["months"])), edge=str(value["edge"])
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eligibility(RefusingKind):
+    """The states in which a resource is listed by an operation, or is not."""
+
+    name = "eligibility"
+    purpose = LIMIT
+    limits = ("recent",)
+    at_least_one_of = ("hides", "recent")
+
+    operation: Operation = parameters.operation()
+    resource: str = parameters.resource()
+    hides: tuple[str, ...] = parameters.names(
+        _TRAITS, key="hides", references=_traits, required=False, compare=comparisons.covered()
+    )
+    recent: Recent | None = parameters.parameter(
+        _RECENT,
+        _read_recent,
+        key="recent",
+        references=_recent_trait,
+        required=False,
+        compare=_COMPARE_RECENT,
+    )
+    withholds: tuple[Operation, ...] = parameters.parameter(
+        ref("operations"),
+        lambda value, contract: tuple(contract.operations[name] for name in value),
+        key="withholds",
+        references=_data,
+        required=False,
+        default=(),
+        compare=comparisons.covered("operation"),
+    )
+    grant: Operation | None = parameters.grant()
+    zone: ZoneInfo | None = parameters.the_zone()
+    granting: Operation | None = parameters.the_grant()
+
+    @property
+    def withholding(self) -> Withholding:
+        """What the clause says of the data of hidden resources."""
+        return Withholding(
+            contract=self.contract,
+            resource=self.resource,
+            hides=self.hides,
+            operations=self.withholds,
+            grant=self.grant,
+        )
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return one or two facets for each hiding state, and three for recent use."""
+        roster = needs(Capability.PSU, Capability.ROSTER)
+        dated = roster | needs(Capability.ZONE)
+        requirements = (BindingRequirement(operation=self.operation.id, feature="key"),)
+        descriptions = [
+            (f"hides-{trait}", f"no {trait} {self.resource} is listed", roster)
+            for trait in self.hides
+        ]
+        if self.recent:
+            span = f"{self.recent.months} months"
+            inside, outside = f"a day less than {span} ago", f"{span} and a day ago"
+            descriptions += [
+                ("lists-recent", f"every {self.resource} used yesterday is listed", roster),
+                ("lists-just-inside", f"every {self.resource} last used {inside} is listed", dated),
+                ("hides-just-outside", f"no {self.resource} last used {outside} is listed", dated),
+            ]
+        out = [
+            Facet(
+                id=id_,
+                description=description,
+                scenario=Scenario(id="states"),
+                needs=needed,
+                requires=requirements,
+            )
+            for id_, description, needed in descriptions
+        ]
+        out += [
+            Facet(
+                id=f"withholds-{trait}",
+                description=f"data of any {trait} {self.resource} is refused, whatever the consent",
+                scenario=Scenario(id="data"),
+                needs=roster | consent(self.grant),
+                requires=tuple(map(_unlisted, self.withholds)),
+                exercises=tuple(operation.id for operation in self.withholds),
+            )
+            for trait in (self.hides if self.withholds else ())
+        ]
+        return tuple(out)
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [f"withholds-{trait}" for trait in self.hides]
+
+    def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
+        """Return whether a resource is listed by its date of last use."""
+        if (
+            self.recent is None
+            or thing.resource != self.resource
+            or self.recent.trait not in thing.traits
+        ):
+            return {}
+        judged = _recent(self, thing, at)
+        return {self.recent.trait: judged is not None and judged[1]}
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Own one resource in each state, and list them; or name each in a consent and read it."""
+        if scenario.id == "data":
+            yield from self.withholding.probe()
+            return
+        now = yield from steps.clock()
+        today = dates(now, self.zone)[-1]
+        holdings = [Holding(resource=self.resource, traits={trait: True}) for trait in self.hides]
+        if self.recent:
+            edge, last = _edges(self.recent, today)
+            holdings += [
+                Holding(resource=self.resource, traits={self.recent.trait: str(day)})
+                for day in (today - DAY, last + DAY, edge, edge - DAY)
+            ]
+        else:
+            holdings.append(Holding(resource=self.resource))
+        psu = yield from steps.arrange("psu", *holdings)
+        plain = [thing.key for thing in psu.owns if _plain(self, thing, psu.now)]
+        call = Call(operation=self.operation.id, subject="psu")
+        yield from steps.walk_whole(call, psu, plain, self.granting, steps.MOST_PAGES)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge each complete page walk of a customer whose resources are known."""
+        subjects = history.subjects
+        narrowed = NarrowedLists.read(self.contract, history, self.granting)
+        for walk in page_walks(history, self.operation.id, self.contract):
+            subject = subjects.get(walk.call.subject)
+            if subject is None or not walk.ended or not bare(walk.call, self.operation):
+                continue
+            at, consented = walk.pages[0].at, narrowed.of(walk)
+            owned = [thing for thing in subject.owns if thing.resource == self.resource]
+            keys = walk.keys
+            plain = {thing.key for thing in owned if _plain(self, thing, at)}
+            # A list that has everything it may have is narrowed by no consent.
+            whole = consented is None or plain <= keys
+            for thing in owned:
+                found = _facet(self, thing, at)
+                if thing.key in keys or whole or thing.key in (consented or ()):
+                    control = not plain.isdisjoint(keys)
+                    yield from _judge(self, thing, walk, seen=thing.key in keys, control=control)
+                elif found is not None and not found[1] and not subject.fresh:
+                    yield _narrowed_out(self, thing, walk, found[0])
+        yield from self.withholding.check(history)
+
+
+def _plain(clause: Eligibility, thing: Owned, at: datetime) -> bool:
+    """Whether a resource must be listed."""
+    expected = _facet(clause, thing, at)
+    return expected[1] if expected else not any(thing.traits.values())
+
+
+def _facet(clause: Eligibility, thing: Owned, at: datetime) -> tuple[str, bool] | None:
+    """Return the facet that a resource tests, and whether it must be listed.
+
+    None if it tests no facet, or is hidden for two reasons at once.
+    """
+    states = [name for name, value in thing.traits.items() if value]
+    hiding = [trait for trait in clause.hides if thing.traits.get(trait) is True]
+    recent = _recent(clause, thing, at)
+    if clause.recent and clause.recent.trait in states:
+        states.remove(clause.recent.trait)
+        if recent is None or (hiding and not recent[1]):
+            return None
+    if not states:
+        return recent
+    return (f"hides-{hiding[0]}", False) if len(states) == 1 and hiding == states else None
+
+
+def _recent(clause: Eligibility, thing: Owned, at: datetime) -> tuple[str, bool] | None:
+    """Return the facet and result for the date of last use; None if they are uncertain.
+
+    If the time zone is unknown, they are certain only if all possible dates agree.
+    """
+    if clause.recent is None:
+        return None
+    try:
+        used = date.fromisoformat(str(thing.traits.get(clause.recent.trait)))
+    except ValueError:
+        return None
+    results = [_on(clause.recent, used, today) for today in dates(at, clause.zone)]
+    listed = {None if result is None else result[1] for result in results}
+    return results[-1] if len(listed) == 1 else None
+
+
+def _edges(recent: Recent, today: date) -> tuple[date, date]:
+    """Return the first and the last day that may be the same day some months earlier.
+
+    They differ where the earlier month is too short: it is its last day, or runs into the next.
+    """
+    edge = months_before(today, recent.months)
+    return edge, edge + (today.day - edge.day) * DAY
+
+
+def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
+    edge, last = _edges(recent, today)
+    if edge < last and edge <= used <= last:
+        return None
+    if used == edge:
+        return {
+            "included": ("lists-just-inside", True),
+            "excluded": ("hides-just-outside", False),
+        }.get(recent.edge)
+    if used < edge:
+        return "hides-just-outside", False
+    return ("lists-recent" if today - used <= DAY else "lists-just-inside"), True
+
+
+def _narrowed_out(clause: Eligibility, thing: Owned, walk: PageWalk, facet: str) -> Evidence:
+    """Return that one is not listed, by a list that may show consented things only."""
+    state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
+    return Evidence(
+        facet=facet,
+        agreement=UNCLEAR,
+        expected=f"the {clause.resource} ({state}) to be left out",
+        seen=f"it is not listed, {consents.EARLIER}",
+        exchanges=walk.numbers,
+        variation=state,
+    )
+
+
+def _judge(
+    clause: Eligibility, thing: Owned, walk: PageWalk, *, seen: bool, control: bool
+) -> Iterator[Evidence]:
+    expected = _facet(clause, thing, walk.pages[0].at)
+    if expected is None:
+        return
+    facet, listed = expected
+    if not control and facet != "lists-recent":
+        return
+    state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
+    unclear = walk.has_unnamed_items and not seen
+    yield Evidence(
+        facet=facet,
+        agreement=UNCLEAR if unclear else AGREES if seen is listed else DISAGREES,
+        expected=f"the {clause.resource} ({state}) to be {'listed' if listed else 'hidden'}",
+        seen="it is listed" if seen else "it is not listed",
+        exchanges=walk.numbers,
+        variation=state,
+    )
+
+
+def _unlisted(operation: Operation) -> BindingRequirement:
+    name, silent = operation.about or "", Standing.NOT_APPLICABLE
+    return BindingRequirement(
+        operation=operation.id, feature="unlisted", name=name, if_missing=silent
+    )

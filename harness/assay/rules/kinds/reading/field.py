@@ -1,0 +1,351 @@
+"""`field`: the values that a field of every item may have, or that it is there at all.
+
+Every item on every page of every resource of the customer is judged, because faults hide on the
+last page of the second account; of a request, every answer about it. The absence of a mandatory
+field is a facet of its own; of a request, it is absent from the answer that reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from assay.contract.model import Capability, Json, Operation
+from assay.contract.scalars import same, text_of
+from assay.files.document import Finding, Pointer
+from assay.history import Call, Exchange, History, Holding, Item, Subject
+from assay.rules import clauses, comparisons, parameters, steps, text_shape
+from assay.rules.consequences import (
+    ANSWER_LESS,
+    ANSWER_MORE,
+    PROMISE,
+    REPLACED,
+    SERVE_LESS,
+    SERVE_MORE,
+)
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
+from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES, OPEN
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.tracker import lifecycle_of_request
+from assay.rules.parameter_declaration import VALUES
+from assay.rules.parameters import Raw, known
+from assay.rules.queries import has_value, resources_by_key
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.schema_pieces import FieldSchema, Schema, SchemaPiece
+from assay.rules.scope import Calls, Scope
+from assay.rules.text_shape import TextShape
+from assay.rules.verdict import Evidence
+
+#: How many of each resource the customer owns, and their entries: two pages of both.
+EACH, MANY, FEW = 3, 18, 2
+
+
+def _formats(at: Pointer, value: Raw, clause: Raw, _raw: Raw) -> Iterator[Finding]:
+    """Find fault with formats of other resources than the clause's, and with missing ones."""
+    for name in value:
+        yield from known((*at, name), name, clause["resources"], "resource")
+    for name in clause["resources"]:
+        if name not in value:
+            yield at, f"there is no format for {name!r}", f"add `{name}: ...`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field(Kind):
+    """A field, the resources that carry it, and the values that it may have."""
+
+    name = "field"
+    scope = Scope(calls=Calls.CONTRACT)
+    purpose = PROMISE
+    at_least_one_of = ("const", "enum", "format", "pattern", "mandatory")
+    at_most_one_of = ("const", "enum", "format", "pattern")
+
+    field: str = parameters.word(key="field", compare=comparisons.undirected)
+    resources: tuple[str, ...] = parameters.resources()
+    const: Json = parameters.parameter(
+        {"description": "the only valid value", "type": ["string", "number", "boolean"]},
+        lambda value, _: value,
+        key="const",
+        required=False,
+        compare=comparisons.any_change(REPLACED),
+    )
+    enum: tuple[Json, ...] = parameters.parameter(
+        VALUES,
+        lambda value, _: tuple(value),
+        key="enum",
+        required=False,
+        default=(),
+        compare=comparisons.members(added=ANSWER_MORE, removed=ANSWER_LESS),
+    )
+    format: Mapping[str, str] = parameters.parameter(
+        BY_RESOURCE,
+        lambda value, _: dict(value),
+        key="format",
+        references=_formats,
+        required=False,
+        default={},
+        compare=comparisons.by_name(
+            comparisons.any_change(REPLACED), added=SERVE_MORE, removed=SERVE_LESS
+        ),
+    )
+    pattern: str = text_shape.pattern()
+    mandatory: bool = parameters.flag(
+        key="mandatory", compare=comparisons.switch(on=SERVE_MORE, off=SERVE_LESS)
+    )
+    grant: Operation | None = parameters.grant()
+
+    def operation(self, resource: str) -> Operation:
+        """Return the operation that lists a resource, or reads one that is made."""
+        every = self.contract.operations.values()
+        return next(each for each in every if resource in (*each.lists, each.shows))
+
+    def _showing(self, resource: str) -> tuple[Kind, ...]:
+        """Return the clauses by which only some answers have the field of a resource."""
+        named = [self.operation(resource).id] if resource in self.resources else []
+        return tuple(
+            each for id_ in named for each in clauses.showing(self.contract, id_, self.field)
+        )
+
+    @property
+    def unrestricted(self) -> bool:
+        """Whether the clause says nothing of the value, only that there is one."""
+        return self.const is None and not (self.enum or self.format or self.pattern)
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Return the resources that the customer must own for all items to appear."""
+        named = {self.contract.resources[resource].of or resource for resource in self.resources}
+        return tuple(root.id for root in steps.roots(self.contract) if root.id in named)
+
+    def schema_pieces(self) -> Iterator[SchemaPiece]:
+        """Yield the allowed values of the field for each resource."""
+        for resource in self.resources:
+            yield FieldSchema(
+                resource=resource,
+                field=self.field,
+                schema=_schema(self, resource),
+                mandatory=self.mandatory and not self._showing(resource),
+            )
+
+    def allowed_values(self, resource: str, field: str) -> Sequence[Json] | None:
+        """Return the constant, or the values listed, for the field of this clause."""
+        named = self.enum or (() if self.const is None else (self.const,))
+        return named if field == self.field and resource in self.resources and named else None
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return a facet for the value in each resource, and one for its presence if mandatory."""
+        out: list[Facet] = []
+        consented = (
+            consent(self.grant) if any(operation.about for operation in _listed(self)) else needs()
+        )
+        for resource in self.resources:
+            requirement = BindingRequirement(
+                operation=self.operation(resource).id, feature="field", name=self.field
+            )
+            allowed, _ = _allowed(self, resource)
+            text = f"{self.field} of every {resource} is {allowed}"
+            descriptions = [] if self.unrestricted else [(resource, text)]
+            made = self.operation(resource).shows == resource
+            shown = [each.facets()[0] for each in self._showing(resource)[:1]]
+            if self.mandatory:
+                descriptions.append((f"{resource}-present", f"every {resource} has {self.field}"))
+            out += [
+                Facet(
+                    id=id_,
+                    description=description,
+                    scenario=Scenario(id=resource if made or shown else "everything"),
+                    needs=needs(Capability.PSU, Capability.WRITE)
+                    if made
+                    else needs(Capability.PSU).union(consented, *(each.needs for each in shown)),
+                    requires=(requirement, *(each for facet in shown for each in facet.requires)),
+                    not_applicable_because=_SOMETIMES if shown and id_ != resource else "",
+                )
+                for id_, description in descriptions
+            ]
+        return tuple(out)
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Own several of each resource, consent to all, and read every page; or make a request."""
+        if showing := self._showing(scenario.id):
+            yield from showing[0].probe(showing[0].facets()[0].scenario)
+            return
+        if scenario.id in self.resources:
+            lifecycle = lifecycle_of_request(self.contract, scenario.id)
+            customer = yield from request_steps.customer(lifecycle)
+            for mode in dict.fromkeys([lifecycle.mode, *lifecycle.deferred_modes[:1]]):
+                made = yield from steps.send(request_steps.request(lifecycle, customer, mode))
+                yield from request_steps.read(lifecycle, made)
+            return
+        today = (yield from steps.clock()).date()
+        few = steps.days_before(today, *range(1, FEW + 1))
+        many = steps.days_before(today, *range(1, MANY + 1))
+        holdings = [
+            Holding(resource=owner, entries=many if n == 1 else few)
+            for owner in self.owners
+            for n in range(EACH)
+        ]
+        psu = yield from steps.arrange("psu", *holdings)
+        if any(operation.about for operation in _listed(self)):
+            yield from steps.grant(self.grant, "psu", *(owned.key for owned in psu.owns))
+        for operation in _listed(self):
+            questions: list[dict[str, Json]] = [{}]
+            if operation.about:
+                questions = [
+                    dict(steps.arguments(operation, owned.key))
+                    for owned in psu.owns
+                    if self.contract.children(owned.resource, operation.id)
+                ]
+            for arguments in questions:
+                call = Call(operation=operation.id, subject="psu", arguments=arguments)
+                yield from steps.walk(call, most=_most(self, operation, psu))
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every item of every accepted answer."""
+        known = resources_by_key(history, self.contract)
+        shown = [
+            (exchange, resource, items)
+            for exchange in history.exchanges
+            for resource, items in _items_by_resource(self, exchange, known).items()
+        ]
+        doubtful = {
+            resource
+            for _, resource, items in shown
+            if any(_is_lookalike(self, resource, item) for item in items)
+        }
+        for exchange, resource, items in shown:
+            yield from _judge(self, exchange, resource, items, doubtful=resource in doubtful)
+
+
+#: Why a field is not in every answer.
+_SOMETIMES = "under another rule, only some answers have the field"
+#: Values that count as absent.
+_NOTHING: tuple[Json, ...] = (None, "")
+
+
+def _schema(clause: Field, resource: str) -> Schema:
+    """Return the allowed values of the field in a resource, as JSON Schema."""
+    if clause.unrestricted:
+        return {"not": {"enum": list(_NOTHING)}}
+    if clause.const is None and not clause.enum:
+        schema: Schema = {"type": "string", "minLength": 1} | (
+            {"pattern": clause.pattern} if clause.pattern else {"format": clause.format[resource]}
+        )
+        return schema if clause.mandatory else {"anyOf": [schema, {"enum": list(_NOTHING)}]}
+    values: list[Json] = list(clause.enum) or [clause.const]
+    if clause.mandatory and len(values) == 1:
+        return {"const": values[0]}
+    return {"enum": [*values, *(() if clause.mandatory else _NOTHING)]}
+
+
+def _allowed(clause: Field, resource: str) -> tuple[str, Callable[[Json], bool | None]]:
+    """Return the allowed values of the field in a resource, in words and as a predicate."""
+    if clause.const is not None:
+        return repr(clause.const), lambda value: _is_constant(clause.const, value)
+    if clause.enum:
+        named = ", ".join(map(text_of, clause.enum))
+        return f"one of {named}", partial(_is_one_of, clause.enum)
+    if clause.pattern:
+        shape = TextShape(pattern=clause.pattern)
+        return str(shape), shape.fits
+    if not clause.format:
+        return "any value", has_value
+    form = clause.format[resource]
+    return f"in the format {form}", FORMATS[form]
+
+
+def _is_constant(word: Json, value: Json) -> bool:
+    """Whether a value is the constant; "true" in quotes stands for the truth value, too."""
+    return same(word, value) or (isinstance(value, bool) and word == text_of(value))
+
+
+def _is_one_of(words: Sequence[Json], value: Json) -> bool:
+    return any(_is_constant(word, value) for word in words)
+
+
+def _listed(clause: Field) -> tuple[Operation, ...]:
+    """Return the operations to call, in the contract's order."""
+    named = {clause.operation(resource).id for resource in clause.resources}
+    return tuple(
+        operation
+        for operation in clause.contract.operations.values()
+        if operation.id in named and operation.lists
+    )
+
+
+def _most(clause: Field, operation: Operation, psu: Subject) -> int:
+    """Return the number of pages that the probe's items fill; real customers may have more."""
+    size = (psu.fresh or operation.about) and clauses.page_size(clause.contract, operation.id)
+    items = MANY if operation.about else EACH * len(clause.owners)
+    return -(-items // size) if size and size < items else steps.MOST_PAGES
+
+
+def _items_by_resource(
+    clause: Field, exchange: Exchange, known: Mapping[str, str]
+) -> Mapping[str, Sequence[Item]]:
+    operation = clause.contract.operations.get(exchange.call.operation)
+    if not exchange.accepted or operation is None:
+        return {}
+    if operation.request in clause.resources and not operation.lists:
+        return {operation.request: exchange.items} if exchange.items else {}
+    about = str(exchange.call.arguments.get(operation.about or "", ""))
+    below = (
+        clause.contract.children(known.get(about, ""), operation.id) if operation.lists else None
+    )
+    if len(operation.lists) == 1:
+        below = operation.lists[0]
+    sorted_: dict[str, list[Item]] = {}
+    for item in exchange.items:
+        resource = item.resource or below
+        if resource in clause.resources:
+            sorted_.setdefault(resource, []).append(item)
+    return sorted_
+
+
+def _is_lookalike(clause: Field, resource: str, item: Item) -> bool:
+    """Whether a valid value looks as if an invalid one could be valid as well."""
+    value, form = item.fields.get(clause.field), clause.format.get(resource, "")
+    return form in LOOKALIKES and LOOKALIKES[form](value) and FORMATS[form](value)
+
+
+def _describe(clause: Field, resource: str, value: Json) -> str:
+    """Describe a wrong value; a report masks the value, and not what is wrong with it."""
+    form = clause.format.get(resource, "")
+    fault = FAULTS[form](value) if form in FAULTS else ""
+    return f"{value!r}: {fault}" if fault else f"{value!r}"
+
+
+def _judge(
+    clause: Field, exchange: Exchange, resource: str, items: Sequence[Item], *, doubtful: bool
+) -> Iterator[Evidence]:
+    description, allowed = _allowed(clause, resource)
+    named = (item.fields.get(clause.field) for item in items)
+    there = [value for value in named if value not in (None, "")]
+    there_or_open = [(value, allowed(value)) for value in there]
+    wrong = [value for value, good in there_or_open if good is False]
+    is_open, why = OPEN.get(clause.format.get(resource, ""), (None, ""))
+    open_ = why if is_open and any(map(is_open, there)) else ""
+    if there and not clause.unrestricted and (wrong or all(good for _, good in there_or_open)):
+        evidence = Evidence(
+            facet=resource,
+            agreement=DISAGREES if wrong else UNCLEAR if open_ else AGREES,
+            expected=f"{clause.field} to be {description}",
+            seen=_describe(clause, resource, wrong[0])
+            if wrong
+            else open_ or f"as expected in {len(there)} items",
+            exchanges=(exchange.n,),
+        )
+        yield (
+            doubt(evidence, "some items have a similar value that is not valid")
+            if doubtful
+            else evidence
+        )
+    operation = clause.contract.operations[exchange.call.operation]
+    if clause.mandatory and (operation.lists or clause.operation(resource) == operation):
+        lacking = len(items) - len(there)
+        yield Evidence(
+            facet=f"{resource}-present",
+            agreement=DISAGREES if lacking else AGREES,
+            expected=f"{clause.field} in each of {len(items)} items",
+            seen=f"missing in {lacking}" if lacking else "present",
+            exchanges=(exchange.n,),
+        )

@@ -1,0 +1,333 @@
+"""`history-depth`: answers go back a limited number of local days.
+
+A shorter history is no violation: documents say "up to". The dates of the entries on every
+page are judged, with and without a requested range, with a last day and no first one, when
+the days have moved on, and just after local midnight, when a bank that counts from the UTC
+day is one day behind.
+
+The TPP: it asks for nothing older than the limit.
+A call is judged if it names a first day, or a last day that is itself too old. The time
+zone may be unknown, and the contract may leave the day of the limit open: a call is a
+breach only if it is one under every reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, time, timedelta
+from zoneinfo import ZoneInfo
+
+from assay.contract.model import Capability, Json, Operation
+from assay.history import Accepted, Call, Exchange, History, Holding, Subject
+from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consequences import LIMIT
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
+from assay.rules.queries import PageWalk, bare, oldest_date, page_walks, plain
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    consent,
+    needs,
+)
+from assay.rules.scope import Calls, Scope
+from assay.rules.state.calendar import at, dates, local_day, never_ahead
+from assay.rules.verdict import Agreement, Evidence, Standing
+
+#: The TPP's obligation.
+TPP_FACET = "nothing-older-asked"
+DAY = timedelta(days=1)
+WEEK = timedelta(days=7)
+#: How far back the last day is that is asked for without a first one.
+UNTIL = timedelta(days=20)
+#: A last day this many days beyond the limit, and a first day years beyond it.
+FAR, YEARS = 5, 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryDepth(Kind):
+    """An operation, its depth in days, whether the last day is included, and the time zone."""
+
+    name = "history-depth"
+    scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
+    bare_calls = True
+    limits = ("days", "edge")
+
+    operation: Operation = parameters.operation()
+    days: int = parameters.whole(key="days", compare=comparisons.at_most)
+    edge: str = parameters.parameter(
+        parameters.ref("edge"),
+        lambda value, _: str(value),
+        key="edge",
+        compare=comparisons.ranked({"included": 0, "unspecified": 0, "excluded": -1}),
+    )
+    grant: Operation | None = parameters.grant()
+    owners: tuple[str, ...] = parameters.derived(
+        lambda contract, known: steps.owners(contract, known["operation"])
+    )
+    zone: ZoneInfo | None = parameters.the_zone()
+
+    def history_days(self, operation: str) -> int | None:
+        """Return the depth, for the operation of this clause."""
+        return self.days if operation == self.operation.id else None
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return facets for no range, too long a range, a last day, a week later, and midnight."""
+        base = (Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
+        on = BindingRequirement(operation=self.operation.id, feature="on")
+        out = [
+            Facet(
+                id="default",
+                description=f"nothing older than {self.days} days is returned by default",
+                scenario=Scenario(id="default"),
+                needs=needs(*base) | consent(self.grant),
+                requires=(on,),
+            )
+        ]
+        if self.operation.since:
+            since = BindingRequirement(
+                operation=self.operation.id, feature="argument", name=self.operation.since
+            )
+            out.append(
+                Facet(
+                    id="asked-older",
+                    description=f"a call for more than {self.days} days returns nothing older",
+                    scenario=Scenario(id="asked-older"),
+                    needs=needs(*base) | consent(self.grant),
+                    requires=(on, since),
+                )
+            )
+        if self.operation.until:
+            until = BindingRequirement(
+                operation=self.operation.id,
+                feature="argument",
+                name=self.operation.until,
+                if_missing=Standing.NOT_APPLICABLE,
+            )
+            out.append(
+                Facet(
+                    id="until-alone",
+                    description="a call with an end date but no start date returns nothing older",
+                    scenario=Scenario(id="until-alone"),
+                    needs=needs(*base) | consent(self.grant),
+                    requires=(on, until),
+                )
+            )
+        out.append(
+            Facet(
+                id="later",
+                description=f"a week later, nothing older than {self.days} days is returned",
+                scenario=Scenario(id="later"),
+                needs=needs(*base, Capability.CLOCK) | consent(self.grant),
+                requires=(on,),
+            )
+        )
+        out.append(
+            Facet(
+                id="local-day",
+                description=f"the {self.days} days are counted from the date in the bank's time zone",
+                scenario=Scenario(id="local-day"),
+                needs=needs(*base, Capability.CLOCK, Capability.ZONE) | consent(self.grant),
+                requires=(on,),
+                not_applicable_because=never_ahead(self.zone),
+            )
+        )
+        return tuple(out)
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Own entries on both sides of the limit, and read all pages."""
+        now = yield from steps.clock()
+        if scenario.id == "local-day" and self.zone:
+            # Half past midnight: the local day is new, in UTC it is still yesterday
+            # for banks east of Greenwich, and already today's for those west of it.
+            tomorrow = local_day(now, self.zone) + timedelta(days=1)
+            now = yield from steps.clock(at(tomorrow, time(0, 30), self.zone))
+        today = dates(now, self.zone)[0]
+        older = tuple(self.days + n for n in (1, 2, 10, 30, 100))
+        edge = (self.days - 6, self.days - 3, self.days - 1, self.days)
+        entries = steps.days_before(today, 1, UNTIL.days, *edge, *older)
+        if scenario.id == "default":
+            # A page of recent entries, so that those on both sides of the limit are on another.
+            entries += steps.days_before(today, 2) * (
+                clauses.page_size(self.contract, self.operation.id) or 0
+            )
+        psu = yield from steps.arrange(
+            "psu", *(Holding(resource=owner, entries=entries) for owner in self.owners)
+        )
+        keys = [owned.key for owned in psu.owns]
+        yield from steps.grant(self.grant, "psu", *keys)
+        if scenario.id == "later":
+            yield from steps.clock(now + WEEK)
+        for key in keys:
+            plain = steps.arguments(self.operation, key)
+            yield from steps.walk(Call(operation=self.operation.id, subject="psu", arguments=plain))
+            for since, until in self._ranges(scenario.id, first=key == keys[0]):
+                yield from self._ask(plain, today, since, until)
+
+    def _ranges(self, scenario: str, *, first: bool) -> Iterator[tuple[int, int]]:
+        """Yield the first and last days to ask for, as ages in days; 0 for none.
+
+        The first thing is also asked for ranges with both ends, and for what is older than all.
+        """
+        far, late = self.days + 109, UNTIL.days
+        beyond = self.days + FAR
+        if scenario == "asked-older" and self.operation.since:
+            yield far, 0
+            if first and self.operation.until:
+                yield from ((far, late), (self.days + YEARS, beyond))
+        if scenario == "until-alone" and self.operation.until:
+            yield 0, late
+            if first:
+                yield 0, beyond
+
+    def _ask(self, plain: Mapping[str, Json], today: date, since: int, until: int) -> Script:
+        """Read a range, given by the ages of its ends in days."""
+        days = {self.operation.since: since, self.operation.until: until}
+        named = {
+            name: str(today - timedelta(days=age)) for name, age in days.items() if name and age
+        }
+        asked = [
+            f"{word} {age} days ago" for word, age in (("from", since), ("up to", until)) if age
+        ]
+        yield from steps.walk(
+            Call(
+                operation=self.operation.id,
+                subject="psu",
+                arguments={**plain, **named},
+                variation=f"asking {' '.join(asked)}",
+            )
+        )
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge each walk of a resource that has or shows entries older than the limit."""
+        subjects = history.subjects
+        walks = [
+            walk
+            for walk in page_walks(history, self.operation.id, self.contract)
+            if walk.call.mode is None
+        ]
+        shown = {
+            _about(self, walk) for walk in walks if bare(walk.call, self.operation) and walk.items
+        }
+        for walk in walks:
+            subject, key = _about(self, walk)
+            owned = subjects[subject].owned(key) if subject in subjects else None
+            facet, limit = _facet(self, walk, subjects.get(subject)), _limit(self, walk)
+            quiet = not walk.items and (facet == "asked-older" or _beyond(self, walk))
+            if quiet and (subject, key) not in shown:
+                continue
+            there = [entry.on for entry in owned.entries] if owned else []
+            there += [item.on for item in walk.items if item.on]
+            if facet and any(on < limit for on in there):
+                yield _judge(self, walk, facet)
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description=f"the TPP requests no more than {self.days} days",
+            requires=(
+                BindingRequirement(
+                    operation=self.operation.id, feature="argument", name=self.operation.since or ""
+                ),
+            ),
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every call that names a day."""
+        for exchange in history.exchanges:
+            if exchange.call.operation != self.operation.id or exchange.call.follow is not None:
+                continue
+            since = _day(exchange.call.arguments.get(self.operation.since or ""))
+            until = _day(exchange.call.arguments.get(self.operation.until or ""))
+            day = since or (
+                until if until and _judge_by_tpp(self, exchange, until) is DISAGREES else None
+            )
+            if day is not None:
+                owed = f"the TPP requests no more than {self.days} days"
+                word = "from" if since else "up to"
+                yield tpp_evidence(
+                    TPP_FACET,
+                    _judge_by_tpp(self, exchange, day),
+                    exchange,
+                    owed,
+                    f"it asked for entries {word} {day}",
+                )
+
+
+def _about(clause: HistoryDepth, walk: PageWalk) -> tuple[str, str]:
+    return walk.call.subject, str(walk.call.arguments.get(clause.operation.about or ""))
+
+
+def _limit(clause: HistoryDepth, walk: PageWalk) -> date:
+    """Return the first date that may be shown; the contract may leave the edge open."""
+    limit = oldest_date(walk.pages[0].at, clause.days, clause.zone)
+    return limit + timedelta(days=1) if clause.edge == "excluded" else limit
+
+
+def _facet(clause: HistoryDepth, walk: PageWalk, subject: Subject | None) -> str | None:
+    """Return the facet that a walk tests; None if it asks for a part of the history."""
+    first = walk.pages[0]
+    since = first.call.arguments.get(clause.operation.since or "")
+    if since is not None:
+        try:
+            older = date.fromisoformat(str(since)) < _limit(clause, walk)
+        except ValueError:
+            return None
+        return "asked-older" if older else None
+    until = first.call.arguments.get(clause.operation.until or "")
+    if until is not None and plain(first.call):
+        return "until-alone" if _day(until) else None
+    if not bare(first.call, clause.operation):
+        return None
+    if clause.zone and local_day(first.at, clause.zone) != local_day(first.at, UTC):
+        return "local-day"
+    return "later" if subject is not None and first.at - subject.now >= WEEK else "default"
+
+
+def _judge(clause: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:
+    first, limit = walk.pages[0], _limit(clause, walk)
+    older = sum(1 for item in walk.items if item.on and item.on < limit)
+    undated = any(item.on is None for item in walk.items)
+    proper = walk.ended and bool(walk.items) and not undated
+    beyond = _beyond(clause, walk)
+    refused = (facet == "asked-older" or beyond) and first.refused and not first.items
+    empty = isinstance(first.outcome, Accepted) and first.outcome.items == ()
+    none = beyond and empty and walk.ended and not walk.items
+    return Evidence(
+        facet=facet,
+        agreement=DISAGREES if older else AGREES if proper or refused or none else UNCLEAR,
+        expected=f"no entry before {limit}",
+        seen=f"{older} items are older" if older else describe_answer(first),
+        exchanges=walk.numbers,
+        variation=first.call.variation,
+    )
+
+
+def _beyond(clause: HistoryDepth, walk: PageWalk) -> bool:
+    """Whether all that a call asks for is older than the limit."""
+    until = _day(walk.call.arguments.get(clause.operation.until or ""))
+    return until is not None and until < _limit(clause, walk)
+
+
+def _day(value: Json) -> date | None:
+    try:
+        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _judge_by_tpp(clause: HistoryDepth, exchange: Exchange, day: date) -> Agreement:
+    """Judge a first day by the loosest and the strictest reading of the limit."""
+    today = dates(exchange.at, clause.zone)
+    first, last = (edge - timedelta(days=clause.days) for edge in (today[0], today[-1]))
+    if clause.edge != "included":
+        last += DAY
+    if clause.edge == "excluded":
+        first += DAY
+    return DISAGREES if day < first else AGREES if day >= last else UNCLEAR

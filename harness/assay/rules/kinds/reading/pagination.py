@@ -1,0 +1,315 @@
+"""`pagination`: pages have the default size, and together list each item once.
+
+One walk serves all facets. The walk itself refuses to go round in circles, so a
+list without an end is a finding and not a hang.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from zoneinfo import ZoneInfo
+
+from assay.contract.model import Capability, Operation
+from assay.history import Accepted, Call, History, Holding, Subject
+from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consented_lists import NarrowedLists
+from assay.rules.consequences import PROMISE, RESIZED
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    describe_answer,
+)
+from assay.rules.queries import PageWalk, bare, page_walks, target_failed
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.scope import Calls, Scope
+from assay.rules.state.calendar import dates
+from assay.rules.verdict import Evidence
+
+#: Entries at most this many days old are in every history, however short.
+FRESH = 7
+#: The facet and the scenario of a list without a last page that is not full.
+EXACT = "exact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pagination(Kind):
+    """An operation with its page size, and the resources whose items it lists."""
+
+    name = "pagination"
+    scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
+    bare_calls = True
+    limits = ("size",)
+
+    operation: Operation = parameters.operation(lists=True)
+    size: int = parameters.whole(key="size", compare=comparisons.any_change(RESIZED))
+    grant: Operation | None = parameters.grant()
+    owners: tuple[str, ...] = parameters.derived(
+        lambda contract, known: steps.owners(contract, known["operation"])
+    )
+    zone: ZoneInfo | None = parameters.the_zone()
+    granting: Operation | None = parameters.the_grant()
+
+    @property
+    def depth(self) -> int | None:
+        """How many days back answers go, if the contract limits it."""
+        return clauses.history_days(self.contract, self.operation.id)
+
+    @property
+    def total(self) -> int:
+        """The number of items of two full pages and a partial one."""
+        return 2 * self.size + max(2, 2 * self.size // 3)
+
+    @property
+    def most(self) -> int:
+        """The number of pages after which a walk counts as endless."""
+        return self.total + 2
+
+    def page_size(self, operation: str) -> int | None:
+        """Return the size of a full page, for the operation of this clause."""
+        return self.size if operation == self.operation.id else None
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return two facets for page sizes, two for the items, and one for the end."""
+        turned, key = (
+            (BindingRequirement(operation=self.operation.id, feature=feature),)
+            for feature in ("next", "key")
+        )
+        descriptions: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
+            ("first-page", f"the first page has {self.size} items if there are more", ()),
+            ("full-pages", f"every later page but the last has {self.size} items", turned),
+            ("complete", "every item appears on some page", (*turned, *key)),
+            ("no-repeats", "no item appears twice", (*turned, *key)),
+            ("ends", "paging comes to an end", turned),
+        )
+        # How many things somebody owns can often not be arranged; of entries it can.
+        full = f"a list of exactly {2 * self.size} items can be read to its end"
+        exact = ((EXACT, full, (*turned, *key)),) if self.operation.about else ()
+        roster = [Capability.PSU, Capability.ROSTER]
+        if self.operation.about:
+            roster.append(Capability.ENTRIES)
+        return tuple(
+            Facet(
+                id=id_,
+                description=description,
+                scenario=Scenario(id="exact" if id_ == EXACT else "walk"),
+                needs=needs(*roster) | consent(self.grant),
+                requires=requirements,
+            )
+            for id_, description, requirements in (*descriptions, *exact)
+        )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Own items for two full pages, and a partial one or none, and turn all pages."""
+        total = 2 * self.size if scenario.id == EXACT else self.total
+        if self.operation.about:
+            today = (yield from steps.clock()).date()
+            dates = steps.days_before(today, *(1 + FRESH * n // total for n in range(total)))
+            holdings = [Holding(resource=self.owners[0], entries=dates)]
+        else:
+            rest = len(self.operation.lists) - 1
+            counts = [total - 2 * rest, *([2] * rest)]
+            holdings = [
+                Holding(resource=resource, count=count)
+                for resource, count in zip(self.operation.lists, counts, strict=True)
+            ]
+        psu = yield from steps.arrange("psu", *holdings)
+        key = psu.owns[0].key
+        yield from steps.grant(self.grant, "psu", key)
+        call = Call(
+            operation=self.operation.id,
+            subject="psu",
+            arguments=steps.arguments(self.operation, key),
+        )
+        if self.operation.about:
+            yield from steps.walk(call, self.most)
+        else:
+            keys = [item.key for item in psu.owns]
+            yield from steps.walk_whole(call, psu, keys, self.granting, self.most)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge each walk by itself, and against the resources of its customer."""
+        subjects = history.subjects
+        narrowed = NarrowedLists.read(self.contract, history, self.granting)
+        exhausted = clauses.perhaps_exhausted(self.contract, self.operation.id, history)
+        for walk in page_walks(history, self.operation.id, self.contract):
+            if exhausted.intersection(walk.numbers):
+                continue
+            # A list without anything may be a refusal: what was consented to is
+            # another clause's business.
+            bare_walk = bare(walk.call, self.operation)
+            if bare_walk and walk.pages[0].accepted and walk.items:
+                consented = narrowed.of(walk)
+                roster = expected(self, walk, subjects.get(walk.call.subject), consented)
+                straight = _straight(walk)
+                yield from _sizes(self, straight, roster)
+                if len(roster.fresh) + len(roster.old) > self.size:
+                    yield from _complete(straight, roster, whole=walk.ended or straight is not walk)
+                yield from _repeats(straight, whole=walk.ended or straight is not walk)
+                yield from _end(self, walk, straight, roster)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roster:
+    """The keys that a walk should show; `fresh` ones however short the history is.
+
+    `old` maps the others to their dates: a shorter history may omit them. `most` is the
+    maximum number of items; None if it is unknown.
+    """
+
+    fresh: frozenset[str] = frozenset()
+    old: Mapping[str, date] = field(default_factory=dict[str, date])
+    most: int | None = None
+
+
+def expected(
+    clause: Pagination, walk: PageWalk, subject: Subject | None, consented: frozenset[str] | None
+) -> Roster:
+    """Return what the roster lets us expect of a walk, which may show `consented` things only."""
+    if subject is None:
+        return Roster()
+    at = walk.pages[0].at
+    if not clause.operation.about:
+        listed = [item for item in subject.owns if item.resource in clause.operation.lists]
+        sure = frozenset(
+            item.key for item in listed if clauses.surely_listed(clause.contract, item, at)
+        )
+        fresh = sure if consented is None or sure <= walk.keys else sure & consented
+        return Roster(fresh=fresh, most=len(subject.owns))
+    owned = subject.owned(walk.call.arguments.get(clause.operation.about))
+    if owned is None or not owned.entries:
+        return Roster()
+    days = dates(at, clause.zone)
+    first, last = days[0], days[-1]
+    begin = last - timedelta(days=clause.depth) if clause.depth else date.min
+    due = {entry.key: entry.on for entry in owned.entries if begin < entry.on <= first}
+    fresh = frozenset(key for key, on in due.items() if (last - on).days <= FRESH)
+    old = {key: on for key, on in due.items() if key not in fresh}
+    return Roster(fresh=fresh, old=old, most=len(owned.entries))
+
+
+def _straight(walk: PageWalk) -> PageWalk:
+    """Return a walk up to the first page that repeats, if one does.
+
+    Items that repeat because the walk is circular count for `ends` only.
+    """
+    seen: set[tuple[str | None, ...]] = set()
+    for number, page in enumerate(walk.pages):
+        keys = tuple(item.key for item in page.items)
+        if keys and None not in keys and keys in seen:
+            return replace(walk, pages=walk.pages[:number])
+        seen.add(keys)
+    return walk
+
+
+def _sizes(clause: Pagination, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
+    filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
+    for number, page in enumerate(walk.pages, 1):
+        size = len(page.items)
+        # Empty pages after the last item count for `ends` only.
+        must_be_full = number < filled or (number == 1 and len(roster.fresh) > clause.size)
+        if must_be_full or size > clause.size:
+            yield Evidence(
+                facet="first-page" if number == 1 else "full-pages",
+                agreement=AGREES if size == clause.size else DISAGREES,
+                expected=f"{clause.size} items on page {number}",
+                seen=f"{size} items",
+                exchanges=(page.n,),
+            )
+
+
+def _complete(walk: PageWalk, roster: Roster, *, whole: bool) -> Iterator[Evidence]:
+    if not whole:
+        return
+    keys = walk.keys
+    oldest = min((on for key, on in roster.old.items() if key in keys), default=date.max)
+    missing = roster.fresh - keys
+    gaps = {key for key, on in roster.old.items() if on >= oldest} - keys
+    shorter = roster.old.keys() - keys - gaps
+    lost = len(missing) + len(gaps)
+    unsure = walk.has_unnamed_items or (shorter and not lost)
+    yield Evidence(
+        facet="complete",
+        agreement=UNCLEAR if unsure else DISAGREES if lost else AGREES,
+        expected=f"all {len(roster.fresh) + len(roster.old)} items on some page",
+        seen=f"{lost} missing"
+        if lost
+        else f"the {len(shorter)} oldest are missing; the bank's history may be shorter"
+        if shorter
+        else "all of them",
+        exchanges=walk.numbers,
+    )
+
+
+def _repeats(walk: PageWalk, *, whole: bool) -> Iterator[Evidence]:
+    counts = Counter(item.key for item in walk.items if item.key is not None)
+    twice = sum(1 for count in counts.values() if count > 1)
+    if len(walk.pages) > 1 and (twice or whole):
+        yield Evidence(
+            facet="no-repeats",
+            agreement=DISAGREES if twice else UNCLEAR if walk.has_unnamed_items else AGREES,
+            expected="each item once",
+            seen=f"{twice} items more than once" if twice else "each once",
+            exchanges=walk.numbers,
+        )
+
+
+def _is_dead(walk: PageWalk) -> bool:
+    """Whether a page that the one before it named was refused, or made the target fail."""
+    last = walk.pages[-1]
+    refused = last.refused and last.wire.status != UNAUTHENTICATED
+    return len(walk.pages) > 1 and (refused or target_failed(last))
+
+
+def _end(
+    clause: Pagination, walk: PageWalk, straight: PageWalk, roster: Roster
+) -> Iterator[Evidence]:
+    """Judge the end; an unfinished walk is not a list without an end."""
+    there = roster.fresh | roster.old.keys()
+    missing = there - walk.keys
+    exact = len(there) > clause.size and not len(there) % clause.size
+    if (
+        clause.operation.about
+        and exact
+        and walk.ended
+        and len(missing) == clause.size
+        and missing <= roster.fresh
+    ):
+        yield Evidence(
+            facet=EXACT,
+            agreement=UNCLEAR if walk.has_unnamed_items else DISAGREES,
+            expected=f"all {len(there)} items on {len(there) // clause.size} full pages",
+            seen=f"a whole page is missing: there are {len(walk.pages)}",
+            exchanges=walk.numbers,
+        )
+    exact = bool(clause.operation.about) and exact and not missing
+    dead = _is_dead(walk)
+    if len(walk.pages) > 1 and walk.call.present and (dead or (exact and walk.ended)):
+        yield Evidence(
+            facet=EXACT if exact else "ends",
+            agreement=DISAGREES if dead else AGREES,
+            expected="every page that a link names to exist",
+            seen=describe_answer(walk.pages[-1]) if dead else "the list comes to its end",
+            exchanges=walk.numbers,
+        )
+        if dead:
+            return
+    turned = {page.call.follow for page in walk.pages}
+    last = [page.outcome for page in walk.pages][-1]
+    circle = straight is not walk or (isinstance(last, Accepted) and last.next in turned - {None})
+    # One page for each item would take fewer.
+    endless = roster.most is not None and len(walk.pages) > roster.most + 1 and not walk.ended
+    if circle or endless or (walk.ended and len(walk.pages) > 1):
+        broken = circle or endless
+        yield Evidence(
+            facet="ends",
+            agreement=DISAGREES if broken else AGREES,
+            expected="paging to come to an end",
+            seen=f"page {len(walk.pages)} still names a next one" if broken else "it ends",
+            exchanges=walk.numbers,
+        )

@@ -1,0 +1,214 @@
+"""`unavailable`: an operation is not offered, with or without a consent or a signature.
+
+Any refusal counts, because documents seldom say which; an empty list is no refusal, and a read
+that returns no content (204) is inconclusive. The control is another method, which must answer the same customer in the trial.
+
+The TPP: it does not call an operation that is not offered.
+A call of the clause's control shows that the TPP uses the interface and could have called
+the method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from assay.contract.model import Capability, Operation
+from assay.history import Call, Exchange, History, Holding
+from assay.rules import comparisons, parameters, steps
+from assay.rules.consents import Consents
+from assay.rules.consequences import LIMIT
+from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
+from assay.rules.lifecycle import request_steps, tracker
+from assay.rules.lifecycle.parameters import the_request
+from assay.rules.queries import ordinary, plain, served_operations
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
+from assay.rules.scope import Calls, Scope
+from assay.rules.verdict import Evidence
+
+WITHOUT, WITH = "refused-without-consent", "refused-with-consent"
+UNSIGNED, SIGNED = "refused-before-signing", "refused-after-signing"
+#: The facet of a request that is not signed.
+MADE = "refused-once-made"
+
+
+#: The status of an answer that has no content.
+NO_CONTENT = 204
+#: The TPP's obligation.
+TPP_FACET = "never-called"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnavailableOperation(RefusingKind):
+    """An operation that is not offered, and a control that is."""
+
+    name = "unavailable"
+    scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
+
+    operation: Operation = parameters.operation(available=False)
+    control: Operation = parameters.operation(key="control", compare=comparisons.test_only)
+    grant: Operation | None = parameters.grant()
+    lifecycle: tracker.Lifecycle | None = the_request(required=False)
+    owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
+
+    def control_of(self, operation: str) -> str | None:
+        """Return the control, for the operation of this clause."""
+        return self.control.id if operation == self.operation.id else None
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return one facet before a consent or signature, and one after, if there is one.
+
+        At a path that the target does not have, anything is refused.
+        """
+        path = BindingRequirement(operation=self.operation.id, feature="path")
+        if self.lifecycle is not None:
+            return _of_request(self.lifecycle, path)
+        out = [
+            Facet(
+                id=WITHOUT,
+                description=f"{self.operation.id} is refused before any consent is given",
+                scenario=Scenario(id="without"),
+                needs=needs(Capability.PSU),
+                requires=(path,),
+            )
+        ]
+        if self.grant:
+            out.append(
+                Facet(
+                    id=WITH,
+                    description=f"{self.operation.id} is refused even with a consent",
+                    scenario=Scenario(id="with"),
+                    needs=needs(Capability.PSU, Capability.CONSENT),
+                    requires=(path,),
+                )
+            )
+        return tuple(out)
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Call the control, then the method."""
+        if self.lifecycle is not None:
+            yield from _ask_of_request(self, self.lifecycle, scenario.id)
+            return
+        psu = yield from steps.arrange("psu", Holding(resource=self.owner))
+        key = psu.owns[0].key
+        if scenario.id == "with":
+            yield from steps.grant(self.grant, "psu", key)
+        yield from steps.send(
+            Call(
+                operation=self.control.id,
+                subject="psu",
+                arguments=steps.arguments(self.control, key),
+            )
+        )
+        yield from steps.send(
+            Call(
+                operation=self.operation.id,
+                subject="psu",
+                variation="an operation that is not offered",
+            )
+        )
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every call of the method for a customer for whom the control was answered."""
+        if self.lifecycle is not None:
+            yield from _check_of_request(self, self.lifecycle, history)
+            return
+        known = served_operations(history)
+        consents = Consents.of(self.contract, self.grant, history)
+        for exchange in history.exchanges:
+            call = exchange.call
+            consents.note(exchange)
+            controlled = (call.subject, self.control.id, call.present) in known
+            sure, perhaps = consents.certain(call.subject), consents.perhaps_given(call.subject)
+            if call.operation == self.operation.id and plain(call) and controlled:
+                judged = _judge(WITH if sure else WITHOUT, self.operation, exchange)
+                # An answer is always a violation; a refusal must certainly be before or after.
+                if judged.agreement is DISAGREES or sure or not perhaps:
+                    yield judged
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(id=TPP_FACET, description=f"{self.operation.id} is not called")
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every call of the method, and of the control."""
+        owed = f"{self.operation.id} is not called: it is not available"
+        for exchange in history.exchanges:
+            if exchange.call.operation == self.operation.id:
+                yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, "it was called")
+            elif exchange.call.operation == self.control.id:
+                yield tpp_evidence(
+                    TPP_FACET, AGREES, exchange, owed, f"{self.control.id} was called"
+                )
+
+
+def _judge(facet: str, operation: Operation, exchange: Exchange) -> Evidence:
+    """Judge a call of the method; a read that returns no content (204) may be no answer."""
+    judged = must_be_refused(facet, exchange, "the operation is not available")
+    if operation.method != "GET" or exchange.wire.status != NO_CONTENT:
+        return judged
+    return doubt(judged, "`outcomes` in the target file can say that this is a refusal")
+
+
+def _of_request(lifecycle: tracker.Lifecycle, path: BindingRequirement) -> tuple[Facet, ...]:
+    write = needs(Capability.PSU, Capability.WRITE)
+    if not lifecycle.signed:
+        made = "the call is refused after the request is made"
+        once = Scenario(id="made")
+        return (Facet(id=MADE, description=made, scenario=once, needs=write, requires=(path,)),)
+    return (
+        Facet(
+            id=UNSIGNED,
+            description="the call is refused before the request is signed",
+            scenario=Scenario(id="unsigned"),
+            needs=write,
+            requires=(path,),
+        ),
+        Facet(
+            id=SIGNED,
+            description="the call is refused after the request is signed",
+            scenario=Scenario(id="signed"),
+            needs=write | needs(Capability.SCA),
+            requires=(path, *lifecycle.approval_requirement()),
+        ),
+    )
+
+
+def _ask_of_request(
+    clause: UnavailableOperation, lifecycle: tracker.Lifecycle, scenario: str
+) -> Script:
+    psu = yield from request_steps.customer(lifecycle)
+    made = yield from steps.send(request_steps.request(lifecycle, psu))
+    if scenario == "signed":
+        yield from request_steps.sign(lifecycle, made)
+    yield from request_steps.send_if_any(request_steps.call_about(clause.control, made))
+    call = request_steps.call_about(clause.operation, made)
+    if call is not None:
+        yield from steps.send(replace(call, variation="an operation that is not offered"))
+
+
+def _check_of_request(
+    clause: UnavailableOperation, lifecycle: tracker.Lifecycle, history: History
+) -> Iterator[Evidence]:
+    """Judge every call of the method about a request for which the control was answered."""
+    tracked = tracker.Tracker(lifecycle=lifecycle)
+    known: set[str] = set()
+    for event in history.events:
+        tracked.note(event)
+        if not isinstance(event, Exchange) or not ordinary(event.call):
+            continue
+        call = event.call
+        if call.operation == clause.control.id and event.accepted:
+            known.add(str(call.arguments.get(clause.control.about or "")))
+        key = str(call.arguments.get(clause.operation.about or ""))
+        request = tracked.find(key)
+        if call.operation != clause.operation.id or request is None or key not in known:
+            continue
+        facet = SIGNED if request.signed or request.done else UNSIGNED
+        facet = facet if lifecycle.signed else MADE
+        judged = _judge(facet, clause.operation, event)
+        # An unfinished signing may count or not; an answer is a violation in any case.
+        if judged.agreement is DISAGREES or request.signed or not request.signings:
+            yield judged

@@ -1,0 +1,1 @@
+"""Kinds about requests that customers sign: arguments, signing, changes, execution."""

@@ -1,0 +1,344 @@
+"""`decision`: a request is rejected if a condition holds, and accepted otherwise.
+
+The condition combines atoms with all, any and not (`conditions`). A decision table is
+derived from it; each row is a facet with a trial of its own, so that rows cannot affect
+each other. A row that must be rejected follows its control, which differs from it in one
+thing and is executed. A row that must be accepted needs a control only if it is
+rejected: the control shows whether this rule is the cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from assay.contract.model import Capability, Contract, Json
+from assay.history import History, Registered, Subject
+from assay.rules import comparisons, conditions, parameters
+from assay.rules.conditions import control as conditions_control
+from assay.rules.conditions import table as conditions_table
+from assay.rules.conditions.comparison import compare_rejecting
+from assay.rules.conditions.control import (
+    Control,
+    ExecutedRequests,
+    RowMatch,
+    Values,
+    control,
+    controls,
+)
+from assay.rules.conditions.expression import DecidedRequest, Point, Registrations, describe_points
+from assay.rules.conditions.registered import Age
+from assay.rules.conditions.table import DecisionRow, Table
+from assay.rules.consequences import LIMIT
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
+from assay.rules.lifecycle.parameters import the_request
+from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
+from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import Facet, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
+from assay.rules.steps import Part
+from assay.rules.verdict import Agreement, Evidence
+
+#: The result if the condition holds, and otherwise.
+REJECTED, ACCEPTED = "rejected", "accepted"
+#: Why a rejection proves nothing.
+NO_CONTROL = "no comparable request was executed"
+
+
+def _controls(_contract: Contract, known: Mapping[str, Any]) -> Mapping[str, Control]:
+    """Return the control of each row of the table that has one."""
+    table: Table = known["table"]
+    every = {row.id: control(table, row) for row in table.rows}
+    return {id_: each for id_, each in every.items() if each is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRule(RefusingKind):
+    """A condition on a request, its decision table, and the control of each row."""
+
+    name = "decision"
+    scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
+    applies_to = ("makes",)
+
+    lifecycle: tracker.Lifecycle = the_request()
+    result: str = parameters.choice(
+        "rejected", key="result", description="rejected", compare=comparisons.undirected
+    )
+    when: Json = parameters.parameter(
+        parameters.ref("condition"),
+        lambda value, _: value,
+        key="when",
+        references=conditions.references,
+        compare=compare_rejecting,
+    )
+    table: Table = parameters.derived(
+        lambda _, known: conditions.parse(known["when"], known["lifecycle"])
+    )
+    controls: Mapping[str, Control] = parameters.derived(_controls)
+
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return what the condition itself speaks of: registrations, and their age on a day."""
+        if not any("registered" in atom for atom in conditions.atoms_of(self.when)):
+            return {}
+        why = "what is registered by the day of the request may count"
+        modes = {f"mode={mode}": why for mode in self.lifecycle.deferred_modes}
+        return {"payee": "the condition itself is about registered values", **modes}
+
+    def unaffected_in(self, scenario: Scenario) -> Mapping[str, str]:
+        """Return the same without the later days, where nothing is registered whose age would grow."""
+        row, unaffected = self.table.row(scenario.id), self.unaffected_by()
+        control = self.controls.get(row.id)
+        points = (*row.points, *(control.points if control else ()))
+        if any(Capability.REGISTRATIONS in point.needs for point in points):
+            return unaffected
+        return {name: why for name, why in unaffected.items() if not name.startswith("mode=")}
+
+    def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
+        """Whether the condition can be true of a request that has these arguments."""
+        ours = request == self.lifecycle.request.id
+        return ours and conditions.may_hold(self.when, arguments)
+
+    def named_values(self, request: str) -> Iterator[tuple[str, Json]]:
+        """Yield the values that the condition names; the negation of a truth value is sent itself."""
+        if request == self.lifecycle.request.id:
+            for atom in conditions.atoms_of(self.when):
+                if "is" in atom and not isinstance(atom["is"], bool):
+                    yield str(atom["field"]), atom["is"]
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return one facet for each row, and inapplicable ones for what no row can show."""
+        return (
+            *(_facet(self, row) for row in self.table.rows),
+            *(
+                Facet(
+                    id=id_,
+                    description=f"not tested: {why}",
+                    scenario=Scenario(id=id_),
+                    needs=_BASE,
+                    not_applicable_because=why,
+                )
+                for id_, why in self.table.hidden.items()
+            ),
+        )
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [row.id for row in self.table.rows if row.result]
+
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Return True: the call is accepted; a request is rejected when it is signed."""
+        return True
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Make a row's request; if the customer lacks the factor for it, try another segment."""
+        row = self.table.row(scenario.id)
+        for segment in (
+            None,
+            *dict.fromkeys(segment for point in row.points for segment in point.segments),
+        ):
+            lacking = yield from _trial(self, row, segment)
+            if not lacking:
+                return
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every request by what was known at its decision, compared with similar ones."""
+        tracked, known = tracker.Tracker(lifecycle=self.lifecycle), Registrations()
+        values: dict[int, Values] = {}
+
+        def look(request: Instance) -> Values:
+            return conditions_control.look(
+                self.table,
+                DecidedRequest(lifecycle=self.lifecycle, request=request, registrations=known),
+            )
+
+        for event in history.events:
+            instance = tracked.note(event)
+            if isinstance(event, Registered | Subject):
+                known.note(event)
+            elif instance is not None and comparison.is_decided_by(event, instance):
+                values[id(instance)] = look(instance)
+        executed = ExecutedRequests.of(self.table, self.lifecycle, tracked)
+        for request in comparison.comparable(tracked):
+            result = values[id(request)]
+            if self.lifecycle.deferred(request.mode):
+                # A later registration may count on the day of the request, or may not.
+                readings = zip(result, look(request), strict=True)
+                result = tuple(then if then == now else None for then, now in readings)
+            bearing = conditions_control.match(self.table, result)
+            yield from _judge(self, request, bearing, executed, _remark(values[id(request)]))
+
+    def explain(self) -> str | None:
+        """Return the derived table as text."""
+        return conditions_table.render(self.table, REJECTED, ACCEPTED)
+
+
+_BASE = needs(Capability.PSU, Capability.WRITE)
+
+
+def _facet(clause: DecisionRule, row: DecisionRow) -> Facet:
+    control = clause.controls.get(row.id) if row.result else None
+    points = (*row.points, *(control.points if control else ()))
+    requirements = (
+        *clause.lifecycle.state_requirement(),
+        *clause.lifecycle.approval_requirement(),
+        *(requirement for point in points for requirement in point.requires),
+    )
+    return Facet(
+        id=row.id,
+        description=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
+        scenario=Scenario(id=row.id),
+        needs=(_BASE | clause.lifecycle.signing_needs).union(
+            *(point.needs for point in points), control.needs if control else ()
+        ),
+        requires=tuple(dict.fromkeys(requirements)),
+    )
+
+
+def _trial(clause: DecisionRule, row: DecisionRow, segment: str | None) -> Part[bool]:
+    """Make a row's request and its control; return whether a factor was lacking."""
+    lifecycle, control = clause.lifecycle, clause.controls.get(row.id)
+    two = control is not None and control.about_another and row.result
+    name = f"psu-{segment}" if segment else "psu"
+    psu = yield from request_steps.customer(
+        lifecycle,
+        name,
+        count=2 if two else 1,
+        segment=segment,
+        unregistered=conditions.registered_arguments(clause.when),
+    )
+    if row.result and control is not None:
+        outcome = yield from _control(clause, control, psu, two=two)
+        if outcome.factor_not_offered:
+            return True
+    variation = control.moved.description if control else describe_points(row.points)
+    outcome = yield from _make(clause, row.points, psu, variation=variation)
+    if outcome.rejected and not row.result:
+        for candidate in controls(clause.table, row):
+            if candidate.needs:
+                continue
+            # Another rule may reject one of the controls, but hardly all.
+            if not (yield from _control(clause, candidate, psu)).rejected:
+                break
+    return outcome.factor_not_offered
+
+
+def _control(
+    clause: DecisionRule, control: Control, psu: Subject, *, two: bool = False
+) -> Part[RequestResult]:
+    if control.for_another:
+        name = f"{psu.name}-beside"
+        psu = yield from request_steps.customer(
+            clause.lifecycle,
+            name,
+            segment=psu.segment,
+            unregistered=conditions.registered_arguments(clause.when),
+        )
+    return (yield from _make(clause, control.points, psu, thing=1 if two else 0))
+
+
+def _make(
+    clause: DecisionRule, points: Sequence[Point], psu: Subject, thing: int = 0, variation: str = ""
+) -> Part[RequestResult]:
+    """Make, sign and read one request about one of the customer's resources."""
+    owned = clause.lifecycle.create.owned
+    about = {owned: psu.owns[thing].key} if owned else None
+    call = request_steps.request(clause.lifecycle, psu, arguments=about, variation=variation)
+    for point in points:
+        call = point.ask(call)
+    for point in points:
+        call = yield from point.prepare(clause.lifecycle, psu, call)
+    how = request_steps.SIGN
+    for point in points:
+        how = point.sign(how)
+    return (yield from make_sign_read(clause.lifecycle, call, how))
+
+
+def _remark(values: Values) -> str:
+    """Say what is known of a request's registration, where it is only near the row's."""
+    return "; ".join(each.remark for each in values if isinstance(each, Age) and each.remark)
+
+
+def _judge(
+    clause: DecisionRule,
+    request: Instance,
+    about: RowMatch,
+    executed: ExecutedRequests,
+    remark: str,
+) -> Iterator[Evidence]:
+    if request.outcome in tracker.REJECTED and request_queries.rejected_otherwise(request):
+        return
+    control = executed.control(request)
+    if about.result is None:
+        judgement = _undecided(request, control)
+    elif request.outcome in tracker.REJECTED:
+        judgement = _rejected(request, about.result, executed)
+    else:
+        judgement = _not_rejected(clause, request, about.result)
+    if judgement is None or not (judgement[0] is DISAGREES or about.exact or about.result is None):
+        return
+    agreement, why = judgement
+    seen = "; ".join(filter(None, (request.describe(), remark, why)))
+    controls = control.numbers if control else ()
+    for row in about.rows:
+        yield Evidence(
+            facet=row.id,
+            agreement=agreement,
+            expected=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
+            seen=seen,
+            exchanges=tuple(sorted({*request.numbers, *controls})),
+            variation=request.made.call.variation,
+            decisive=request.made.n,
+            controls=controls,
+        )
+
+
+#: The agreement and a remark; None if the request proves nothing.
+_Judgement: TypeAlias = tuple[Agreement, str] | None
+
+
+def _undecided(request: Instance, control: Instance | None) -> _Judgement:
+    """Judge a request for which the condition cannot be evaluated."""
+    early = request.outcome in tracker.REJECTED and request_queries.signature(request) is None
+    if not early or control is None:
+        return None
+    return UNCLEAR, "it was decided before it was signed"
+
+
+def _rejected(request: Instance, result: bool, executed: ExecutedRequests) -> _Judgement:
+    if request.made.refused and not request_queries.was_refused(request.made):
+        return None
+    if result:
+        good = executed.control(request) is not None and not executed.strange(request)
+        return (AGREES, "") if good else (UNCLEAR, NO_CONTROL)
+    why = _doubt(request, executed)
+    return (UNCLEAR, why) if why else (DISAGREES, "")
+
+
+def _not_rejected(clause: DecisionRule, request: Instance, result: bool) -> _Judgement:
+    if request.stands:
+        return (DISAGREES if result else AGREES), ""
+    # A fixture does not tell which consents are in force.
+    looked = request.reads or (request.inquired and not clause.lifecycle.create.grants)
+    if request_queries.signature(request) is None or not looked:
+        return None
+    waits = clause.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
+    return (AGREES if waits and not result else UNCLEAR), ""
+
+
+def _doubt(request: Instance, executed: ExecutedRequests) -> str:
+    """Return why a rejection may have another cause; empty if it cannot."""
+    if executed.control(request) is None:
+        return NO_CONTROL
+    if executed.strange(request):
+        return "it has a value that has not been accepted before"
+    if executed.repeats(request):
+        return "it may be rejected as a repeat"
+    return (
+        ""
+        if request_queries.is_known(request)
+        else "it may repeat a request from before this history"
+    )

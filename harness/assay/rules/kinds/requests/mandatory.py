@@ -1,0 +1,208 @@
+"""`mandatory`: a request without a mandatory field, or with a bad value in it, is rejected.
+
+The valid type is learned from the first request that was accepted with all fields; values
+of other types are derived from its value. A number or a truth value is no other type than a
+text: documents rarely give types, and a bank may read one as the other. A request with two
+invalid fields proves nothing about either. `lifecycle.defects` defines when a request counts as accepted, and when a
+refusal counts.
+
+The TPP: it makes no request without a mandatory field.
+A missing, null or empty field is absent. Types are not judged, because only the bank knows
+them, nor are requests that are not a JSON object or that are truncated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from assay.contract.model import Capability, Json, Operation
+from assay.history import Call, History
+from assay.rules import comparisons, steps
+from assay.rules.consequences import LIMIT
+from assay.rules.evidence import AGREES, DISAGREES, tpp_evidence
+from assay.rules.lifecycle import defects, request_steps
+from assay.rules.lifecycle.defects import Defect, DefectRule
+from assay.rules.lifecycle.parameters import arguments
+from assay.rules.lifecycle.tracker import Instance
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
+from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
+from assay.rules.scope import Calls, Scope
+from assay.rules.verdict import Evidence
+
+#: The ways in which a mandatory field can be invalid, with their predicates.
+WAYS: Mapping[str, str] = {
+    "missing": "is missing",
+    "null": "is null",
+    "empty": "is empty",
+    "type": "is of another type",
+}
+#: The value of a field that was not sent.
+_ABSENT = object()
+
+
+#: The TPP's obligation.
+TPP_FACET = "fields-there"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mandatory(DefectRule):
+    """The mandatory fields of a request."""
+
+    name = "mandatory"
+    scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
+    applies_to = ("makes",)
+
+    fields: tuple[str, ...] = arguments(compare=comparisons.covered())
+
+    def expects(self, operation: Operation, argument: str, value: Json) -> str:
+        """Return that the value is not empty, if it is."""
+        concerned = operation.id == self.lifecycle.create.id and argument in self.fields
+        return "a value" if concerned and value in (None, "", [], {}) else ""
+
+    def schema_pieces(self) -> Iterator[SchemaPiece]:
+        """Yield that each field is mandatory."""
+        for argument in self.fields:
+            yield ArgumentSchema(
+                operation=self.lifecycle.create.id, argument=argument, mandatory=True
+            )
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return a facet for each field and way, with one trial for each field."""
+        return tuple(
+            Facet(
+                id=f"{field}-{way}",
+                description=f"a request is not accepted if {field} {predicate}",
+                scenario=Scenario(id=field),
+                needs=needs(Capability.PSU, Capability.WRITE),
+                requires=(
+                    BindingRequirement(
+                        operation=self.lifecycle.create.id, feature="argument", name=field
+                    ),
+                    *self.lifecycle.open_mode_requirement(),
+                ),
+            )
+            for field in self.fields
+            for way, predicate in WAYS.items()
+        )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Make a valid request, then one for each way in which the field can be invalid."""
+        psu = yield from request_steps.customer(self.lifecycle)
+        control = request_steps.request(self.lifecycle, psu, self.lifecycle.open_mode)
+        made = yield from steps.send(control)
+        right = made.call.arguments.get(scenario.id, "")
+        for call in _variations(control, scenario.id, right):
+            made = yield from steps.send(call)
+            yield from request_steps.read(self.lifecycle, made)
+
+    def judged_arguments(self) -> Sequence[str]:
+        """Return the mandatory fields."""
+        return self.fields
+
+    def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
+        """Yield the defects of each request; None until the valid types are known."""
+        types = _types(self, made)
+        for request in made:
+            wrong = tuple(
+                Defect(argument=field, facet=f"{field}-{way}", why=f"{field} {WAYS[way]}")
+                for field, way in _wrong(self, request.made.call.arguments, types).items()
+            )
+            yield wrong if wrong or types else None
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description=f"every request has {', '.join(self.fields)}",
+            requires=tuple(
+                BindingRequirement(
+                    operation=self.lifecycle.create.id, feature="argument", name=field
+                )
+                for field in self.fields
+            ),
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every request that is made."""
+        for exchange in history.exchanges:
+            call = exchange.call
+            if call.operation != self.lifecycle.create.id or call.malformed:
+                continue
+            lacking = [
+                name for name in self.fields if call.arguments.get(name) in (None, "", [], {})
+            ]
+            owed = f"a request with {', '.join(self.fields)}"
+            done = f"it has no {', '.join(lacking)}" if lacking else "it has them"
+            yield tpp_evidence(TPP_FACET, DISAGREES if lacking else AGREES, exchange, owed, done)
+
+
+def _kind(value: Json) -> str:
+    """Return the JSON type of a value."""
+    match value:
+        case bool():
+            return "truth value"
+        case int() | float() | Decimal():
+            return "number"
+        case list() | tuple():
+            return "list"
+        case Mapping():
+            return "object"
+        case _:
+            return "text"
+
+
+def _others(right: Json) -> Sequence[tuple[str, Json]]:
+    """Return values of two types that are certainly others, each with a description."""
+    values_by_type: Mapping[str, Sequence[tuple[str, Json]]] = {
+        "list": (("an empty list", []), ("a list that holds the value", [right])),
+        "object": (("an empty object", {}), ("an object that holds the value", {"value": right})),
+        "text": (("the value as a text", str(right)), ("a text", "x")),
+    }
+    others = [kind for kind in values_by_type if _differs(kind, _kind(right))][:2]
+    return [described for kind in others for described in values_by_type[kind]]
+
+
+def _differs(kind: str, right: str) -> bool:
+    """Whether a type is certainly another one: a text can stand for any scalar, and for it."""
+    scalars = {"text", "number", "truth value"}
+    return kind != right and not ("text" in (kind, right) and {kind, right} <= scalars)
+
+
+def _variations(control: Call, field: str, right: Json) -> Iterator[Call]:
+    """Yield the request with each invalid value of the field."""
+    yield replace(control, without=(field,), variation=f"{field} is missing")
+    nothing: Json = {"list": [], "object": {}}.get(_kind(right), "")
+    for description, value in (("null", None), ("empty", nothing), *_others(right)):
+        sent = {**control.arguments, field: value}
+        yield replace(control, arguments=sent, variation=f"{field} is {description}")
+
+
+def _types(clause: Mandatory, made: Sequence[Instance]) -> Mapping[str, str]:
+    """Return the types in the first request that was accepted with all fields."""
+    for request in made:
+        sent = request.made.call.arguments
+        if defects.stays_accepted(request) and not _wrong(clause, sent, {}):
+            return {field: _kind(sent[field]) for field in clause.fields}
+    return {}
+
+
+def _wrong(
+    clause: Mandatory, sent: Mapping[str, Json], types: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Return the invalid fields of a request and how, as far as the types are known."""
+    ways = {field: _way(sent.get(field, _ABSENT), types.get(field)) for field in clause.fields}
+    return {field: way for field, way in ways.items() if way}
+
+
+def _way(value: Json, right: str | None) -> str:
+    if value is _ABSENT:
+        return "missing"
+    if value is None:
+        return "null"
+    kind = _kind(value)
+    if value == "" or (kind == right and kind in {"list", "object"} and not value):
+        return "empty"
+    return "type" if right is not None and _differs(kind, right) else ""

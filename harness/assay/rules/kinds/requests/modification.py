@@ -1,0 +1,349 @@
+"""`modification`: requests of some modes can be changed, those of others cannot, and changes last.
+
+An accepted change must be read back, and executed. Which arguments can be changed is open, and
+whether before signing or after, so a violation is a mode in which every change is refused at both
+times. The control of a refusal is the same change of another request.
+
+The TPP: it changes only requests in a changeable mode that are not known to be executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from assay.contract.model import Capability
+from assay.history import Exchange, History, State, Subject
+from assay.rules import comparisons
+from assay.rules.consequences import PROMISE
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
+from assay.rules.lifecycle import request_queries, request_steps, tracker
+from assay.rules.lifecycle.changes import (
+    CARRIED,
+    PERSISTS,
+    Change,
+    ChangeTracker,
+    Phase,
+    change_of,
+    must_be_taken,
+)
+from assay.rules.lifecycle.parameters import (
+    changeable_arguments,
+    deferred_modes,
+    modes,
+    the_request,
+)
+from assay.rules.lifecycle.request_queries import was_refused
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Scenario,
+    Script,
+    TppFacet,
+    needs,
+    scenario_of,
+)
+from assay.rules.scope import Calls, Scope
+from assay.rules.steps import Part, send
+from assay.rules.verdict import Evidence
+
+DONE = "done-refused"
+#: How many days later than the tested request its control is due.
+BEYOND = 7
+#: The TPP's obligation.
+TPP_FACET = "changeable-only"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModificationScenario(Scenario):
+    """Changes that must be accepted or `refused`; without a `mode`, in the first changeable one."""
+
+    mode: str | None = None
+    refused: bool = False
+
+
+#: Where a mode is listed: its requests can be changed, or not.
+_RANKS: Final = {"only": 1, "never": -1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Modification(RefusingKind):
+    """The modes whose requests can or cannot be changed, and the arguments that can."""
+
+    name = "modification"
+    scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
+    applies_to = ("changes",)
+
+    lifecycle: tracker.Lifecycle = the_request()
+    only: tuple[str, ...] = deferred_modes(key="only", compare=comparisons.classified(_RANKS))
+    never: tuple[str, ...] = modes(
+        key="never", schema="words", required=True, compare=comparisons.classified(_RANKS)
+    )
+    fields: tuple[str, ...] = changeable_arguments(key="fields", compare=comparisons.covered())
+
+    @property
+    def day(self) -> str | None:
+        """The argument with the day of the request."""
+        return self.lifecycle.create.due.argument if self.lifecycle.create.due else None
+
+    @property
+    def plain(self) -> str | None:
+        """A changeable argument that requests in every mode have."""
+        return next((name for name in self.fields if name != self.day), None)
+
+    @property
+    def closed(self) -> tuple[str, ...]:
+        """The modes whose requests must refuse a change that can be tested."""
+        return self.never if self.plain else ()
+
+    @property
+    def once(self) -> str | None:
+        """A mode whose requests cannot be changed and are executed when signed."""
+        return next((mode for mode in self.closed if not self.lifecycle.deferred(mode)), None)
+
+    def changeable_modes(self, request: str) -> tuple[str, ...] | None:
+        """Return the modes in which the request of this clause can be changed."""
+        return self.only if request == self.lifecycle.request.id else None
+
+    def changeable_fields(self, request: str) -> Sequence[str]:
+        """Return the fields of this clause."""
+        return self.fields if request == self.lifecycle.request.id else ()
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return one facet for each mode, and those for reading and execution."""
+        if self.lifecycle.change is None:
+            return ()
+        day = self.lifecycle.signing_needs | needs(Capability.CLOCK)
+        only = {mode: ModificationScenario(id=f"{mode}:accepted", mode=mode) for mode in self.only}
+        out = [
+            _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", scenario)
+            for mode, scenario in only.items()
+        ]
+        out.append(_facet(self, PERSISTS, "a read shows an accepted change", only[self.only[0]]))
+        for mode in self.closed:
+            scenario = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
+            description = f"{mode} requests cannot be changed"
+            out.append(_facet(self, f"{mode}-refused", description, scenario))
+        if self.plain:
+            description = "a request cannot be changed once it is executed"
+            scenario = ModificationScenario(id="done", mode=self.once, refused=True)
+            out.append(_facet(self, DONE, description, scenario, extra=day))
+        description = "a request is executed as last changed"
+        carried = day | needs(Capability.EFFECTS)
+        last = ModificationScenario(id="carried-out")
+        return (*out, _facet(self, CARRIED, description, last, extra=carried))
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [DONE, *(f"{mode}-refused" for mode in self.closed)]
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Request changes, one argument at a time."""
+        scenario = scenario_of(scenario, ModificationScenario)
+        psu = yield from request_steps.customer(self.lifecycle)
+        first = self.only[0]
+        if scenario.id == "done":
+            yield from _probe_done(self, psu)
+        elif scenario.id == "carried-out":
+            made = yield from _made(self, psu, first)
+            yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 1)
+            yield from request_steps.sign(self.lifecycle, made)
+            made = yield from _made(self, psu, first, sign=True)
+            yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 2)
+            yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 3)
+            yield from request_steps.inquire()
+        elif scenario.refused:
+            control = yield from _made(self, psu, first)
+            made = yield from _made(self, psu, scenario.mode)
+            yield from _change(self, psu, control, (self.plain,))
+            yield from _change(self, psu, made, (self.plain,), variation=f"it is {scenario.mode}")
+        else:
+            made = yield from _made(self, psu, scenario.mode)
+            accepted = yield from _change_each(self, psu, made)
+            if not accepted:
+                # The contract may allow changes of signed requests only.
+                yield from request_steps.sign(self.lifecycle, made)
+                yield from _change_each(self, psu, made)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every change, and the later state of the accepted ones."""
+        tracked = tracker.Tracker(lifecycle=self.lifecycle)
+        kept = ChangeTracker(lifecycle=self.lifecycle, modes=self.only, fields=self.fields)
+        changes: list[Change] = []
+        opened: dict[str | None, int] = {}
+        for event in history.events:
+            change = change_of(self.lifecycle, tracked, event)
+            if change is not None:
+                changes.append(change)
+            kept.before(tracked, event, change)
+            request = tracked.note(event)
+            kept.after(event, request)
+            for observed in request_queries.requests_shown(tracked, event, request):
+                if isinstance(event, Exchange) and observed.state is State.OPEN:
+                    opened[observed.key] = event.n
+        apart = {request.key for request in request_queries.with_own_key(tracked)}
+        yield from (evidence for key, evidence in kept.evidence if key in apart)
+        changes = [change for change in changes if change.request.key in apart]
+        yield from must_be_taken(changes, opened, self.only, self.fields, self.day)
+        yield from _must_be_refused(self, changes)
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description=f"the TPP changes only {' and '.join(self.only)} requests, before they are executed",
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every change of a request that was made in this history."""
+        tracked = tracker.Tracker(lifecycle=self.lifecycle)
+        for event in history.events:
+            change = change_of(self.lifecycle, tracked, event)
+            if change is not None:
+                yield from _judge(self, change)
+            tracked.note(event)
+
+
+def _facet(
+    clause: Modification,
+    id_: str,
+    description: str,
+    scenario: ModificationScenario,
+    *,
+    extra: frozenset[Capability] = frozenset(),
+) -> Facet:
+    create, change = clause.lifecycle.create.id, clause.lifecycle.change
+    modes = [clause.only[0]] if scenario.mode not in clause.only else []
+    modes += [scenario.mode] if scenario.mode else []
+    approval = clause.lifecycle.approval_requirement() if extra else ()
+    changed = (clause.plain,) if scenario.refused else clause.fields
+    return Facet(
+        id=id_,
+        description=description,
+        scenario=scenario,
+        needs=needs(Capability.PSU, Capability.WRITE) | extra,
+        requires=(
+            *clause.lifecycle.state_requirement(),
+            *approval,
+            *(BindingRequirement(operation=create, feature="mode", name=mode) for mode in modes),
+            *(
+                BindingRequirement(
+                    operation=change.id if change else "",
+                    feature="argument" if name == clause.day else "other",
+                    name=name,
+                )
+                for name in changed
+                if name
+            ),
+        ),
+    )
+
+
+def _probe_done(clause: Modification, psu: Subject) -> Script:
+    made = yield from _made(clause, psu, clause.only[0], sign=True)
+    control = yield from _made(clause, psu, clause.only[0], later=BEYOND)
+    done = [made]
+    if clause.once:
+        done.append((yield from _made(clause, psu, clause.once, sign=True)))
+    yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
+    yield from _change(clause, psu, control, (clause.plain,))
+    for exchange in done:
+        yield from request_steps.read(clause.lifecycle, exchange)
+        yield from _change(clause, psu, exchange, (clause.plain,), variation="it was executed")
+        yield from request_steps.read(clause.lifecycle, exchange)
+
+
+def _made(
+    clause: Modification, psu: Subject, mode: str | None, *, sign: bool = False, later: int = 0
+) -> Part[Exchange]:
+    ahead = request_steps.DAYS_AHEAD + later
+    made = yield from send(request_steps.request(clause.lifecycle, psu, mode, ahead=ahead))
+    if sign:
+        yield from request_steps.sign(clause.lifecycle, made)
+    return made
+
+
+def _change_each(clause: Modification, psu: Subject, made: Exchange) -> Part[bool]:
+    """Change each argument and read it back; return whether any change was accepted."""
+    accepted = False
+    for name in clause.fields:
+        days = request_steps.DAYS_AHEAD + 1
+        accepted |= yield from _change(clause, psu, made, (name,), days=days)
+        yield from request_steps.read(clause.lifecycle, made)
+    return accepted
+
+
+def _change(
+    clause: Modification,
+    psu: Subject,
+    made: Exchange,
+    names: Sequence[str | None],
+    *,
+    days: int = 0,
+    variation: str = "",
+) -> Part[bool]:
+    """Change each argument in turn: to another day, or to the target file's other value."""
+    accepted = False
+    due = request_steps.request(clause.lifecycle, psu, clause.only[0], ahead=days).arguments
+    for name in names:
+        moved = {name: due[name]} if name and name == clause.day else {}
+        call = request_steps.call_about(clause.lifecycle.change, made, **moved)
+        if call is not None and name is not None:
+            varied = () if moved else (name,)
+            exchange = yield from send(replace(call, varied=varied, variation=variation))
+            accepted |= exchange.accepted
+    return accepted
+
+
+def _must_be_refused(clause: Modification, changes: Sequence[Change]) -> Iterator[Evidence]:
+    """Judge the changes of requests that can never, or no longer, be changed."""
+    taken = {
+        change.like
+        for change in changes
+        if change.request.mode in clause.only
+        and change.phase is not Phase.DONE
+        and change.exchange.accepted
+    }
+    for change in changes:
+        mode, controlled = change.request.mode, change.like in taken and change.untouched
+        if mode in clause.never:
+            alone = controlled and change.phase is Phase.UNSIGNED
+            alone = alone or (change.done_when_made and change.like in taken)
+            why = f"{mode} requests cannot be changed"
+            yield from _refused(f"{mode}-refused", change, why, controlled=alone)
+        if change.phase is Phase.DONE and mode in (*clause.only, *clause.never):
+            alone = change.like in taken and mode in clause.only
+            yield from _refused(DONE, change, "it was executed", controlled=alone)
+
+
+def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Iterator[Evidence]:
+    """Judge one change; a refusal counts only with its control, and for its content."""
+    exchange = change.exchange
+    if exchange.refused and not (controlled and was_refused(exchange)):
+        return
+    wrong = exchange.accepted or (controlled and change.failed)
+    yield Evidence(
+        facet=facet,
+        agreement=DISAGREES if wrong else AGREES if exchange.refused else UNCLEAR,
+        expected=f"a refusal: {why}",
+        seen=describe_answer(exchange),
+        exchanges=change.numbers,
+        variation=exchange.call.variation,
+        decisive=exchange.n,
+    )
+
+
+def _judge(clause: Modification, change: Change) -> Iterator[Evidence]:
+    request, exchange = change.request, change.exchange
+    owed = f"the TPP changes only {' and '.join(clause.only)} requests, before they are executed"
+    made, kind = request.made.n, f"it is {request.mode}"
+    if request.mode in clause.never:
+        yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, kind, made)
+    elif request.mode in clause.only and request.done:
+        shown = request.seen_in or made
+        yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, "it was executed", made, shown)
+    elif request.mode in clause.only and change.untouched:
+        yield tpp_evidence(TPP_FACET, AGREES, exchange, owed, kind, made)

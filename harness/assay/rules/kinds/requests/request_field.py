@@ -1,0 +1,353 @@
+"""`request-field`: the form of an argument of a request; a request with another value is rejected.
+
+What is judged is the value that was sent: the number of its decimals (zeros at the end are open, and
+so is an exponent), its length, its pattern, format or list of values, and whether its day is in the
+past, in every time zone that the contract allows. `lifecycle.defects` defines when a request counts
+as accepted, and when a refusal counts.
+
+A day that is further away than it may be (`at-most-days`) is not refused but reduced: the request
+shows the last possible day. One day more or less is the same, since documents count days in two ways.
+
+The TPP: it sends no value that is to be rejected.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from assay.contract.model import Capability, Json, Operation
+from assay.contract.scalars import text_of
+from assay.history import Call, Exchange, History, State, Subject
+from assay.rules import comparisons, parameters, steps, text_shape
+from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
+from assay.rules.control_judgement import served_between
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
+from assay.rules.lifecycle import request_queries, request_steps
+from assay.rules.lifecycle.defects import Defect, DefectRule, frame, is_control
+from assay.rules.lifecycle.parameters import check_argument
+from assay.rules.lifecycle.request_steps import today
+from assay.rules.lifecycle.tracker import Instance, instances
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
+from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
+from assay.rules.scope import Calls, Scope
+from assay.rules.state.calendar import dates
+from assay.rules.text_shape import TextShape
+from assay.rules.verdict import Evidence
+
+PRECISE, LONG, LONGEST = "too-precise", "too-long", "longest"
+INVALID, PAST, REDUCED = "invalid", "past", "reduced"
+#: The trial with values of another form, and the one with a day that is too far away.
+VALUES, FAR = "values", "far"
+#: The TPP's obligation.
+TPP_FACET = "good-values"
+#: How many days beyond the last possible one a day is that is reduced.
+BEYOND, DAY = 40, timedelta(days=1)
+#: A number without an exponent, and its decimals.
+_NUMBER = re.compile(r"-?[0-9]+(?:\.([0-9]+))?", re.ASCII)
+_SMALLER: Final = comparisons.ordered(
+    larger=REFUSE_LESS, smaller=REFUSE_MORE, added=REFUSE_MORE, removed=REFUSE_LESS
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestField(DefectRule):
+    """An argument of a request, and what its values look like."""
+
+    name = "request-field"
+    refusing_facets = (PRECISE, LONG, INVALID, PAST)
+    scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
+    at_most_one_of = text_shape.ALTERNATIVES
+    applies_to = ("makes",)
+    at_least_one_of = (
+        "decimals",
+        "max-length",
+        "format",
+        "pattern",
+        "enum",
+        "not-past",
+        "at-most-days",
+    )
+
+    field: str = parameters.word(
+        key="field", references=check_argument, compare=comparisons.undirected
+    )
+    decimals: int | None = parameters.parameter(
+        {
+            "description": "a whole number of at most 10",
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 10,
+        },
+        lambda value, _: int(value),
+        key="decimals",
+        required=False,
+        compare=_SMALLER,
+    )
+    max_length: int | None = parameters.whole(key="max-length", required=False, compare=_SMALLER)
+    format: str = text_shape.format_of_text()
+    pattern: str = text_shape.pattern()
+    enum: tuple[str, ...] = text_shape.enum(text_shape.ACCEPTED)
+    not_past: bool = parameters.flag(
+        key="not-past", compare=comparisons.switch(on=REFUSE_MORE, off=REFUSE_LESS)
+    )
+    at_most_days: int | None = parameters.whole(
+        key="at-most-days", required=False, compare=_SMALLER
+    )
+
+    @property
+    def shape(self) -> TextShape:
+        """The shape of a good value."""
+        return TextShape(format=self.format, pattern=self.pattern, enum=self.enum)
+
+    def schema_pieces(self) -> Iterator[SchemaPiece]:
+        """Yield the form of the argument."""
+        schema = self.shape.schema() if self.shape else {}
+        if self.max_length is not None:
+            schema = {**schema, "type": "string", "maxLength": self.max_length}
+        create = self.lifecycle.create.id
+        yield ArgumentSchema(operation=create, argument=self.field, schema=schema)
+
+    def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
+        """Whether the value may be one to be rejected: a day is, for all that is known."""
+        if request != self.lifecycle.request.id or arguments.get(self.field) in (None, ""):
+            return False
+        value = arguments[self.field]
+        return self._wrong(value) != {} or ((self.not_past or self._reduces) and bool(_day(value)))
+
+    def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
+        """Whether the value is a good one."""
+        concerned = request == self.lifecycle.request.id
+        return not concerned or not self._wrong(call.arguments.get(self.field, ""))
+
+    def expects(self, operation: Operation, argument: str, value: Json) -> str:
+        """Return the form of the argument, if the value certainly has another one."""
+        concerned = operation.request == self.lifecycle.request.id and argument == self.field
+        wrong = self._wrong(value) if concerned and value not in (None, "") else {}
+        forms = {PRECISE: f"at most {self.decimals} decimals", INVALID: str(self.shape)}
+        long = f"at most {self.max_length} characters"
+        return " and ".join(forms.get(facet, long) for facet, why in wrong.items() if why)
+
+    def alters(self, argument: str, value: Json, at: datetime) -> bool:
+        """Whether a day is too far away, so that another one is shown."""
+        day = _day(value) if argument == self.field and self._reduces else None
+        return day is not None and day > dates(at, None)[-1] + (self.at_most_days or 0) * DAY - DAY
+
+    def _is_too_far(self, value: Json, at: datetime) -> bool:
+        """Whether a day is too far away, counted in any way."""
+        day, last = _day(value), dates(at, self.lifecycle.contract.zone)[-1]
+        return (
+            self._reduces and day is not None and (day - last).days > (self.at_most_days or 0) + 1
+        )
+
+    @property
+    def _reduces(self) -> bool:
+        return self.at_most_days is not None
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return a facet for each thing that the clause says."""
+        create, read = self.lifecycle.create.id, self.lifecycle.read
+        sent = BindingRequirement(operation=create, feature="argument", name=self.field)
+        shown = (
+            (BindingRequirement(operation=read.id, feature="field", name=self.field),)
+            if read
+            else ()
+        )
+        return tuple(
+            Facet(
+                id=id_,
+                description=description,
+                scenario=Scenario(id=FAR if id_ == REDUCED else VALUES),
+                needs=needs(Capability.PSU, Capability.WRITE),
+                requires=(sent, *(shown if id_ == REDUCED else ())),
+                not_applicable_because=""
+                if id_ != INVALID or self.shape.misfits()
+                else "every text that Assay knows matches",
+            )
+            for id_, description in self._described()
+        )
+
+    def _described(self) -> Iterator[tuple[str, str]]:
+        name, no = self.field, "a request is not accepted if"
+        if self.decimals is not None:
+            yield PRECISE, f"{no} {name} has more than {self.decimals} decimals"
+        if self.max_length is not None:
+            yield LONG, f"{no} {name} has more than {self.max_length} characters"
+            yield LONGEST, f"a request is accepted if {name} has {self.max_length} characters"
+        if self.shape:
+            yield INVALID, f"{no} {name} is not {self.shape}"
+        if self.not_past:
+            yield PAST, f"{no} {name} is in the past"
+        if self._reduces:
+            yield REDUCED, f"{name} is reduced to {self.at_most_days} days from today and shown so"
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Make a valid request, then one with each other value, then a valid one again."""
+        psu = yield from request_steps.customer(self.lifecycle)
+        due = self.lifecycle.create.due
+        deferred = due is not None and due.argument == self.field
+        mode = next(iter(self.lifecycle.deferred_modes), None) if deferred else None
+        control = request_steps.request(self.lifecycle, psu, mode)
+        made = yield from steps.send(control)
+        day_of_trial = today(self.lifecycle, psu)
+        if scenario.id == FAR:
+            day = day_of_trial + ((self.at_most_days or 0) + BEYOND) * DAY
+            sent = {**control.arguments, self.field: day.isoformat()}
+            far = yield from steps.send(replace(control, arguments=sent))
+            yield from request_steps.read(self.lifecycle, far)
+            return
+        usual = made.call.arguments.get(self.field)
+        for value, bad in self._values("" if usual is None else text_of(usual), day_of_trial):
+            sent = {**control.arguments, self.field: value}
+            variation = f"{self.field} is {text_of(value)[:40]}" if bad else ""
+            call = replace(control, arguments=sent, variation=variation)
+            made = yield from steps.send(call)
+            yield from request_steps.read(self.lifecycle, made)
+        yield from steps.send(control)
+
+    def _values(self, usual: str, day: date) -> Iterator[tuple[Json, bool]]:
+        """Yield values, each with whether it is to be rejected."""
+        if self.decimals is not None:
+            whole = _NUMBER.fullmatch(usual)
+            number = usual.partition(".")[0] if whole else "10"
+            yield Decimal(f"{number}.{'0' * self.decimals}1"), True
+        if self.max_length is not None:
+            text = "".join(usual.split()) or "x"
+            long = text * (self.max_length // len(text) + 1)
+            yield long[: self.max_length], False
+            yield f"{long[: self.max_length]}x", True
+        for misfit in self.shape.misfits() if self.shape else ():
+            yield misfit, True
+        if self.not_past:
+            # In no time zone is it today.
+            yield (day - 2 * DAY).isoformat(), True
+
+    def judged_arguments(self) -> Sequence[str]:
+        """Return the argument."""
+        return (self.field,)
+
+    def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
+        """Yield the defects of each request; None where that is open."""
+        for request in made:
+            value, at = request.made.call.arguments.get(self.field), request.made.at
+            if value in (None, "") or self.alters(self.field, value, at):
+                yield None
+                continue
+            wrong = self._wrong(value, at)
+            defects = tuple(
+                Defect(argument=self.field, facet=facet, why=f"{self.field} {why}")
+                for facet, why in wrong.items()
+                if why
+            )
+            yield defects if len(defects) == len(wrong) else None
+
+    def _wrong(self, value: Json, at: datetime | None = None) -> Mapping[str, str]:
+        """Return what is wrong with a value, by facet; without words where that is open."""
+        wrong: dict[str, str] = {}
+        number = _NUMBER.fullmatch(text_of(value))
+        if self.decimals is not None and number is None:
+            wrong[PRECISE] = ""
+        elif self.decimals is not None and number is not None:
+            digits = number[1] or ""
+            if len(digits) > self.decimals:
+                sure = len(digits.rstrip("0")) > self.decimals
+                wrong[PRECISE] = f"has {len(digits)} decimals" if sure else ""
+        length = len(value) if isinstance(value, str) else 0
+        if self.max_length is not None and length > self.max_length:
+            wrong[LONG] = "" if text_shape.is_hidden(value) else f"has {length:,} characters"
+        fits = self.shape.fits(value) if self.shape and value != "" else True
+        if not fits:
+            wrong[INVALID] = "" if fits is None else f"is not {self.shape}"
+        day = _day(value) if self.not_past and at is not None else None
+        if day is not None and at is not None:
+            begun = dates(at, self.lifecycle.contract.zone)
+            if day < begun[-1]:
+                wrong[PAST] = "is in the past" if day < begun[0] else ""
+        return wrong
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge requests with a defect, the longest values, and days that are too far away."""
+        yield from DefectRule.check(self, history)
+        if self.max_length is None and not self._reduces:
+            return
+        made = tuple(instances(history, self.lifecycle))
+        wrong = tuple(self.defects(made))
+        controls: dict[bytes, list[int]] = {}
+        for request, defects in zip(made, wrong, strict=True):
+            if defects == () and is_control(request):
+                controls.setdefault(frame(request, self.field), []).append(request.made.n)
+        for request, defects in zip(made, wrong, strict=True):
+            value, beside = request.made.call.arguments.get(self.field), frame(request, self.field)
+            longest = isinstance(value, str) and len(value) == self.max_length
+            if defects == () and longest and not text_shape.is_hidden(value):
+                others = [n for n in controls.get(beside, ()) if n != request.made.n]
+                yield from served_between(LONGEST, request.made, others, ())
+            if self._is_too_far(value, request.made.at):
+                yield from self._judge_reduced(request, controls.get(beside, []))
+
+    def _judge_reduced(self, request: Instance, controls: Sequence[int]) -> Iterator[Evidence]:
+        """Judge what is shown of a request whose day is too far away."""
+        seen = [each for each in (request.made, *request.reads) if each.item]
+        shown = [(each, _day(each.item.fields.get(self.field))) for each in seen if each.item]
+        first, last = (
+            day + (self.at_most_days or 0) * DAY
+            for day in (dates(request.made.at, self.lifecycle.contract.zone)[i] for i in (0, -1))
+        )
+        expected = f"{self.field} to be reduced to {last}"
+        for exchange, day in shown:
+            if day is not None:
+                good = first - DAY <= day <= last + DAY
+                yield _evidence(request.made, expected, str(day), exchange.n, good=good)
+        if request_queries.was_refused(request.made) and controls:
+            seen_ = describe_answer(request.made)
+            yield _evidence(request.made, expected, seen_, *controls[:1], good=False)
+        elif request.state is State.REJECTED:
+            yield replace(
+                _evidence(request.made, expected, request.describe(), good=False),
+                agreement=UNCLEAR,
+            )
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        create = self.lifecycle.create.id
+        required = BindingRequirement(operation=create, feature="argument", name=self.field)
+        text = f"every request has a valid {self.field}"
+        return TppFacet(id=TPP_FACET, description=text, requires=(required,))
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every request that has the argument."""
+        for exchange in history.exchanges:
+            call = exchange.call
+            value = call.arguments.get(self.field)
+            if call.operation != self.lifecycle.create.id or call.malformed or value in (None, ""):
+                continue
+            wrong = self._wrong(value, exchange.at)
+            sure = [why for why in wrong.values() if why]
+            if sure or not wrong:
+                done = f"{self.field} {sure[0]}" if sure else "it is"
+                judged = DISAGREES if sure else AGREES
+                owed = f"{self.field} is valid"
+                yield tpp_evidence(TPP_FACET, judged, exchange, owed, done)
+
+
+def _evidence(made: Exchange, expected: str, seen: str, *others: int, good: bool) -> Evidence:
+    return Evidence(
+        facet=REDUCED,
+        agreement=AGREES if good else DISAGREES,
+        expected=expected,
+        seen=seen,
+        exchanges=tuple(sorted({made.n, *others})),
+    )
+
+
+def _day(value: Json) -> date | None:
+    """Return the day that a value begins with."""
+    try:
+        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
+    except ValueError:
+        return None

@@ -1,0 +1,330 @@
+"""`required`: a call without a header or query parameter, or with a bad value in it, is refused.
+
+The parameter is an argument of the operations; the target file says where it goes. A refusal
+counts only beside an accepted control, the same call with a good value. For a call that ends or
+changes a request, the control comes last, since it can be accepted only once.
+
+That a good value is served is shown for each value of an `enum`, and for the `limit` itself. A
+refusal of one of them is a violation only between two accepted controls.
+
+The TPP: it sends the parameter, with a good value, in every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import Enum
+
+from assay.contract.model import Capability, Json, Operation
+from assay.files.document import Finding, Pointer
+from assay.history import Call, Exchange, History
+from assay.rules import clauses, comparisons, operation_parameters, parameters, steps, text_shape
+from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
+from assay.rules.control_judgement import refused_beside, served_between
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    tpp_evidence,
+)
+from assay.rules.lifecycle import request_steps
+from assay.rules.parameters import Raw
+from assay.rules.queries import ordinary
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Scenario,
+    Script,
+    TppFacet,
+    consent,
+    needs,
+    scenario_of,
+)
+from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
+from assay.rules.scope import Calls, Scope
+from assay.rules.text_shape import TextShape
+from assay.rules.verdict import Evidence
+
+#: The TPP's obligation.
+TPP_FACET = "sends-it"
+#: The most digits of a number that is compared with a limit.
+LONGEST_NUMBER = 18
+#: Values that say nothing: whether they count as absent, documents leave open.
+_EMPTY: tuple[Json, ...] = (None, "")
+
+
+class ParameterFault(Enum):
+    """What is wrong with the parameter in a call; the value is the last part of a facet's id."""
+
+    MISSING = "missing"
+    INVALID = "invalid"
+    BEYOND = "beyond"
+
+
+def _check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find an operation that lacks the clause's argument."""
+    one = {**clause, "operation": name}
+    yield from operation_parameters.check_argument(at, str(clause.get("argument")), one, raw)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterScenario(Scenario):
+    """Calls of one operation."""
+
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Required(RefusingKind):
+    """Operations, the parameter that their calls must have, and the values that it may have."""
+
+    name = "required"
+    scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
+    at_most_one_of = text_shape.ALTERNATIVES
+
+    operations: tuple[Operation, ...] = parameters.operations(also=_check_argument)
+    argument: str = parameters.word(key="argument", compare=comparisons.undirected)
+    format: str = text_shape.format_of_text()
+    pattern: str = text_shape.pattern()
+    enum: tuple[str, ...] = text_shape.enum(text_shape.ACCEPTED)
+    limit: int | None = parameters.whole(
+        key="limit",
+        required=False,
+        compare=comparisons.ordered(
+            larger=REFUSE_LESS, smaller=REFUSE_MORE, added=REFUSE_MORE, removed=REFUSE_LESS
+        ),
+    )
+    optional: bool = parameters.flag(
+        key="optional", compare=comparisons.switch(on=REFUSE_LESS, off=REFUSE_MORE)
+    )
+    grant: Operation | None = parameters.grant()
+
+    @property
+    def shape(self) -> TextShape:
+        """The shape of a good value."""
+        return TextShape(format=self.format, pattern=self.pattern, enum=self.enum)
+
+    def schema_pieces(self) -> Iterator[SchemaPiece]:
+        """Yield the values of the parameter in each operation."""
+        largest = {} if self.limit is None else {"maximum": self.limit}
+        schema = self.shape.schema() if self.shape else largest
+        for operation in self.operations:
+            yield ArgumentSchema(
+                operation=operation.id,
+                argument=self.argument,
+                schema=schema,
+                mandatory=not self.optional,
+            )
+
+    def expects(self, operation: Operation, argument: str, value: Json) -> str:
+        """Return the shape or the limit of the parameter, if the value is a bad one."""
+        concerned = operation in self.operations and argument == self.argument
+        fault = self._fault(value) if concerned else None
+        limit = f"at most {self.limit}" if fault is ParameterFault.BEYOND else ""
+        return str(self.shape) if fault is ParameterFault.INVALID else limit
+
+    def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
+        """Whether the value of the parameter is a bad one."""
+        concerned = any(operation.makes == request for operation in self.operations)
+        value = arguments.get(self.argument, "")
+        return concerned and value not in _EMPTY and self._fault(value) not in (None, "open")
+
+    def bars(self, call: Call) -> bool:
+        """Whether the parameter is missing in a call, or has a bad value."""
+        named = {operation.id for operation in self.operations}
+        return call.operation in named and self.fault(call) is not None
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return up to five facets for each operation."""
+        return tuple(
+            Facet(
+                id=f"{operation.id}-{id_}",
+                description=description,
+                scenario=ParameterScenario(id=operation.id, operation=operation),
+                needs=needs(Capability.PSU, *([Capability.WRITE] if operation.request else []))
+                | consent(self.grant if operation.about and not operation.request else operation),
+                requires=(
+                    BindingRequirement(
+                        operation=operation.id, feature="argument", name=self.argument
+                    ),
+                ),
+                not_applicable_because=reason,
+            )
+            for operation in self.operations
+            for id_, description, reason in self._described(operation)
+        )
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [f"{each.id}-{fault.value}" for each in self.operations for fault in ParameterFault]
+
+    def _described(self, operation: Operation) -> Iterator[tuple[str, str, str]]:
+        """Yield the facets of an operation, with their descriptions and why one cannot be tested."""
+        name = self.argument
+        if not self.optional:
+            yield ParameterFault.MISSING.value, f"a call without {name} is refused", ""
+        if self.shape:
+            reason = "" if self.shape.misfits() else "every text that Assay knows matches"
+            yield (
+                ParameterFault.INVALID.value,
+                f"a call whose {name} is not {self.shape} is refused",
+                reason,
+            )
+        if self.limit is not None:
+            reached = f"a call whose {name} is above {self.limit} is refused"
+            yield ParameterFault.BEYOND.value, reached, ""
+        # A request is made, ended or changed only once.
+        if not operation.request and self.enum:
+            yield "values", f"a call is served with each {name}: {', '.join(self.enum)}", ""
+        if not operation.request and self.limit is not None:
+            yield "limit", f"a call whose {name} is {self.limit} is served", ""
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Make calls with each fault, beside good ones."""
+        operation = scenario_of(scenario, ParameterScenario).operation
+        control = yield from request_steps.plain_call(self.contract, operation, self.grant)
+        if control is None:
+            return
+        repeatable = operation.makes or not operation.request
+        if repeatable:
+            yield from steps.send(control)
+        for call in self._variations(control):
+            yield from steps.send(call)
+        if not operation.request:
+            for value in self._good_values():
+                sent = {**control.arguments, self.argument: value}
+                yield from steps.send(replace(control, arguments=sent))
+        if not repeatable or not operation.request:
+            yield from steps.send(control)
+
+    def _variations(self, control: Call) -> Iterator[Call]:
+        """Yield the call with each fault."""
+        if not self.optional:
+            name = self.argument
+            yield replace(control, without=(name,), variation=f"{name} is missing")
+        values: list[Json] = [*self.shape.misfits()] if self.shape else []
+        for value in values + ([] if self.limit is None else [self.limit + 1]):
+            sent = {**control.arguments, self.argument: value}
+            yield replace(control, arguments=sent, variation=f"{self.argument} is {value}")
+
+    def _good_values(self) -> Sequence[Json]:
+        return [*self.enum, *([] if self.limit is None else [self.limit])]
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge each call with a fault, and each with a value that must be served."""
+        judged = _Judged(clause=self, history=history)
+        for exchange in history.exchanges:
+            if judged.concerns(exchange):
+                yield from judged.evidence(exchange)
+
+    def fault(self, call: Call) -> ParameterFault | str | None:
+        """Return what is wrong with the parameter in a call; "open" where that is open."""
+        if self.argument in call.without:
+            return "open" if self.optional else ParameterFault.MISSING
+        if self.argument not in call.arguments:
+            return None  # the value of the target file was sent
+        return self._fault(call.arguments[self.argument])
+
+    def _fault(self, value: Json) -> ParameterFault | str | None:
+        if value in _EMPTY:
+            return "open"
+        fits = self.shape.fits(value) if self.shape else True
+        if not fits:
+            return "open" if fits is None else ParameterFault.INVALID
+        number = _number(value)
+        if self.limit is None or (number is not None and 0 < number <= self.limit):
+            return None
+        return ParameterFault.BEYOND if number is not None and number > self.limit else "open"
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description=f"every call has a valid {self.argument}",
+            requires=tuple(
+                BindingRequirement(operation=operation.id, feature="argument", name=self.argument)
+                for operation in self.operations
+            ),
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every call of the operations."""
+        named = {operation.id for operation in self.operations}
+        for exchange in history.exchanges:
+            call = exchange.call
+            if call.operation not in named or call.malformed or call.follow:
+                continue
+            fault = self.fault(call)
+            if fault == "open":
+                continue
+            bad = isinstance(fault, ParameterFault)
+            done = (
+                f"{self.argument} is {fault.value}"
+                if isinstance(fault, ParameterFault)
+                else "it has a valid one"
+            )
+            owed = f"a call with a valid {self.argument}"
+            yield tpp_evidence(TPP_FACET, DISAGREES if bad else AGREES, exchange, owed, done)
+
+
+class _Judged:
+    """The calls of a history by what they ask beside the parameter, with the accepted good ones."""
+
+    def __init__(self, *, clause: Required, history: History) -> None:
+        self.clause = clause
+        self.named = {operation.id for operation in clause.operations}
+        self.exhausted = {
+            number
+            for operation in clause.operations
+            for number in clauses.perhaps_exhausted(clause.contract, operation.id, history)
+        }
+        self.controls: dict[Hashable, list[int]] = {}
+        for exchange in history.exchanges:
+            if self.concerns(exchange) and exchange.accepted and not clause.fault(exchange.call):
+                self.controls.setdefault(self._frame(exchange.call), []).append(exchange.n)
+
+    def concerns(self, exchange: Exchange) -> bool:
+        """Whether a call is one of the clause's operations, and well formed in all else."""
+        return exchange.call.operation in self.named and ordinary(exchange.call)
+
+    def evidence(self, exchange: Exchange) -> Iterator[Evidence]:
+        """Yield what an exchange shows."""
+        clause, call = self.clause, exchange.call
+        fault, controls = clause.fault(call), self.controls.get(self._frame(call), [])
+        if isinstance(fault, ParameterFault):
+            facet = f"{call.operation}-{fault.value}"
+            why = call.variation or f"{clause.argument} is {fault.value}"
+            yield from refused_beside(
+                facet, exchange, why, controls, open_=exchange.n in self.exhausted
+            )
+        elif fault is None and not clause.contract.operations[call.operation].request:
+            value = call.arguments.get(clause.argument)
+            if clause.enum and value in clause.enum:
+                yield from served_between(
+                    f"{call.operation}-values", exchange, controls, self.exhausted
+                )
+            if clause.limit is not None and _number(value) == clause.limit:
+                yield from served_between(
+                    f"{call.operation}-limit", exchange, controls, self.exhausted
+                )
+
+    def _frame(self, call: Call) -> Hashable:
+        """Return all that a call asks for, beside the parameter."""
+        own = {self.clause.argument, *clauses.call_ids(self.clause.contract, call.operation)}
+        rest = sorted((name, repr(v)) for name, v in call.compared.items() if name not in own)
+        missing = {*call.without} - {self.clause.argument}
+        who = call.subject, call.by, call.present, call.host, call.alias
+        return call.operation, *who, call.mode, call.varied, tuple(sorted(missing)), repr(rest)
+
+
+def _number(value: Json) -> Decimal | None:
+    """Return a number that is sent as one or as a text."""
+    text = str(value)
+    return (
+        Decimal(text)
+        if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
+        else None
+    )

@@ -1,0 +1,195 @@
+"""`return-address`: after signing, the customer is redirected to the address in the request.
+
+Scheme, host, port and path are equal by the rules of RFC 3986, and the query keeps what the
+request named; a bank may add parameters of its own: any, or those that the target file names. Nothing is said here of a customer who
+did not sign. Where a page leads on by a link or a script is not decided.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import SplitResult
+
+from assay.contract.model import Contract, Operation
+from assay.files.document import Finding, Pointer
+from assay.history import Authorised, Exchange, History, State
+from assay.rules import parameters
+from assay.rules.consequences import PROMISE
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.lifecycle import request_steps, signing, tracker
+from assay.rules.lifecycle.parameters import the_request
+from assay.rules.lifecycle.request_queries import leads_to, split_url
+from assay.rules.lifecycle.signing import Signing
+from assay.rules.parameters import Raw, maker
+from assay.rules.rule import RETURN, BindingRequirement, Facet, Kind, Scenario, Script
+from assay.rules.scope import Calls, Scope
+from assay.rules.verdict import Agreement, Evidence, Standing
+
+SIGNED, ONLY = "after-signing", "only-there"
+SCENARIO = "ways-back"
+#: The query added to make an address unique, and the suffix of a foreign host.
+OWN, FOREIGN = "visit=2&step=back", ".elsewhere.example"
+
+
+def _returns(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with a request that has no return address."""
+    if "returns" not in maker(clause, raw):
+        hint = "add `returns`, the argument with the address, to the operation that makes it"
+        yield at, f"{name!r} has no return address", hint
+
+
+def _argument(_contract: Contract, known: Mapping[str, Any]) -> str:
+    """Return the argument with the return address."""
+    create: Operation = known["lifecycle"].create
+    if create.returns is None:
+        raise TypeError(f"{create.id} has no argument with the return address")
+    return create.returns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReturnAddress(Kind):
+    """The argument of a request that holds the return address."""
+
+    name = "return-address"
+    scope = Scope(calls=Calls.NAMED, needs=(Authorised,))
+    purpose = PROMISE
+    applies_to = ("makes",)
+
+    lifecycle: tracker.Lifecycle = the_request(also=_returns, signed=True)
+    argument: str = parameters.derived(_argument)
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Where one is sent after signing, and when the browser asks for more."""
+        descriptions = {
+            SIGNED: f"the customer is redirected to {self.argument} after signing",
+            ONLY: "the browser cannot request a redirect to another address",
+        }
+        requirements = (
+            *signing.requirements(self.lifecycle),
+            BindingRequirement(
+                operation=self.lifecycle.create.id, feature="argument", name=self.argument
+            ),
+            BindingRequirement(
+                operation=self.lifecycle.create.id,
+                feature="approval",
+                name=RETURN,
+                if_missing=Standing.NOT_APPLICABLE,
+            ),
+        )
+        return tuple(
+            Facet(
+                id=id_,
+                description=description,
+                scenario=Scenario(id=SCENARIO),
+                needs=signing.NEEDS,
+                requires=requirements,
+            )
+            for id_, description in descriptions.items()
+        )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Sign with the target file's address and with one of its own; ask to be sent astray."""
+        lifecycle = self.lifecycle
+        psu = yield from request_steps.customer(lifecycle, count=5)
+        made, _ = yield from signing.try_to_sign(lifecycle, psu, 0)
+        back = _address(self, made)
+        parts = split_url(back)
+        own = f"{back}{'&' if parts and parts.query else '?'}{OWN}" if parts else back
+        yield from signing.try_to_sign(lifecycle, psu, 1, arguments={self.argument: own})
+        for n, astray in enumerate(_astray(parts), start=2):
+            variation = f"the browser requests a redirect to {astray}"
+            spoofed = replace(request_steps.SIGN, spoof=astray, variation=variation)
+            yield from signing.try_to_sign(lifecycle, psu, n, spoofed)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge the redirection of every customer who completed the screens."""
+        signings = signing.signings(self.lifecycle, history)
+        signings = tuple(attempt for attempt in signings if attempt.alone and not attempt.failed)
+        sent: dict[str, Signing] = {}
+        for signature in signings:
+            if signature.plain and _where(self, signature) is Agreement.AGREES:
+                sent.setdefault(signature.subject, signature)
+        for signature in signings:
+            control = sent.get(signature.subject)
+            nowhere = signature.event.redirected is None
+            if nowhere and not _SCHEME.match(str(_right(self, signature))):
+                continue  # no address: a bank need not check that it is one
+            if signature.confirmed and (signature.done or _waits(self, signature)):
+                yield from _signed(self, signature, control)
+
+
+#: What every address begins with, also that of an application.
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE | re.ASCII)
+
+
+def _address(clause: ReturnAddress, made: Exchange) -> str:
+    """Return the return address that a request was sent with."""
+    return str(made.call.arguments.get(clause.argument, ""))
+
+
+def _astray(parts: SplitResult | None) -> tuple[str, ...]:
+    """Return wrong addresses, from the most to the least similar one."""
+    if parts is None:
+        return tuple(f"https://{name}{FOREIGN}/" for name in ("one", "two", "three"))
+    host = f"{parts.hostname}{FOREIGN}"
+    return (
+        parts._replace(path="/elsewhere", query="").geturl(),
+        parts._replace(netloc=host).geturl(),
+        f"https://another{FOREIGN}/",
+    )
+
+
+def _waits(clause: ReturnAddress, signing: Signing) -> bool:
+    """Whether the request was signed and its day is still to come.
+
+    Who pauses may be disconnected instead, which an open request does not show.
+    """
+    step = signing.event.step
+    return (
+        signing.undone
+        and not (step.linger or step.pace)
+        and signing.request.state is State.OPEN
+        and clause.lifecycle.deferred(signing.request.mode)
+    )
+
+
+def _where(clause: ReturnAddress, attempt: Signing) -> Agreement:
+    """Judge where the browser was sent: to the address, elsewhere, or unknown."""
+    right, redirected = _right(clause, attempt), attempt.event.redirected
+    if not isinstance(right, str):
+        return UNCLEAR
+    if redirected is None:
+        return DISAGREES if attempt.event.stuck else UNCLEAR
+    return AGREES if leads_to(redirected, right, attempt.event.adds) else DISAGREES
+
+
+def _right(clause: ReturnAddress, signing: Signing) -> object:
+    return signing.request.arguments.get(clause.argument)
+
+
+def _signed(clause: ReturnAddress, signing: Signing, control: Signing | None) -> Iterator[Evidence]:
+    right, event, agreement = _right(clause, signing), signing.event, _where(clause, signing)
+    expected = f"a redirect of the customer to {right}"
+    if not event.step.spoof:
+        if signing.plain:
+            yield signing.evidence(SIGNED, agreement, expected)
+        return
+    if agreement is DISAGREES and not _led(signing, str(right)):
+        agreement = UNCLEAR  # a wrong address, but not the one the browser asked for
+    controls = control.request.numbers if control else ()
+    yield signing.evidence(ONLY, agreement, f"{expected} and to no other address", *controls)
+
+
+def _led(signing: Signing, right: str) -> bool:
+    """Whether the browser was sent to the spoofed address, or at least to its host."""
+    redirected, spoofed = signing.event.redirected, signing.event.step.spoof
+    if redirected is None:
+        return False
+    there, host, home = (split_url(url) for url in (redirected, spoofed, right))
+    if not there or not host or not home:
+        return leads_to(redirected, spoofed)
+    strange = there.hostname == host.hostname and there.hostname != home.hostname
+    return leads_to(redirected, spoofed) or strange

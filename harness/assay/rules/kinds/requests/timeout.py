@@ -1,0 +1,321 @@
+"""`timeout`: a customer who takes too long on the signing screens is disconnected.
+
+A contract may limit the idle time and the overall time. A disconnection counts for a limit
+only if the other limit cannot explain it: an idle customer proves nothing about the overall
+limit, nor does a disconnection before activity was seen to restart the idle time. The
+control is a customer who signs without a pause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Final
+
+from assay.contract.model import Capability, Contract
+from assay.history import Authorised, Ending, History, State
+from assay.rules import comparisons, parameters, steps
+from assay.rules.consequences import LIMIT
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
+from assay.rules.lifecycle.parameters import the_request
+from assay.rules.lifecycle.request_queries import same_host, same_url
+from assay.rules.lifecycle.signing import (
+    CLEAR,
+    IDLE,
+    OVERALL,
+    Signing,
+    TimedFlow,
+    TimeLimits,
+    timed_flows,
+)
+from assay.rules.lifecycle.tracker import Instance
+from assay.rules.rule import Facet, Kind, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
+from assay.rules.state.calendar import dates
+from assay.rules.steps import Part
+from assay.rules.verdict import Agreement, Evidence
+
+ALIVE, DEAD, RENEWS = "alive-before", "dead-after", "activity-renews"
+NOWHERE, NOTHING = "no-redirection", "nothing-done"
+NONE = timedelta(0)
+#: The pause of a slow but active customer, as a part of the idle limit.
+PART: Final = 3 / 4
+#: The part of a limit that must pass before staying connected proves anything...
+NEAR: Final = 0.95
+#: ...and before a disconnection can be blamed on it; a control is at most this slow.
+HALF: Final = 1 / 2
+#: How long before a limit on a clock that runs: the screens take time themselves.
+RUNNING: Final = timedelta(seconds=5)
+SCENARIO = "patience"
+
+
+def _limits(contract: Contract, known: Mapping[str, Any]) -> TimeLimits:
+    """Return the limits of all timeout clauses for the request."""
+    spans: dict[str, timedelta] = {}
+    for clause in contract.clauses:
+        if clause.kind == "timeout" and clause.params["request"] == known["lifecycle"].request.id:
+            span = timedelta(minutes=int(str(clause.params["minutes"])))
+            spans[str(clause.params["measure"])] = span
+    spans[known["measure"]] = timedelta(minutes=known["minutes"])
+    return TimeLimits(measure=known["measure"], spans=spans)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeout(Kind):
+    """A limit on the time in which a customer signs a request."""
+
+    name = "timeout"
+    scope = Scope(calls=Calls.NAMED, needs=(Authorised,))
+    purpose = LIMIT
+    applies_to = ("makes",)
+    limits = ("measure", "minutes", "edge")
+
+    lifecycle: tracker.Lifecycle = the_request(signed=True)
+    measure: str = parameters.choice(
+        "idle",
+        "overall",
+        key="measure",
+        description="idle or overall",
+        compare=comparisons.undirected,
+    )
+    minutes: int = parameters.whole(key="minutes", compare=comparisons.allowance)
+    edge: str = parameters.choice(
+        "unspecified",
+        key="edge",
+        description="unspecified",
+        hint="the probes stay clear of the edge itself; no check of a stated answer exists yet",
+        compare=comparisons.undirected,
+    )
+    time_limits: TimeLimits = parameters.derived(_limits)
+
+    @property
+    def deferred(self) -> str | None:
+        """A deferred mode, if there is one."""
+        due = self.lifecycle.create.due
+        return due.modes[0] if due and due.modes else None
+
+    def signing_limits(self, request: str) -> Mapping[str, timedelta]:
+        """Return the limit of this clause, for its request."""
+        own = request == self.lifecycle.request.id
+        return {self.measure: self.time_limits.limit} if own else {}
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return facets for both sides of the limit, its renewal, and what must not follow."""
+        descriptions = {
+            ALIVE: f"the customer can still sign just before {self.time_limits}",
+            DEAD: f"the customer can no longer sign just after {self.time_limits}",
+        }
+        if self.time_limits.idle:
+            descriptions[RENEWS] = "activity on the screens restarts the idle time"
+        if self.lifecycle.create.returns:
+            descriptions[NOWHERE] = (
+                f"the customer is not redirected to the TPP after {self.time_limits}"
+            )
+        descriptions[NOTHING] = f"a request not signed within {self.time_limits} is never executed"
+        return tuple(
+            Facet(
+                id=id_,
+                description=description,
+                scenario=Scenario(id=SCENARIO),
+                needs=signing.NEEDS | needs(Capability.CLOCK),
+                requires=signing.requirements(self.lifecycle),
+            )
+            for id_, description in descriptions.items()
+        )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Sign at once, just in time, with pauses, and too late; then let days pass."""
+        lifecycle = self.lifecycle
+        psu = yield from request_steps.customer(lifecycle, count=5)
+        before = yield from _clear_before()
+        shorter = _waits(self, before)
+        longer = (*shorter[:-1], shorter[-1] + before + CLEAR)
+        in_time = replace(
+            request_steps.SIGN, linger=shorter, variation=f"just less than {self.time_limits}"
+        )
+        too_late = replace(
+            request_steps.SIGN, linger=longer, variation=f"just more than {self.time_limits}"
+        )
+        yield from signing.try_to_sign(lifecycle, psu, 0)
+        yield from signing.try_to_sign(lifecycle, psu, 1, in_time)
+        if self.time_limits.idle:
+            pause = self.time_limits.limit * PART
+            minutes = f"{pause.total_seconds() / 60:g} minutes before each screen"
+            paced = replace(request_steps.SIGN, pace=pause, variation=minutes)
+            yield from signing.try_to_sign(lifecycle, psu, 2, paced)
+        late, _ = yield from signing.try_to_sign(lifecycle, psu, 3, too_late)
+        made_late = [late]
+        if self.deferred:
+            made = yield from signing.make(lifecycle, psu, 4, self.deferred)
+            yield from request_steps.sign(lifecycle, made, too_late)
+            made_late.append(made)
+        yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
+        for made in made_late:
+            yield from request_steps.submit_unsigned(made)
+            yield from request_steps.read(lifecycle, made)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every signing by its duration, compared with a quick one."""
+        flows = tuple(timed_flows(self.lifecycle, history))
+        quick: dict[str, TimedFlow] = {}
+        longest: dict[str, timedelta] = {}
+        for flow in flows:
+            if flow.signing.confirmed and flow.signing.done:
+                subject = flow.signing.subject
+                if flow.total <= self.time_limits.limit * HALF:
+                    quick.setdefault(subject, flow)
+                if flow.total <= self.time_limits.limit - CLEAR:
+                    longest[subject] = max(longest.get(subject, NONE), flow.longest)
+        for flow in flows:
+            control = quick.get(flow.signing.subject)
+            if flow.beyond(self.time_limits):
+                yield from _late(self, flow, control)
+            elif all(flow.within(self.time_limits, measure) for measure in (IDLE, OVERALL)):
+                yield from _in_time(self, flow, control, longest.get(flow.signing.subject, NONE))
+        for signature in signing.signings(self.lifecycle, history):
+            if signature.event.ending is Ending.STOPPED and signature.event.step.linger:
+                yield from _cut_short(self, signature)
+
+
+def _clear_before() -> Part[timedelta]:
+    """Return how long before the limit a customer is just in time, by the kind of clock."""
+    first = yield from steps.clock()
+    return CLEAR if first == (yield from steps.clock()) else RUNNING
+
+
+def _waits(clause: Timeout, before: timedelta) -> tuple[timedelta, ...]:
+    """Return pauses that end just before this limit, and stay well below the other."""
+    wanted = clause.time_limits.limit - before
+    idle = clause.time_limits.spans.get(IDLE)
+    if clause.time_limits.idle or idle is None:
+        return (wanted,)
+    step = idle * PART
+    whole = int((wanted - timedelta.resolution) // step)
+    return (*[step] * whole, wanted - step * whole)
+
+
+def _other(clause: Timeout) -> str:
+    return OVERALL if clause.time_limits.idle else IDLE
+
+
+def _in_time(
+    clause: Timeout, flow: TimedFlow, control: TimedFlow | None, longest: timedelta
+) -> Iterator[Evidence]:
+    """Judge a signing within all limits."""
+    # The overall time of these is below its limit.
+    renewing = flow.total >= clause.time_limits.limit + CLEAR
+    if not renewing and flow.total > clause.time_limits.limit - CLEAR:
+        return
+    facet = RENEWS if renewing else ALIVE
+    took = flow.longest if clause.time_limits.idle else flow.total
+    lost = flow.signing.event.ending is Ending.DISCONNECTED and not flow.signing.done and control
+    if flow.signing.confirmed and flow.signing.done:
+        agreement = AGREES
+    else:
+        sure = lost and (_renewed(flow, longest, clause) if renewing else _early(clause, flow))
+        agreement = DISAGREES if sure else UNCLEAR
+    # The result of a short pause proves little.
+    if agreement is DISAGREES or renewing or took >= clause.time_limits.limit * NEAR:
+        controls = control.signing.request.numbers if control and control is not flow else ()
+        yield _evidence(flow, facet, agreement, controls)
+
+
+def _early(clause: Timeout, flow: TimedFlow) -> bool:
+    """Whether only a limit that is too short explains a disconnection."""
+    if not clause.time_limits.idle and IDLE in clause.time_limits.spans:
+        # Activity was seen to restart the idle time, so that was not the cause.
+        return flow.since > clause.time_limits.spans[IDLE]
+    return flow.last >= clause.time_limits.limit * HALF
+
+
+def _renewed(flow: TimedFlow, longest: timedelta, clause: Timeout) -> bool:
+    """Whether activity failed to restart the idle time; the pause itself was short enough.
+
+    If it was seen to restart it, the disconnection has another cause.
+    """
+    return longest >= flow.last and flow.since <= clause.time_limits.limit
+
+
+def _late(clause: Timeout, flow: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
+    """Judge a signing beyond the limit."""
+    signing = flow.signing
+    controls = control.signing.request.numbers if control else ()
+    if signing.confirmed and signing.done:
+        yield _evidence(flow, DEAD, DISAGREES, controls)
+        return
+    if not flow.within(clause.time_limits, _other(clause)):
+        return  # the other limit may be the cause
+    ended = not signing.confirmed or signing.over
+    if signing.undone:
+        signed = signing.confirmed and signing.request.state is not State.ENDED
+        yield _evidence(flow, DEAD, AGREES if control and not signed else UNCLEAR, controls)
+    if not signing.done and clause.lifecycle.create.returns:
+        sent = _sent(clause, signing, control)
+        # One who was sent back was not disconnected, whatever became of the request.
+        if ended or sent is DISAGREES:
+            yield _evidence(flow, NOWHERE, sent, controls)
+    if ended:
+        yield _evidence(flow, NOTHING, _moved(clause, signing, control), controls)
+
+
+def _cut_short(clause: Timeout, signing: Signing) -> Iterator[Evidence]:
+    """Say why a customer could not stay on the screens for as long as was to be tested."""
+    pauses, limit = signing.event.step.linger, clause.time_limits.limit
+    wanted = max(pauses) if clause.time_limits.idle else sum(pauses, NONE)
+    if wanted < limit * NEAR:
+        return
+    late = [DEAD, NOTHING, *([NOWHERE] if clause.lifecycle.create.returns else [])]
+    for facet in late if wanted > limit else [ALIVE]:
+        evidence = signing.evidence(facet, UNCLEAR, _EXPECTED[facet])
+        seen = f"{evidence.seen}; {signing.event.why}" if signing.event.why else evidence.seen
+        yield replace(evidence, seen=seen)
+
+
+def _evidence(
+    flow: TimedFlow, facet: str, agreement: Agreement, controls: tuple[int, ...]
+) -> Evidence:
+    """Return evidence that names the time that had passed."""
+    evidence = flow.signing.evidence(facet, agreement, _EXPECTED[facet], *controls)
+    return replace(evidence, seen=f"after {flow}, {evidence.seen}")
+
+
+def _sent(clause: Timeout, signing: Signing, control: TimedFlow | None) -> Agreement:
+    """Judge the redirection of a disconnected customer: anywhere but back."""
+    redirected = signing.event.redirected
+    if redirected is None:
+        # The control was redirected, so a redirection would have been seen.
+        return AGREES if control and control.signing.event.redirected else UNCLEAR
+    back = str(signing.request.arguments.get(clause.lifecycle.create.returns or ""))
+    return DISAGREES if same_url(back, redirected) or same_host(back, redirected) else UNCLEAR
+
+
+def _moved(clause: Timeout, signing: Signing, control: TimedFlow | None) -> Agreement:
+    """Judge the state of a request whose customer was disconnected."""
+    if signing.done:
+        sure = signing.before is State.OPEN and signing.event.ending is Ending.DISCONNECTED
+        return DISAGREES if sure else UNCLEAR
+    sure = signing.over or (signing.undone and not _waits_for_its_day(clause, signing.request))
+    return AGREES if sure and control else UNCLEAR
+
+
+def _waits_for_its_day(clause: Timeout, request: Instance) -> bool:
+    """Whether its day was not certainly over when it was last observed."""
+    if not clause.lifecycle.deferred(request.mode):
+        return False
+    day = request_queries.due_day(clause.lifecycle, request.arguments)
+    return (
+        not day
+        or not request.seen_at
+        or day >= dates(request.seen_at, clause.lifecycle.contract.zone)[0]
+    )
+
+
+_EXPECTED: Mapping[str, str] = {
+    ALIVE: "the customer can still sign, and the request is executed",
+    DEAD: "the customer is disconnected and can no longer sign",
+    RENEWS: "the customer can still sign after activity within the idle time",
+    NOWHERE: "the disconnected customer is not redirected to the TPP",
+    NOTHING: "never executed, because the customer was disconnected",
+}

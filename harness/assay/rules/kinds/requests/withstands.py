@@ -1,0 +1,190 @@
+"""`withstands`: no value of an argument causes a server error.
+
+Each argument of an operation that makes or changes a request is sent in turn with values that
+no target expects: of other types, far too long, beyond all bounds; and the address to which the
+customer returns with odd ones. The target may accept or
+refuse them, but not fail (5xx). The control is the same call with the ordinary value in this
+one argument, accepted. Whether a value must be refused is for other kinds to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from assay.contract.model import Capability, Json, Operation
+from assay.files.document import Finding, Pointer
+from assay.history import Call, Exchange, History
+from assay.rules import clauses, parameters, steps
+from assay.rules.consequences import SAFEGUARD
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    FOR_A_WHILE,
+    UNCLEAR,
+    describe_answer,
+    failed_instead,
+)
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.defects import digest_of
+from assay.rules.parameters import Raw
+from assay.rules.queries import ordinary
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    needs,
+    scenario_of,
+)
+from assay.rules.scope import Calls, Scope
+from assay.rules.verdict import Evidence
+
+#: Values that no argument expects, each in words.
+STRANGE: Final[Mapping[str, Json]] = {
+    "null": None,
+    "true": True,
+    "a number of forty digits": 10**40,
+    "an object with control characters": {"\u0000": "\u2028"},
+    "nested lists": [[[]]],
+    "an empty text": "",
+    "a text of 10,000 letters": "A" * 10_000,
+    "quotes, brackets and percent signs": "'\"<>;--%00{}",
+    "a huge negative number": "-1E+400",
+    "a date that does not exist": "2026-02-30",
+}
+
+#: More of them for an argument that is the address to which customers return.
+STRANGE_ADDRESSES: Final[Mapping[str, Json]] = {
+    "an address with a port above 65535": "https://tpp.example:65536/return",
+    "an address with a user name": "https://user:word@tpp.example/return",
+}
+
+#: A digest of everything in a call except one of its arguments: a long history has many.
+_Frame: TypeAlias = bytes
+
+
+def _made_or_changed(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find an operation that neither makes nor changes a request."""
+    if not raw["operations"].get(name, {}).keys() & {"makes", "changes"}:
+        hint = "name operations that make or change a request"
+        yield at, f"{name!r} neither makes nor changes a request", hint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithstandsScenario(Scenario):
+    """An argument of an operation."""
+
+    operation: Operation
+    argument: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withstands(Kind):
+    """Operations around a request whose arguments may have any value."""
+
+    name = "withstands"
+    scope = Scope(calls=Calls.NAMED)
+    purpose = SAFEGUARD
+
+    operations: tuple[Operation, ...] = parameters.operations(also=_made_or_changed)
+
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet for each argument of each operation."""
+        return tuple(
+            Facet(
+                id=f"{operation.id}-{argument}",
+                description=f"no value of {argument} causes a server error in {operation.id}",
+                scenario=WithstandsScenario(
+                    id=f"{operation.id}:{argument}", operation=operation, argument=argument
+                ),
+                needs=needs(Capability.PSU, Capability.WRITE),
+                requires=(
+                    BindingRequirement(operation=operation.id, feature="argument", name=argument),
+                ),
+            )
+            for operation in self.operations
+            for argument in operation.arguments
+        )
+
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return what has nothing to do with the values that a call can be read with."""
+        why = "how a value is read does not depend on it"
+        return dict.fromkeys(
+            ("segment", "presence", "tpp", "factor", "amount", "payee", "weekday", "turn"), why
+        )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Send a valid call, and then each strange value in the one argument."""
+        tried = scenario_of(scenario, WithstandsScenario)
+        _, call = yield from request_steps.prepare_call(self.contract, tried.operation)
+        if call is None:
+            return
+        yield from steps.send(call)
+        varied = tuple(name for name in call.varied if name != tried.argument)
+        for description, value in strange_values(tried.operation, tried.argument).items():
+            sent = {**call.arguments, tried.argument: value}
+            yield from steps.send(
+                replace(
+                    call,
+                    arguments=sent,
+                    varied=varied,
+                    variation=f"{tried.argument} is {description}",
+                )
+            )
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every call with a strange value, beside the same call with an ordinary one."""
+        named = {operation.id: operation for operation in self.operations}
+        controls: dict[_Frame, Exchange] = {}
+        for exchange in history.exchanges:
+            call = exchange.call
+            operation = named.get(call.operation)
+            if operation is None or not ordinary(call):
+                continue
+            asked = clauses.without_call_ids(self.contract, exchange).call
+            strange = [
+                name
+                for name in operation.arguments
+                if _strange(call.arguments.get(name, 1), strange_values(operation, name))
+            ]
+            if not strange and exchange.accepted:
+                for name in operation.arguments:
+                    controls[_frame(asked, name)] = exchange
+            elif len(strange) == 1:
+                control = controls.get(_frame(asked, strange[0]))
+                if control is not None:
+                    yield _judge(f"{operation.id}-{strange[0]}", exchange, control)
+
+
+def strange_values(operation: Operation, argument: str) -> Mapping[str, Json]:
+    """Return the strange values of an argument, each in words."""
+    return {**STRANGE, **STRANGE_ADDRESSES} if argument == operation.returns else STRANGE
+
+
+def _strange(value: Json, values: Mapping[str, Json]) -> bool:
+    return any(type(value) is type(strange) and value == strange for strange in values.values())
+
+
+def _frame(call: Call, argument: str) -> _Frame:
+    """Return everything that was sent except one argument."""
+    rest = sorted((name, repr(value)) for name, value in call.compared.items() if name != argument)
+    who = call.operation, call.subject, call.by, call.host, call.alias, call.present
+    return digest_of(*who, call.mode, argument, rest)
+
+
+def _judge(facet: str, exchange: Exchange, control: Exchange) -> Evidence:
+    # A call that comes too soon is refused before its values are read.
+    unread = exchange.wire.status in FOR_A_WHILE
+    answered = exchange.accepted or (exchange.refused and not unread)
+    return Evidence(
+        facet=facet,
+        agreement=AGREES if answered else DISAGREES if failed_instead(exchange) else UNCLEAR,
+        expected="an answer or a refusal, not a server error",
+        seen=describe_answer(exchange),
+        exchanges=(control.n, exchange.n),
+        controls=(control.n,),
+        variation=exchange.call.variation,
+    )

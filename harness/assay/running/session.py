@@ -1,0 +1,469 @@
+"""Session of a run: runs every trial, records it, and gives every obligation a verdict.
+
+The command line and the pytest plugin both use it. It writes the plan before the first call and the
+footer after the last verdict, and reports a fault if an obligation has no verdict.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+
+from assay.contract.model import Contract
+from assay.errors import JournalError, TargetError
+from assay.history import AnsweredCall, Authorised, Event, History
+from assay.history.events import ProbeRun
+from assay.journal.trial_end import RecordedVerdict, TrialEnd, VerdictSource, record_of
+from assay.journal.writer import Journal
+from assay.judging.assembly import VerdictAssembly
+from assay.judging.corrections import parties
+from assay.judging.judge import Breach, breaches, indeterminate
+from assay.judging.static_answers import digest_key
+from assay.planning.plan import Plan, Trial, count_signatures
+from assay.rules.clauses import clauses_of
+from assay.rules.obligation import Obligation
+from assay.rules.rule import Script
+from assay.rules.verdict import Exit, Verdict, tally
+from assay.running import ambient, contextual
+from assay.running.ambient import FindingSource, Sources
+from assay.running.contextual import run_contexts
+from assay.running.environment import Environment
+from assay.running.parallel_trials import RecordedRun
+from assay.running.resumption import RecordedProgress
+from assay.running.run_values import Options, RunResult, TrialResult
+from assay.running.trial_recorder import TrialRecorder
+from assay.transport.auth.diagnostics import AuthenticationError
+
+__all__ = ["Options", "RunResult", "Session", "run_session"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """A run in progress; `progress` is what its journal at `resumes` has, if it was cut short."""
+
+    plan: Plan
+    environment: Environment
+    journal: Journal
+    options: Options = field(default_factory=Options)
+    on_exchange: Callable[[], None] = lambda: None
+    faults: list[str] = field(default_factory=list[str])
+    closed: bool = False
+    resumes: Path | None = None
+    progress: RecordedProgress = field(default_factory=RecordedProgress)
+    masking: contextual.Masking = field(default_factory=contextual.Masking)
+    recorder: TrialRecorder = field(init=False)
+    _assembly: VerdictAssembly = field(init=False)
+    _unauthenticated: set[bool] = field(default_factory=set[bool])
+    _verdicts: VerdictRecord = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with the verdicts that the plan decides alone."""
+        target = self.environment.target
+        self._assembly = VerdictAssembly(plan=self.plan, target=target)
+        self.recorder = TrialRecorder(
+            plan=self.plan,
+            environment=self.environment,
+            journal=self.journal,
+            on_event=self._see,
+            concurrency=self.options.concurrency,
+        )
+        self._verdicts = VerdictRecord(
+            journal=self.journal,
+            assembly=self._assembly,
+            sources=Sources.of(self.plan, target, self.options),
+        )
+        secrets = self.environment.secrets.entries
+        self._assembly.answers.key = digest_key(each.value for each in secrets if each.lasting)
+        if self.resumes is not None:
+            self._restore(self.progress)
+
+    @property
+    def exchanges(self) -> int:
+        """The number of exchanges and signatures so far."""
+        return self.recorder.exchanges
+
+    @property
+    def sources(self) -> Sources:
+        """Where violations come from that another trial than the planned one showed."""
+        return self._verdicts.sources
+
+    def _see(self, event: Event) -> None:
+        """Take in an event that was just recorded."""
+        self._assembly.see(event)
+        if isinstance(event, AnsweredCall | Authorised):
+            self.on_exchange()
+
+    def _restore(self, progress: RecordedProgress) -> None:
+        """Take in what was done before the run was cut short."""
+        self._verdicts.restore(progress)
+        self.recorder.exchanges = progress.exchanges
+        self.faults += progress.faults
+        self.masking.shown |= progress.shown
+        self.journal.redactor.counts |= progress.names
+        self.environment.guard.calls = progress.calls
+        self._restore_requests(progress)
+        self.environment.guard.spent += progress.spent
+
+    def _restore_requests(self, progress: RecordedProgress) -> None:
+        """Count the requests that were made before, each at its greatest amount."""
+        guard, most = self.environment.guard, self.environment.target.safety.most
+        for contract in self.plan.contracts.values():
+            for each in contract.operations.values():
+                number = progress.operations[each.id] * each.writes
+                limits = guard.most_written.items()
+                sums = {name: number * Decimal(most.get(name, limit)) for name, limit in limits}
+                guard.add_written(sums | {"": Decimal(number * bool(each.makes))})
+
+    def open(self) -> None:
+        """Write the header, the whole plan, and the verdicts that are known before the first trial."""
+        options = self.options
+        self.environment.guard.learn(self.plan)
+        self.journal.learn_public(self.plan, self.environment.target)
+        self.journal.redactor.secrets = self.environment.secrets
+        if self.plan.person:
+            self.environment.expect_signatures(count_signatures(self.plan))
+        if self.resumes is not None:
+            known, abandoned = self.progress.planned, self.progress.abandoned
+            self.journal.resume(self.resumes, self.plan, known=known, abandoned=abandoned)
+        else:
+            self.journal.header(
+                self.plan,
+                self.environment.target,
+                seed=options.seed,
+                selection=options.selection,
+                command=options.command,
+                invocation=options.invocation,
+            )
+        self._verdicts.write_preliminary([item.obligation.id for item in self.plan.items])
+
+    def run_ahead(self, *phases: Sequence[Trial]) -> None:
+        """Run the missing trials of each phase ahead of their turn, if several may run side by side."""
+        lacks = self.progress.lacks
+        self.recorder.start(*([each for each in phase if lacks(each.id)] for phase in phases))
+
+    def run_trial(self, trial: Trial) -> tuple[Verdict, ...]:
+        """Run one trial, and return the verdicts on the obligations that it settles.
+
+        A violation that another trial showed stays.
+
+        Raises:
+            TargetError: nothing was ever reached at the target.
+            JournalError: the journal can no longer be written.
+
+        """
+        changed = [obligation.id for obligation in trial.settles]
+        if self.progress.take(trial.id) is None:
+            result = self._run(trial)
+            for finding in result.findings:
+                self._verdicts.take(*finding)
+            for verdict in result.verdicts:
+                self._verdicts.take(verdict)
+            shown = self.masking.shown.get(trial.id, Counter())
+            self.end_trial(TrialEnd(trial=trial.id, done=result.done, shown=shown))
+            changed += [verdict.obligation for verdict, _ in result.findings]
+        self._verdicts.write_preliminary(changed)
+        return self._assembly.corrected(self._assembly.recorded(changed[: len(trial.settles)]))
+
+    def _run(self, trial: Trial) -> TrialResult:
+        """Run one trial and judge it; a fault of the harness affects no other one."""
+        try:
+            run, verdicts = self.recorder.judged(trial)
+            findings = tuple(ambient.findings(self.plan, trial, run.history, self.violated()))
+        except JournalError:
+            raise
+        except AuthenticationError as error:
+            if error.party_lost is not None:
+                self._unauthenticated.add(error.party_lost)
+            unreached = error.unconnected and not self.environment.client.reached
+            if unreached or self._unauthenticated >= parties(self.plan):
+                raise
+            return TrialResult(verdicts=indeterminate(trial.settles, str(error)), done=False)
+        except TargetError as error:
+            if not self.environment.client.reached:
+                raise
+            reason = f"the fixture provider failed: {error}"
+            return TrialResult(verdicts=indeterminate(trial.settles, reason), done=False)
+        except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
+            self.fault(trial.id, error)
+            reason = f"harness fault: {self.faults[-1]}"
+            return TrialResult(verdicts=indeterminate(trial.settles, reason))
+        self._assembly.see_trial(run.history)
+        self.masking.see_base(self.plan, trial, run.history)
+        done = not (run.stopped and self.environment.guard.stopped)
+        return TrialResult(verdicts=verdicts, findings=findings, done=done)
+
+    def end_trial(self, end: TrialEnd) -> None:
+        """Record that a trial or a search has ended: a resumed run goes on from there."""
+        self._verdicts.write_end(replace(end, spent=self.environment.guard.accesses))
+
+    def run_contextual(self, trial: Trial) -> bool:
+        """Run one trial in a further context, and record what it violates.
+
+        Return whether it shows less than in the base context: what one value hides, another
+        may show.
+
+        Raises:
+            TargetError: nothing was ever reached at the target.
+            JournalError: the journal can no longer be written.
+
+        """
+        recorded = self.progress.take(trial.id)
+        if recorded is not None:
+            return recorded
+        result, done = contextual.ContextResult(), True
+        try:
+            result = contextual.run_in_context(trial, self, self._assembly)
+        except JournalError:
+            raise
+        except (TargetError, AuthenticationError):
+            if not self.environment.client.reached:
+                raise
+            done = False
+        except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
+            self.fault(trial.id, error)
+        own = {obligation.id for obligation in trial.settles}
+        for finding in result.findings:
+            verdict = finding.verdict
+            settles = "" if verdict.obligation in own else trial.settles[0].id
+            self._verdicts.take(verdict, FindingSource(trial=finding.trial, settles=settles))
+        done = done and not self.environment.guard.stopped
+        self.end_trial(TrialEnd(trial=trial.id, done=done, hides=result.hides))
+        self._verdicts.write_preliminary([each.verdict.obligation for each in result.findings])
+        return result.hides
+
+    def run_unjudged(self, trial: Trial) -> ProbeRun:
+        """Run the probe of a trial for the record, and return what it was.
+
+        Raises:
+            TargetError: the fixture provider cannot be reached or used at all.
+
+        """
+        run = self.recorder.perform(trial)
+        contextual.note_end(self.journal, trial, run)
+        self._assembly.see_trial(run.history)
+        return run
+
+    def fault(self, where: str, error: Exception) -> None:
+        """Record a fault of the harness in a trial or a search."""
+        what = self.journal.redactor.bounded(f"{type(error).__name__}: {error}", 500)
+        self.faults.append(f"{where}: {what}")
+        self.journal.write("fault", {"where": where, "what": what})
+
+    def replay(
+        self, name: str, contract: Contract, steps: Script, *, seed: int | None = None
+    ) -> ProbeRun:
+        """Perform the steps of a sequence for the record, as a trial of its own.
+
+        Raises:
+            TargetError: the fixture provider cannot be reached or used at all.
+
+        """
+        environment = None if seed is None else self.environment.seeded(seed)
+        run = self.recorder.perform_steps(name, steps, contract, environment)
+        self._assembly.see_trial(run.history)
+        return run
+
+    def record_run(self, name: str, seen: RecordedRun) -> ProbeRun:
+        """Record what a search did before, as a trial of its own."""
+        run = self.recorder.write(name, seen)
+        self._assembly.see_trial(run.history)
+        return run
+
+    def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
+        """Return what a history violates of all that a plan asks."""
+        return tuple(breaches(plan, contract, history, clauses_of(plan.contracts[contract])))
+
+    def record_finding(self, verdict: Verdict, source: FindingSource) -> None:
+        """Record a verdict that another trial showed, unless a graver one was reached before."""
+        self._verdicts.take(verdict, source)
+        self._verdicts.write_preliminary([verdict.obligation])
+
+    def violated(self) -> frozenset[str]:
+        """Return the obligations that were found to be violated so far."""
+        return self._assembly.violated()
+
+    @property
+    def blame(self) -> str:
+        """What a run that cannot go on has found: never that nothing is violated if something is."""
+        count = len(self.violated())
+        if not count:
+            return "no obligation is reported as violated"
+        return f"{count:,} obligation{'s are' if count > 1 else ' is'} reported as violated"
+
+    def settle(self, obligation: Obligation) -> Verdict:
+        """Return the verdict on one obligation, running its trial if need be.
+
+        Raises:
+            TargetError: nothing was ever reached at the target.
+
+        """
+        if not self._assembly.has(obligation.id):
+            trial = next(trial for trial in self.plan.trials if obligation in trial.settles)
+            self.run_trial(trial)
+        return self._assembly.final_on(obligation.id)
+
+    def close(self) -> RunResult:
+        """Write every verdict and the footer; every planned obligation must have one."""
+        self.recorder.stop()
+        verdicts = self._verdicts.write_final()
+        if len(verdicts) != len(self.plan.items):
+            self.faults.append("the verdicts are not those of the planned obligations")
+        stopped = self.environment.guard.stopped
+        conclusion = self._assembly.conclude(
+            verdicts,
+            policy=self.options.policy,
+            faults=len(self.faults),
+            stopped=bool(stopped),
+        )
+        self.journal.waivers(conclusion.waivers)
+        self._footer(conclusion.counts, conclusion.exit, reasons=conclusion.reasons)
+        return RunResult(
+            verdicts=verdicts,
+            counts=conclusion.counts,
+            exchanges=self.exchanges,
+            faults=tuple(self.faults),
+            exit=conclusion.exit,
+            stopped=stopped,
+        )
+
+    def abort(self, reason: str) -> None:
+        """Write the footer of a run that cannot go on, with the verdicts reached so far."""
+        self.recorder.stop()
+        verdicts = self._verdicts.write_final()
+        self.journal.waivers(self._assembly.waivers(verdicts))
+        aborted = self.journal.redactor.bounded(reason, 2000)
+        self._footer(tally(verdicts), Exit.USAGE, aborted=aborted)
+
+    def _footer(self, counts: Mapping[str, int], exit_: Exit, **extra: object) -> None:
+        self.closed = True
+        self.journal.footer(
+            {
+                "planned": len(self.plan.items),
+                "counts": dict(counts),
+                "exchanges": self.exchanges,
+                "faults": len(self.faults),
+                "exit": exit_.value,
+                **self.environment.guard.summary(),
+                **extra,
+            }
+        )
+
+
+def run_session(
+    session: Session,
+    on_trial: Callable[[Trial], None] = lambda _: None,
+    search: Callable[[], None] = lambda: None,
+) -> RunResult:
+    """Run every trial of a session, then the random search, and close it.
+
+    Raises:
+        TargetError: the target was never reached; the journal says so.
+
+    """
+    session.open()
+    try:
+        session.run_ahead(session.plan.trials, session.plan.contextual)
+        for trial in session.plan.trials:
+            on_trial(trial)
+            session.run_trial(trial)
+        run_contexts(session, session.plan.contextual, on_trial)
+        search()
+    except TargetError as error:
+        session.abort(str(error))
+        raise
+    except KeyboardInterrupt:
+        session.abort("interrupted")
+        raise
+    return session.close()
+
+
+# -- Verdicts of a run in progress: preliminary ones from trials, final ones at the end ----------
+# A run that is killed leaves no final verdict. So the verdicts on the obligations of a trial are
+# written as soon as it has ended, and again where later evidence changes them. The final verdicts
+# take their place, so that the journal of a finished run says nothing twice.
+#
+# When a trial has ended, a line says so, with its verdicts before corrections. A resumed run goes on
+# from there.
+@dataclass(slots=True, kw_only=True)
+class VerdictRecord:
+    """Takes verdicts into the assembly, and writes them to the journal."""
+
+    journal: Journal
+    assembly: VerdictAssembly
+    sources: Sources
+    _written: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
+    _taken: dict[str, FindingSource | None] = field(
+        default_factory=dict[str, "FindingSource | None"]
+    )
+
+    def take(self, verdict: Verdict, source: FindingSource | None = None) -> None:
+        """Keep a verdict unless a graver one was reached before.
+
+        `source` is the trial that shows it, if that is not the one of the obligation.
+        """
+        verdict = self.journal.clean(verdict)
+        if self.assembly.record_graver(verdict):
+            self._taken[verdict.obligation] = source
+            if source is None:
+                self.sources.forget(verdict.obligation)
+            else:
+                self.sources.add(verdict.obligation, source)
+
+    def restore(self, progress: RecordedProgress) -> None:
+        """Take in what the trials of a run showed before it was cut short."""
+        progress.restore(self.assembly)
+        for name, recorded in progress.verdicts.items():
+            found = recorded.source
+            if found.trial:
+                replayed = Path(found.replay) if found.replay else None
+                source = FindingSource(trial=found.trial, replay=replayed, settles=found.settles)
+                self.sources.add(name, source)
+
+    def write_end(self, end: TrialEnd) -> None:
+        """Write that a trial has ended, and all that it changed; before its preliminary verdicts."""
+        if self.journal.out is None:
+            return
+        end = replace(end, answers=self.assembly.answers.changes())
+        verdicts = [
+            RecordedVerdict(verdict=verdict, source=self._source(verdict.obligation))
+            for verdict in self.assembly.recorded(self._taken)
+        ]
+        self.journal.write("ended", record_of(replace(end, verdicts=tuple(verdicts))))
+        self._taken.clear()
+
+    def _source(self, obligation: str) -> VerdictSource:
+        source = self._taken[obligation]
+        if source is None:
+            return VerdictSource()
+        replayed = "" if source.replay is None else self.journal.redactor.link(str(source.replay))
+        return VerdictSource(trial=source.trial, replay=replayed, settles=source.settles)
+
+    def write_preliminary(self, changed: Collection[str]) -> None:
+        """Write the verdicts that differ from those written before, some obligations having changed."""
+        if self.journal.out is None:
+            return
+        for verdict in self.assembly.reached(changed):
+            if self._written.get(verdict.obligation) != verdict:
+                self._write(verdict, preliminary=True)
+
+    def write_final(self) -> tuple[Verdict, ...]:
+        """Write and return every verdict that was reached, in the plan's order.
+
+        What the verdicts of other shards depend on is written before, if the plan is a shard.
+        """
+        if self.assembly.plan.shard is not None:
+            answers = record_of(self.assembly.answers.seen())
+            self.journal.write("observations", {"answers": answers, **self.assembly.observations()})
+        verdicts = self.assembly.final()
+        for verdict in verdicts:
+            self._write(verdict)
+        return verdicts
+
+    def _write(self, verdict: Verdict, *, preliminary: bool = False) -> None:
+        name = verdict.obligation
+        reproduce, trial = self.sources.reproduce(name), self.sources.get(name)
+        self.journal.verdict(verdict, reproduce, trial, preliminary=preliminary)
+        self._written[name] = verdict

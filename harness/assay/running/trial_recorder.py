@@ -1,0 +1,186 @@
+"""Recorder of trials: runs their probes and writes what they do, at once or ahead of their turn.
+
+Where several trials run side by side, each is written when its turn comes, in the plan's order, and
+its exchanges get their numbers then. A run that ends early writes all that was done by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+from assay.binding.encode import Access
+from assay.contract.model import Contract
+from assay.history import AnsweredCall, Authorised, Event, History
+from assay.history.events import ProbeRun
+from assay.journal.writer import Journal
+from assay.judging.judge import judge
+from assay.planning.plan import Plan, Trial, script_of
+from assay.rules.clauses import clauses_of
+from assay.rules.evidence import evidence_of
+from assay.rules.rule import Script
+from assay.rules.verdict import Verdict
+from assay.running import ambient
+from assay.running.environment import Environment
+from assay.running.executor import run_probe
+from assay.running.parallel_trials import Lanes, LaneStopped, RecordedRun, StoppableTransport
+from assay.transport.secrets import Secret
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialRecorder:
+    """Runs the trials of a plan for the record, `concurrency` of them side by side.
+
+    `exchanges` counts the exchanges and signatures that were written. `on_event` receives every
+    event that was written, in order.
+    """
+
+    plan: Plan
+    environment: Environment
+    journal: Journal
+    on_event: Callable[[Event], None]
+    concurrency: int = 1
+    exchanges: int = 0
+    _lanes: Lanes | None = None
+
+    def start(self, *phases: Sequence[Trial]) -> None:
+        """Run the trials of each phase ahead of their turn, if several may run side by side."""
+        if self.concurrency > 1:
+            self._lanes = self._lanes or Lanes(self.concurrency, self._perform_ahead)
+            self._lanes.start(*phases)
+
+    def stop(self) -> None:
+        """End the trials that run ahead, and write what they did until now."""
+        for name, ahead in self._lanes.stop() if self._lanes else ():
+            with suppress(Exception):
+                self.write(name, ahead)
+        self._lanes = None
+
+    def started(self, trial: Trial) -> bool:
+        """Whether a trial runs ahead of its turn, or did and was not written."""
+        return self._lanes is not None and self._lanes.started(trial)
+
+    def perform(self, trial: Trial) -> ProbeRun:
+        """Run the probe of a trial, unless it has run ahead, and write what it does.
+
+        Raises:
+            TargetError: the fixture provider cannot be reached or used at all.
+
+        """
+        if self._lanes is not None:
+            return self.write(trial.id, self._lanes.take(trial))
+        environment = self.environment.for_trial(trial.choice)
+        return self.perform_steps(trial.id, self._script(trial), self._contract(trial), environment)
+
+    def judged(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
+        """Perform a trial unless the run was stopped, and judge the obligations that it settles.
+
+        Raises:
+            TargetError: the fixture provider cannot be reached or used at all.
+
+        """
+        guard = self.environment.guard
+        run = ProbeRun(history=History(), stopped=guard.stopped)
+        if not guard.stopped or self.started(trial):
+            run = self.perform(trial)
+        if run.stopped and guard.stopped:
+            run = replace(run, stopped=guard.stopped, shortage=None)
+        kind = self.plan.clauses[trial.contract][trial.clause].kind
+        clauses = clauses_of(self._contract(trial))
+        return run, judge(partial(evidence_of, kind), trial.settles, run, kind, clauses)
+
+    def perform_steps(
+        self, name: str, steps: Script, contract: Contract, environment: Environment | None = None
+    ) -> ProbeRun:
+        """Perform steps as a trial of this name, and write what they do.
+
+        Raises:
+            TargetError: the fixture provider cannot be reached or used at all.
+
+        """
+        self.journal.redactor.begin()
+        return run_probe(
+            steps,
+            environment or self.environment,
+            contract.operations,
+            number=self._number,
+            record=partial(self._record, name),
+        )
+
+    def _contract(self, trial: Trial) -> Contract:
+        return self.plan.contracts[trial.contract]
+
+    def _script(self, trial: Trial) -> Script:
+        """Return the probe of a trial, with an inquiry at its end if it needs one."""
+        _, probe = script_of(self.plan, trial)
+        offers = self.environment.target.fixtures.offers
+        return ambient.with_inquiry(probe, self._contract(trial), offers)
+
+    def _perform_ahead(self, trial: Trial, ahead: RecordedRun) -> None:
+        """Run the probe of a trial in a thread of its own, and keep what it does."""
+
+        def is_stopping() -> bool:
+            return self._lanes is None or self._lanes.stopping
+
+        def record(event: Event, access: Access) -> None:
+            ahead.add(event, access)
+            if is_stopping():
+                raise LaneStopped
+
+        environment = self.environment.for_trial(trial.choice)
+        screens = environment.screens
+        stoppable = replace(
+            environment,
+            client=StoppableTransport(environment.client, is_stopping),
+            screens=StoppableTransport(screens, is_stopping) if screens else None,
+        )
+        with self.environment.secrets.collected(ahead.entries.append):
+            try:
+                ahead.run = run_probe(
+                    self._script(trial),
+                    stoppable,
+                    self._contract(trial).operations,
+                    number=ahead.number,
+                    record=record,
+                )
+            except Exception as error:  # noqa: BLE001 -- raised again in the trial's turn
+                ahead.error = error
+
+    def write(self, name: str, ahead: RecordedRun) -> ProbeRun:
+        """Write what a trial or a search did before, under the numbers that are next now."""
+        self.journal.redactor.begin()
+        self._learn_under_way()
+        events: list[Event] = []
+        for entry in ahead.entries:
+            if isinstance(entry, Secret):
+                self.environment.secrets.add(entry.value, entry.kind, lasting=entry.lasting)
+                continue
+            event, access = entry
+            if isinstance(event, AnsweredCall | Authorised):
+                event = replace(event, n=self._number())
+            self._record(name, event, access)
+            events.append(event)
+        if ahead.run is None:
+            raise ahead.error or LaneStopped
+        return replace(ahead.run, history=History(events=tuple(events)))
+
+    def _learn_under_way(self) -> None:
+        """Learn what trials under way know: an answer to this one may quote it."""
+        if self._lanes is None or self.journal.out is None:
+            return
+        with self.journal.redactor.side_by_side():
+            for entry in self._lanes.learned():
+                if isinstance(entry, Secret):
+                    self.journal.redactor.name(entry.value, entry.kind)
+                else:
+                    self.journal.learn(*entry)
+
+    def _number(self) -> int:
+        self.exchanges += 1
+        return self.exchanges
+
+    def _record(self, name: str, event: Event, access: Access) -> None:
+        self.journal.event(name, event, access)
+        self.on_event(event)
