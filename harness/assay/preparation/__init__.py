@@ -1,1 +1,1 @@
-"""Cost and feasibility of a run, estimated by a dry run."""
+"""From files to a plan: target files and files of banks, dry runs, feasibility and cost."""

@@ -1,4 +1,4 @@
-"""The table of rule kinds; each kind is one class in the module of its name.
+"""The table of rule kinds; each kind is one class in the module of its name, in the room of its subject.
 
 To add a kind, write its class, add it to the table below, and write a sandbox mutant for
 each facet and literal histories for its check. Other packages add kinds through the
