@@ -113,7 +113,7 @@ def part(path: Path) -> str:
 
 def row(name: str) -> int:
     """Return the row of a room, or of a name in one."""
-    room = name.split(".")[0]
+    room = name.split(".", maxsplit=1)[0]
     return next(number for number, rooms in enumerate(ROWS) if room in rooms)
 
 

@@ -1,1 +1,1 @@
-"""Contracts: what a document says, as values; and the reader of contract files."""
+"""Contracts: what a document says, as values."""

@@ -2,7 +2,7 @@
 
 `compare` takes two documents of the right shape and returns all changes, each with its places
 in both files and its impact on each party. It resolves no names: what refers to nothing is
-found by `contract.parse` before.
+found by `parsing.parse` before.
 """
 
 from __future__ import annotations
