@@ -38,7 +38,6 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "report": ("assay.cli.report", "Render the journal of a run in any report format."),
     "compare": ("assay.cli.compare", "Compare two runs and list regressions and fixes."),
     "trend": ("assay.cli.trend", "Write an HTML page on all runs in a folder."),
-    "badge": ("assay.cli.badge", "Write a status badge for a run."),
     "verify": ("assay.cli.verify", "Re-judge a recorded run and check its signature."),
     "attest": ("assay.cli.attest", "Sign the journal and reports of a run."),
     "export": ("assay.cli.export", "Write an OpenAPI document of contracts and a target."),

@@ -1,4 +1,4 @@
-"""Publication of a report where a build server looks: annotations, step summary, more formats.
+"""Publication of a report where GitHub looks: annotations and step summary; more formats.
 
 The environment says which server it is, and `--annotations` overrides it. What cannot be published
 is printed and changes no exit code.
@@ -10,7 +10,7 @@ line. So they are stopped while texts of a target are printed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,11 +25,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-GITHUB, GITLAB, NONE, AUTO = "github", "gitlab", "none", "auto"
-#: The variable that each server sets for its jobs.
-SERVERS: Mapping[str, str] = {"GITHUB_ACTIONS": GITHUB, "GITLAB_CI": GITLAB}
-#: The formats that a server reads from files.
-FORMATS_OF: Mapping[str, tuple[str, ...]] = {GITLAB: ("code-quality",)}
+GITHUB, NONE, AUTO = "github", "none", "auto"
+#: The variable that GitHub sets for its jobs.
+ON_GITHUB = "GITHUB_ACTIONS"
 #: The variable with the path of GitHub's step summary, and its greatest size in bytes.
 STEP_SUMMARY, MOST_BYTES = "GITHUB_STEP_SUMMARY", 1024 * 1024
 #: The word for every format there is.
@@ -61,14 +59,14 @@ def annotation_option(command: F) -> F:
     """Add `--annotations`."""
     return click.option(
         "--annotations",
-        type=click.Choice([AUTO, GITHUB, GITLAB, NONE]),
+        type=click.Choice([AUTO, GITHUB, NONE]),
         default=AUTO,
         show_default=True,
         envvar="ASSAY_ANNOTATIONS",
         expose_value=False,
         callback=_keep,
-        help="Annotate violations for a build server: workflow commands and a step summary for"
-        " GitHub, a Code Quality report for GitLab. `auto` detects the server.",
+        help="Annotate violations for GitHub, by workflow commands and a step summary. `auto`"
+        " detects it.",
     )(command)
 
 
@@ -121,17 +119,14 @@ def format_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def chosen_formats() -> tuple[str, ...]:
-    """Return the formats that were asked for besides the usual ones, and those of the server."""
-    return (*_kept("formats", ()), *FORMATS_OF.get(_server(), ()))
+    """Return the formats that were asked for besides the usual ones."""
+    return tuple(_kept("formats", ()))
 
 
-def _server() -> str:
-    """Return the build server to publish for, empty if there is none."""
+def _on_github() -> bool:
+    """Whether to publish for GitHub."""
     choice = _kept("annotations", NONE)
-    if choice != AUTO:
-        return "" if choice == NONE else str(choice)
-    running = (name for variable, name in SERVERS.items() if os.environ.get(variable) == "true")
-    return next(running, "")
+    return os.environ.get(ON_GITHUB) == "true" if choice == AUTO else bool(choice == GITHUB)
 
 
 # -- GitHub ----------------------------------------------------------------------
@@ -141,7 +136,7 @@ def commands_stopped(*, err: bool = False) -> Generator[None]:
 
     With `err`, this is said on standard error, and so are the annotations.
     """
-    if _server() != GITHUB:
+    if not _on_github():
         yield
         return
     stopped = _CommandStop(token=os.urandom(16).hex(), err=err)

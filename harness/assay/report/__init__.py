@@ -42,18 +42,12 @@ FORMATS: Mapping[str, Format] = {
     "text": Format(suffix=".txt", file="report.txt", module=f"{_ROOM}.terminal"),
     "ctrf": Format(suffix=".ctrf.json", file="ctrf-report.json", module=f"{_ROOM}.ctrf"),
     "sarif": Format(suffix=".sarif", file="assay.sarif", module=f"{_ROOM}.sarif"),
-    "code-quality": Format(
-        suffix=".code-quality.json",
-        file="gl-code-quality-report.json",
-        module=f"{_ROOM}.code_quality",
-    ),
     "github": Format(
         suffix=".github.txt",
         file="github-annotations.txt",
         module=f"{_ROOM}.github_annotations",
     ),
     "har": Format(suffix=".har", file="exchanges.har", module=f"{_ROOM}.har"),
-    "openmetrics": Format(suffix=".prom", file="metrics.prom", module=f"{_ROOM}.open_metrics"),
 }
 
 

@@ -69,7 +69,7 @@ def test_a_run_on_github(tmp_path):
     """The run annotates itself, appends to the step summary, and says where its folder is."""
     (tmp_path / "summary.md").write_text("before\n", "utf-8")
     code, out, _ = assay(
-        *("run", *FEW, "--out", "runs/{started}/bank", "-f", "sarif", "-f", "openmetrics"),
+        *("run", *FEW, "--out", "runs/{started}/bank", "-f", "sarif", "-f", "ctrf"),
         cwd=tmp_path,
         **GITHUB,
         GITHUB_STEP_SUMMARY=str(tmp_path / "summary.md"),
@@ -81,8 +81,9 @@ def test_a_run_on_github(tmp_path):
     summary = (tmp_path / "summary.md").read_text("utf-8")
     assert summary.startswith("before\n# The gateway meets ")
     folder = tmp_path / re.search("(?m)^folder: (.*)$", out)[1]
-    assert {"assay.sarif", "metrics.prom", "report.html"} < {path.name for path in folder.iterdir()}
-    assert not (folder / "gl-code-quality-report.json").exists()
+    assert {"assay.sarif", "ctrf-report.json", "report.html"} < {
+        path.name for path in folder.iterdir()
+    }
     assert folder.samefile(tmp_path / "runs" / "latest" / "bank")
 
 
@@ -94,13 +95,6 @@ def test_a_run_elsewhere(tmp_path):
         assert (0, "") == (code, err)
         assert "::" not in out
         assert 5 == len([*(tmp_path / name).iterdir()])
-
-
-def test_gitlab_gets_its_file(journal, tmp_path):
-    """A job of GitLab gets the code quality report beside the others."""
-    judged = ("judge", journal, "-k", "accounts.available", "-q")
-    assert 0 == assay(*judged, "--out", "a", cwd=tmp_path, GITLAB_CI="true")[0]
-    assert [] == json.loads((tmp_path / "a" / "gl-code-quality-report.json").read_text("utf-8"))
 
 
 def test_a_target_gives_no_commands(violated, tmp_path):
@@ -242,7 +236,9 @@ def test_latest_is_never_taken_from_the_user(tmp_path):
         assert folder == str((tmp_path / "latest").readlink())
 
 
-def test_the_server_is_read_from_its_environment(monkeypatch):
-    """Only the value that a server sets counts."""
-    assert {"github", "gitlab"} == {*publication.SERVERS.values()}
+def test_without_options_nothing_is_published(monkeypatch):
+    """Without a command there are no options, and nothing is published."""
+    monkeypatch.setenv(publication.ON_GITHUB, "true")
     assert () == publication.chosen_formats()
+    with publication.commands_stopped():
+        pass

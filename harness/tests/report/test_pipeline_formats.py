@@ -11,17 +11,11 @@ import jsonschema
 import pytest
 from fluidattacks_core.sarif import SarifLog
 from haralyzer import HarParser
-from prometheus_client.openmetrics.parser import text_string_to_metric_families
-from support.consumers import (
-    CODE_QUALITY,
-    CTRF,
-    junit_problems,
-    workflow_commands,
-)
+from support.consumers import CTRF, junit_problems, workflow_commands
 
 from assay._resources import contract_dir
 from assay.report import FORMATS
-from assay.report.formats import code_quality, ctrf, github_annotations, har, open_metrics, sarif
+from assay.report.formats import ctrf, github_annotations, har, sarif
 from assay.report.formats.pipeline import FilePlaces, fingerprint
 from assay.report.journal_exchanges import trial_seconds
 from assay.rules.verdict import Standing
@@ -105,12 +99,6 @@ def verdicts_in_sarif(text):
     return levels
 
 
-def verdicts_in_code_quality(text):
-    """Return the severity of each issue."""
-    issues = json.loads(text)
-    return {each["description"].split(" ")[0]: each["severity"] for each in issues}
-
-
 #: The verdict of the obligations that an annotation is about together.
 GROUPS = {
     "1 obligation inconclusive": "indeterminate",
@@ -127,24 +115,11 @@ def verdicts_in_github(text):
     return commands
 
 
-def verdicts_in_openmetrics(text):
-    """Return for each verdict how many there are."""
-    counts = {}
-    for family in text_string_to_metric_families(text):
-        for sample in family.samples:
-            if sample.name == "assay_obligations":
-                name = clause_of(sample.labels["verdict"])
-                counts[name] = counts.get(name, 0) + int(sample.value)
-    return {name: "counted" for name, count in counts.items() if count == 1}
-
-
 READERS = {
     "junit": verdicts_in_junit,
     "ctrf": verdicts_in_ctrf,
     "sarif": verdicts_in_sarif,
-    "code-quality": verdicts_in_code_quality,
     "github": verdicts_in_github,
-    "openmetrics": verdicts_in_openmetrics,
 }
 
 
@@ -177,7 +152,7 @@ def test_every_verdict_in_every_format(everything, written, name):
 
 def test_every_verdict_has_its_row():
     """No table lacks a verdict, and none has one twice."""
-    for table in (ctrf.STATUSES, code_quality.SEVERITIES, github_annotations.COMMANDS):
+    for table in (ctrf.STATUSES, github_annotations.COMMANDS):
         assert {*Standing} == {*table}
     assert {*Standing} == {*sarif.RESULTS} ^ {*sarif.NOTIFICATIONS}
     assert {*READERS, "har"} | {"html", "json", "markdown", "text"} == {*FORMATS}
@@ -257,11 +232,10 @@ def test_fingerprints_are_those_of_the_obligation(journal, tmp_path, written):
     other = type(journal)(tmp_path / "other.jsonl")
     other.plan(line=400, says="Another sentence.").exchange().verdict(verdict="violates")
     second = other.footer().read()
-    for name, prints in (
-        ("code-quality", lambda text: [each["fingerprint"] for each in json.loads(text)]),
-        ("sarif", lambda text: re.findall(r'LineHash": "(\w+)"', text)),
-    ):
-        assert prints(written(first, name)) == prints(written(second, name)) != []
+    prints = [
+        re.findall(r'LineHash": "(\w+)"', written(report, "sarif")) for report in (first, second)
+    ]
+    assert prints[0] == prints[1] != []
     header = second.header
     elsewhere = type(header.target)(name="another bank")
     assert fingerprint(first, "a/b/c") != fingerprint(
@@ -274,35 +248,6 @@ def test_fingerprints_are_those_of_the_obligation(journal, tmp_path, written):
         ),
         "a/b/c",
     )
-
-
-def test_code_quality_is_valid(everything, written):
-    """Each issue has what GitLab reads, and fingerprints are unique."""
-    issues = json.loads(written(everything, "code-quality"))
-    jsonschema.Draft202012Validator(CODE_QUALITY).validate(issues)
-    assert len(issues) == len({each["fingerprint"] for each in issues}) == 5
-
-
-def test_openmetrics_are_valid(everything, written):
-    """The parser of Prometheus reads the text; durations add up."""
-    text = written(everything, "openmetrics")
-    families = {each.name: each for each in text_string_to_metric_families(text)}
-    counts = [
-        sample.value
-        for sample in families["assay_exchange_duration_seconds"].samples
-        if sample.name.endswith("_count")
-    ]
-    assert 14 == sum(counts)
-    assert text.endswith("\n# EOF\n")
-    assert 1 == sum(line == "# EOF" for line in text.split("\n"))
-
-
-def test_labels_keep_their_text():
-    """Quotes, backslashes and line breaks in a label are read back as they were."""
-    text = 'a"b\\c\nd\\n" 2'
-    line = open_metrics.sample_line("x", {"label": text}, 1)
-    (family,) = text_string_to_metric_families(f"# TYPE x gauge\n{line}\n# EOF\n")
-    assert [{"label": text}] == [sample.labels for sample in family.samples]
 
 
 def test_har_is_read(everything, written):
@@ -374,13 +319,8 @@ def test_a_waiver_to_remove_is_an_error(journal, written):
     invocation = json.loads(written(report, "sarif"))["runs"][0]["invocations"][0]
     first = invocation["toolExecutionNotifications"][0]
     assert ("error", True) == (first["level"], first["message"]["text"].startswith(name))
-    issue, _ = json.loads(written(report, "code-quality"))
-    assert ("blocker", True) == (issue["severity"], issue["description"].startswith(name))
     command, properties, _ = workflow_commands(written(report, "github"))[0]
     assert ("error", f"Assay: {name}") == (command, properties["title"])
-    assert 'assay_waivers{target="sandbox",state="superfluous"} 1\n' in written(
-        report, "openmetrics"
-    )
     assert [] == junit_problems(written(report, "junit"))
 
 
@@ -389,7 +329,7 @@ def test_a_waiver_that_expires_soon_is_a_warning(journal, written):
     report = waived_report(journal)
     for name in READERS:
         text = written(report, name)
-        assert "aisp/a/soon" in text or name == "openmetrics"
+        assert "aisp/a/soon" in text
         assert "aisp/a/long" not in text
     commands = workflow_commands(written(report, "github"))
     assert ["error", "warning", "notice"] == [command for command, _, _ in commands]
@@ -450,8 +390,6 @@ def test_a_contract_in_the_repository_has_a_place(journal, written, tmp_path, mo
         assert [] == junit_problems(written(report, "junit"), extended=True)
         (test,) = json.loads(written(report, "ctrf"))["results"]["tests"]
         assert ("ck/my bank.yaml", 120) == (test["filePath"], test["line"])
-        (issue,) = json.loads(written(report, "code-quality"))
-        assert {"path": "ck/my bank.yaml", "lines": {"begin": 120}} == issue["location"]
         assert '"uri": "ck/my%20bank.yaml"' in written(report, "sarif")
         ((_, properties, _), _) = workflow_commands(written(report, "github"))
         assert ("ck/my bank.yaml", "120") == (properties["file"], properties["line"])

@@ -1,32 +1,17 @@
-"""The trend page and the badge: true, self-contained, and without a say for what is in a journal."""
+"""The trend page: true, self-contained, and without a say for what is in a journal."""
 
-import json
 import re
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
 from urllib.parse import unquote
-from xml.etree import ElementTree as ET
 
 import pytest
 from command_line import assay
 
 from assay import report
-from assay.report import read_journal
-from assay.report.formats.badge import COLOURS, as_endpoint, as_svg, badge_of
-from assay.report.trend.page import render
-from assay.report.trend.read import read_trend
+from assay.report.trend.page import read_trend, render
 
-WAIVER = {
-    "name": "aisp/batch-quota/next-day",
-    "owner": "o",
-    "reason": "r",
-    "expires": "2020-01-01",
-    "state": "superfluous",
-    "waived": [],
-    "violated": [],
-    "tested": True,
-}
 HOSTILE = "<script>alert(1)</script>\"'&\x1b[31m]]>"
 
 
@@ -122,86 +107,9 @@ def test_the_charts_have_a_style_of_their_own():
     assert not drawn & shared
 
 
-@pytest.mark.parametrize(
-    ("verdict", "changes", "message", "colour"),
-    [
-        ("conforms", {}, "2 conform", "brightgreen"),
-        ("waived", {}, "1 conform, 1 waived", "yellowgreen"),
-        ("violates", {}, "1 of 2 violated", "red"),
-        ("unverified", {}, "1 of 2 verified", "yellow"),
-        ("indeterminate", {}, "1 of 2 verified", "yellow"),
-        ("conforms", {"selection": {"k": "quota", "m": ""}}, "2 verified (a part)", "blue"),
-        ("violates", {"selection": {"k": "quota", "m": ""}}, "1 of 2 violated", "red"),
-        ("unverified", {"selection": {"k": "quota", "m": ""}}, "1 of 2 verified", "yellow"),
-    ],
-)
-def test_the_colour_is_true(run_in, verdict, changes, message, colour):
-    """Green is only a whole run that verified everything."""
-    path = run_in("run", verdict, "2026-11-22T10:00:00Z", **changes)
-    badge = badge_of(read_journal(path))
-    assert (message, colour) == (badge.message, badge.colour)
-    values = json.loads(as_endpoint(badge))
-    assert (1, "conformance", message, colour) == (
-        values["schemaVersion"],
-        values["label"],
-        values["message"],
-        values["color"],
-    )
-
-
-def test_nothing_else_is_green(tmp_path, journal_at):
-    """A run that proves nothing is grey, one whose waivers must be edited is yellow."""
-    journal = journal_at(tmp_path / "a.jsonl").plan()
-    unfinished = journal.write()
-    badge = badge_of(read_journal(unfinished, partial=True))
-    assert ("unfinished", "lightgrey") == (badge.message, badge.colour)
-    journal = journal_at(tmp_path / "b.jsonl").plan().verdict(verdict="unverified").footer()
-    badge = badge_of(read_journal(journal.write()))
-    assert ("nothing verified", "lightgrey") == (badge.message, badge.colour)
-    journal = journal_at(tmp_path / "c.jsonl").plan().verdict()
-    journal.add(type="waivers", waivers=[WAIVER]).footer()
-    badge = badge_of(read_journal(journal.write()))
-    assert ("1 waiver to edit", "yellow") == (badge.message, badge.colour)
-    journal = journal_at(tmp_path / "d.jsonl").plan()
-    journal.add(type="fault", where="x", what="y").verdict().footer()
-    badge = badge_of(read_journal(journal.write()))
-    assert ("harness fault", "lightgrey") == (badge.message, badge.colour)
-
-
-@pytest.mark.parametrize("label", ["conformance", HOSTILE, "", "x" * 5000])
-def test_the_image(run_in, label):
-    """The SVG is well-formed, whatever the label, and loads nothing."""
-    path = run_in("run", "conforms", "2026-11-22T10:00:00Z")
-    image = as_svg(badge_of(read_journal(path), label))
-    root = ET.fromstring(image)
-    assert "{http://www.w3.org/2000/svg}svg" == root.tag
-    names = {each.tag.partition("}")[2] for each in root.iter()}
-    assert {"svg", "title", "rect", "path", "g", "text"} == names
-    assert int(root.get("width")) < 1000
-    assert "href" not in image
-
-
-@pytest.mark.parametrize("name", COLOURS)
-def test_the_text_can_be_read(name):
-    """Text and ground have a contrast of 4.5 at least."""
-
-    def light(colour):
-        digits = colour[1:] if len(colour) == 7 else "".join(2 * each for each in colour[1:])
-        parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
-        linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    dark, bright = sorted(map(light, COLOURS[name]))
-    assert (bright + 0.05) / (dark + 0.05) >= 4.5
-
-
-def test_the_commands(run_in, tmp_path):
-    """Both write files, and say what they cannot use."""
+def test_the_command(run_in, tmp_path):
+    """It writes a file, and says what it cannot use."""
     run_in("run", "violates", "2026-11-22T10:00:00Z")
-    assert 0 == assay("badge", "run", "--out", "b.svg", cwd=tmp_path)[0]
-    assert "1 of 2 violated" in (tmp_path / "b.svg").read_text("utf-8")
-    code, out, _ = assay("badge", "run", "-f", "shields", cwd=tmp_path)
-    assert (0, "red") == (code, json.loads(out)["color"])
     code, out, _ = assay("trend", ".", cwd=tmp_path)
     assert (0, "trend.html: 1 run\n") == (code, out)
     assert (tmp_path / "trend.html").exists()
