@@ -3,21 +3,25 @@
 The harness is tested by breaking the bank: each mutant must turn exactly its own
 obligations red, and each neutral variant must leave all green. The tables are written
 out; nothing registers itself. A mutant is a value, and the bank knows of none.
+
+A row is an id, the facets that it breaks, its sentence and its policies. The formatter is off in
+the tables, because it would give each of these a line of its own.
 """
 
-from assay.sandbox.mutants.accounts import FIELDS
-from assay.sandbox.mutants.calendar import DEPTH, MAINTENANCE
-from assay.sandbox.mutants.consent import CONSENT, CREDENTIALS, EFFECT
-from assay.sandbox.mutants.consistent import CONSISTENT
-from assay.sandbox.mutants.listing import LISTING
-from assay.sandbox.mutants.methods import AVAILABLE, FORM, LINKS, UNAVAILABLE
-from assay.sandbox.mutants.mixed import MIXED
+from assay.sandbox.mutants.accounts import FIELDS, LISTING, PAGING
+from assay.sandbox.mutants.calendar import ATTENDED, DEPTH, MAINTENANCE, QUOTA
+from assay.sandbox.mutants.consent import (
+    CONSENT,
+    CREDENTIALS,
+    EFFECT,
+    MIXED,
+    NEUTRAL_READING,
+    READING,
+)
+from assay.sandbox.mutants.methods import AVAILABLE, CONSISTENT, FORM, LINKS, UNAVAILABLE
 from assay.sandbox.mutants.mutant import Mutant, Neutral
 from assay.sandbox.mutants.neutral import NEUTRAL_ANSWERS
-from assay.sandbox.mutants.paging import PAGING
 from assay.sandbox.mutants.payments import PIS_MUTANTS, PIS_NEUTRAL
-from assay.sandbox.mutants.quota import ATTENDED, QUOTA
-from assay.sandbox.mutants.reading import NEUTRAL_READING, READING
 
 __all__ = ["MUTANTS", "NEUTRAL", "PIS_MUTANTS", "PIS_NEUTRAL", "Mutant", "Neutral"]
 

@@ -149,10 +149,6 @@ def _registered(concern: Concern) -> bool:
     return concern.owner is not None and concern.creditor in concern.owner.creditors
 
 
-def _own(concern: Concern) -> bool:
-    return concern.owner is not None and concern.creditor in concern.owner.items
-
-
 #: Stands for the TPP of a request that has none.
 NO_CALLER = Tpp(id="", token="")
 #: Each situation by the name of its dimension and its value.
@@ -174,7 +170,9 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "amount=small": lambda s: s.any(lambda each: _amount(each) < _SMALL),
     "amount=large": lambda s: s.any(lambda each: _amount(each) > _LARGE),
     "payee=registered": lambda s: s.any(_registered),
-    "payee=own": lambda s: s.any(_own),
+    "payee=own": lambda s: s.any(
+        lambda concern: concern.owner is not None and concern.creditor in concern.owner.items
+    ),
     "weekday=saturday": lambda s: s.weekday(_SATURDAY),
     "weekday=sunday": lambda s: s.weekday(_SUNDAY),
     "arguments=all": lambda s: "dateFrom=" in s.content and "dateTo=" in s.content,

@@ -1,16 +1,23 @@
-"""Mutants of operations: server errors, unavailable operations, media types and links.
+"""Mutants of operations: server errors, unavailable operations, media types, links, contradictions.
 
 An operation that fails answers 500 or 503 and never refuses: refusing the only valid
 call would also break the consent scope. Faults of form apply to one operation each, so
 that the others can still be judged.
+
+Where a bank contradicts itself, each answer is valid, but two of them disagree. Some depend on
+earlier calls of the customer. They record these in the policy that is applied last to every
+answer, since the bank itself does not record calls.
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from functools import partial
+from typing import TypeAlias, cast
 
-from assay.sandbox.accounts import AliasView, Base, LinkPlace, Row
+from assay.sandbox.access import Listing
+from assay.sandbox.accounts import AliasView, Base, Item, LinkPlace, Row
 from assay.sandbox.messages import (
     OPERATIONS,
     Answer,
@@ -25,8 +32,8 @@ from assay.sandbox.messages import (
     consented_keys,
     error,
 )
-from assay.sandbox.mutants.mutant import answering, breaking, only_when
-from assay.sandbox.policies import SOUND, Unavailable, put
+from assay.sandbox.mutants.mutant import Change, answering, breaking, only_when
+from assay.sandbox.policies import SOUND, Policies, Unavailable, put
 
 
 def _accepted(
@@ -89,90 +96,54 @@ _FAULTS: tuple[tuple[Operation, tuple[Fault, ...]], ...] = (
 #: What else shows a fault: a consent of another type is no list of accounts.
 _LISTS: Mapping[Fault, str] = {"body-type": " consent.effect/survives-lists"}
 
+# fmt: off
 AVAILABLE = (
-    *(
-        breaking(
-            f"available.{operation}-{status}",
-            f"{operation}.available/answers",
-            f"{operation} answers {status} to every valid call",
-            respond=_accepted(operation, down(status)),
-        )
-        for operation in OPERATIONS
-        for status in (500, 503)
-    ),
-    *(
-        breaking(
-            f"available.{operation}-500-on-{fault}",
-            f"{operation}.available/survives-malformed{_LISTS.get(fault, '')}",
-            f"{operation} answers 500 to a malformed request ({fault})",
-            malformed=put(SOUND.malformed, **{operation: _stumbles(fault)}),
-        )
-        for operation, faults in _FAULTS
-        for fault in faults
-    ),
-    *(
-        breaking(
-            f"available.{operation}-500-for-a-refusal",
-            f"{operation}.available/survives-unserved",
-            f"{operation} answers 500 where it refuses what is unknown or not granted",
-            respond=answering(partial(_is_refusal, operation), down(500)),
-        )
-        for operation in ("consents", "balances", "transactions")
-    ),
-    breaking(
-        "available.consents-takes-text",
-        "consents.available/refuses-malformed",
+    *(breaking(f"available.{operation}-{status}", f"{operation}.available/answers",
+          f"{operation} answers {status} to every valid call",
+          respond=_accepted(operation, down(status)))
+      for operation in OPERATIONS for status in (500, 503)),
+    *(breaking(f"available.{operation}-500-on-{fault}",
+          f"{operation}.available/survives-malformed{_LISTS.get(fault, '')}",
+          f"{operation} answers 500 to a malformed request ({fault})",
+          malformed=put(SOUND.malformed, **{operation: _stumbles(fault)}))
+      for operation, faults in _FAULTS for fault in faults),
+    *(breaking(f"available.{operation}-500-for-a-refusal",
+          f"{operation}.available/survives-unserved",
+          f"{operation} answers 500 where it refuses what is unknown or not granted",
+          respond=answering(partial(_is_refusal, operation), down(500)))
+      for operation in ("consents", "balances", "transactions")),
+    breaking("available.consents-takes-text", "consents.available/refuses-malformed",
         "a consent that is plain text is accepted, and changes nothing",
-        body=_accepts("body-text"),
-    ),
-    breaking(
-        "available.consents-takes-anything",
-        "consents.available/refuses-malformed",
+        body=_accepts("body-text")),
+    breaking("available.consents-takes-anything", "consents.available/refuses-malformed",
         "a consent that is not JSON, or is truncated, is accepted",
-        body=_accepts("body-text", "body-truncated"),
-    ),
-    breaking(
-        "available.balances-alias-lacks-one",
-        "balances.available/aliases-agree",
+        body=_accepts("body-text", "body-truncated")),
+    breaking("available.balances-alias-lacks-one", "balances.available/aliases-agree",
         "/balances omits the last balance",
-        aliases=put(SOUND.aliases, balances=_differs("short", slice(None, -1))),
-    ),
-    breaking(
-        "available.balances-alias-empty",
-        "balances.available/aliases-agree",
+        aliases=put(SOUND.aliases, balances=_differs("short", slice(None, -1)))),
+    breaking("available.balances-alias-empty", "balances.available/aliases-agree",
         "/balances shows no balances",
-        aliases=put(SOUND.aliases, balances=_differs("short", slice(0))),
-    ),
-    breaking(
-        "available.transactions-alias-lacks-one",
-        "transactions.available/aliases-agree",
+        aliases=put(SOUND.aliases, balances=_differs("short", slice(0)))),
+    breaking("available.transactions-alias-lacks-one", "transactions.available/aliases-agree",
         "/transactions omits the newest transaction of a page",
-        aliases=put(SOUND.aliases, transactions=_differs("short", slice(1, None))),
-    ),
-    breaking(
-        "available.transactions-path-lacks-one",
-        "transactions.available/aliases-agree",
+        aliases=put(SOUND.aliases, transactions=_differs("short", slice(1, None)))),
+    breaking("available.transactions-path-lacks-one", "transactions.available/aliases-agree",
         "/accounts/{}/transactions omits the last transaction of a page",
-        aliases=put(SOUND.aliases, transactions=_differs("path", slice(None, -1))),
-    ),
-    breaking(
-        "available.transactions-path-empty",
-        "transactions.available/aliases-agree",
+        aliases=put(SOUND.aliases, transactions=_differs("path", slice(None, -1)))),
+    breaking("available.transactions-path-empty", "transactions.available/aliases-agree",
         "/accounts/{}/transactions shows no transactions",
-        aliases=put(SOUND.aliases, transactions=_differs("path", slice(0))),
-    ),
+        aliases=put(SOUND.aliases, transactions=_differs("path", slice(0)))),
 )
+# fmt: on
 
 
+# fmt: off
 _CLAUSES: tuple[tuple[str, Missing, Json, Json], ...] = (
-    (
-        "trusted-beneficiaries",
-        "trustedBeneficiaries",
-        {"beneficiaries": []},
-        {"beneficiaries": [{"name": "Zoé Exemple"}]},
-    ),
+    ("trusted-beneficiaries", "trustedBeneficiaries", {"beneficiaries": []},
+     {"beneficiaries": [{"name": "Zoé Exemple"}]}),
     ("end-user-identity", "endUserIdentity", {}, {"name": "Zoé Exemple"}),
 )
+# fmt: on
 
 
 def _answers(method: Missing, when: bool, body: Json) -> Table[Missing, Unavailable]:
@@ -211,38 +182,24 @@ def as_text(answer: Answer) -> Answer:
     return replace(answer, media="text/plain; charset=utf-8")
 
 
+# fmt: off
 FORM = (
-    *(
-        breaking(
-            f"form.{operation}-cut-off",
-            "well-formed/json",
-            f"{operation}: the answer lacks its last brace",
-            respond=_accepted(operation, cut_off),
-        )
-        for operation in OPERATIONS
-    ),
-    *(
-        breaking(
-            f"form.transactions-later-page-{name}",
-            f"well-formed/{facet}",
-            f"transactions: every page after the first {says}",
-            respond=answering(_is_later_page, altered),
-        )
-        for name, facet, says, altered in (
-            ("cut-off", "json", "lacks its last brace", cut_off),
-            ("as-text", "media-type", "is declared as text/plain", as_text),
-        )
-    ),
-    *(
-        breaking(
-            f"form.{operation}-as-text",
-            "well-formed/media-type",
-            f"{operation}: the answer is JSON but declared as text/plain",
-            respond=_accepted(operation, as_text),
-        )
-        for operation in OPERATIONS
-    ),
+    *(breaking(f"form.{operation}-cut-off", "well-formed/json",
+          f"{operation}: the answer lacks its last brace", respond=_accepted(operation, cut_off))
+      for operation in OPERATIONS),
+    *(breaking(f"form.transactions-later-page-{name}", f"well-formed/{facet}",
+          f"transactions: every page after the first {says}",
+          respond=answering(_is_later_page, altered))
+      for name, facet, says, altered in (
+          ("cut-off", "json", "lacks its last brace", cut_off),
+          ("as-text", "media-type", "is declared as text/plain", as_text),
+      )),
+    *(breaking(f"form.{operation}-as-text", "well-formed/media-type",
+          f"{operation}: the answer is JSON but declared as text/plain",
+          respond=_accepted(operation, as_text))
+      for operation in OPERATIONS),
 )
+# fmt: on
 
 
 def elsewhere(_base: str) -> str:
@@ -281,3 +238,207 @@ LINKS = tuple(
     )
     for place, name, base in _LEAVING
 )
+
+
+#: Alters an accepted answer, given the customer's earlier calls.
+_Recall: TypeAlias = Callable[[Sequence[Request], Request, Answer], Answer]
+_Row: TypeAlias = Mapping[str, Json]
+_DAY = timedelta(days=1)
+
+
+def _recalling(altered: _Recall) -> Change:
+    """Alter accepted answers with access to the customer's earlier calls."""
+
+    def change(bank: Policies) -> Policies:
+        past: dict[str, list[Request]] = {}
+
+        def respond(request: Request, answer: Answer) -> Answer:
+            before = past.setdefault(request.customer, [])
+            accepted = answer.status < 300  # noqa: PLR2004
+            altered_answer = altered(before, request, answer) if accepted else answer
+            if accepted or request.operation != "consents":
+                before.append(request)
+            return altered_answer
+
+        return replace(bank, respond=respond)
+
+    return change
+
+
+def _rows(operation: Operation, answer: Answer) -> list[_Row]:
+    """Return the list in an answer; its member is named after the operation."""
+    body = cast("Mapping[str, Json]", answer.body)
+    return list(cast("Sequence[_Row]", body[operation]))
+
+
+def _showing(operation: Operation, answer: Answer, rows: Sequence[_Row]) -> Answer:
+    return replace(answer, body={**cast("Mapping[str, Json]", answer.body), operation: rows})
+
+
+def _repeats(before: Sequence[Request], request: Request) -> bool:
+    """Whether nothing but pages of the same list were requested since the same request."""
+    for former in reversed(before):
+        if (former.path, _without_page(former.query)) != (
+            request.path,
+            _without_page(request.query),
+        ):
+            return False
+        if former.query == request.query:
+            return True
+    return False
+
+
+def _without_page(query: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: value for name, value in query.items() if name != "page"}
+
+
+def _again(operation: Operation, altered: Callable[[_Row], _Row | None]) -> Change:
+    """Alter the last row if the same request is repeated."""
+
+    def recall(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
+        if request.operation != operation or not _repeats(before, request):
+            return answer
+        rows = _rows(operation, answer)
+        if not rows:
+            return answer
+        *kept, row = rows
+        changed = altered(row)
+        return _showing(operation, answer, [*kept, changed] if changed else kept)
+
+    return _recalling(recall)
+
+
+def _gone(_row: _Row) -> None:
+    """Omit the row."""
+
+
+def _named_once(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
+    """Omit the customer's name if the list is requested twice in a row."""
+    if request.operation != "accounts" or not before or before[-1].operation != "accounts":
+        return answer
+    body = cast("Mapping[str, Json]", answer.body)
+    return replace(answer, body={name: it for name, it in body.items() if name != "PsuIdentity"})
+
+
+def _read(before: Sequence[Request], operation: Operation) -> int:
+    return sum(call.operation == operation for call in before)
+
+
+def _a_cent_less(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
+    """Subtract a cent from the balances for every reading of transactions."""
+    cents = _read(before, "transactions")
+    if request.operation != "balances" or not cents:
+        return answer
+    rows = _rows("balances", answer)
+    return _showing("balances", answer, [{**row, "amount": f"-0.{cents:02d}"} for row in rows])
+
+
+def _fee(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
+    """Book a fee for every reading of balances."""
+    fees = _read(before, "balances")
+    if request.operation != "transactions":
+        return answer
+    rows = _rows("transactions", answer)
+    fee_rows = [{**rows[0], "id": f"FEE{n}", "label": "FRAIS"} for n in range(fees if rows else 0)]
+    return _showing("transactions", answer, [*fee_rows, *rows])
+
+
+def _consented(before: Sequence[Request]) -> int:
+    """Return the number of accounts in the last consent."""
+    bodies = [call.body for call in before if call.operation == "consents"]
+    return len(json.loads(bodies[-1])["accounts"]) if bodies else 0
+
+
+def _one_fewer(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
+    """Omit the last transaction while the consent names two accounts or more."""
+    if request.operation != "transactions" or _consented(before) < 2:  # noqa: PLR2004
+        return answer
+    return _showing("transactions", answer, _rows("transactions", answer)[:-1])
+
+
+def _nameless(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
+    """Name the customer only while the consent names a single account."""
+    if request.operation != "accounts" or _consented(before) < 2:  # noqa: PLR2004
+        return answer
+    body = cast("Mapping[str, Json]", answer.body)
+    return replace(answer, body={name: it for name, it in body.items() if name != "PsuIdentity"})
+
+
+def _only_consented_if_several(listing: Listing) -> Sequence[Item]:
+    consent = listing.consent or frozenset()
+    return [item for item in listing.items if len(consent) < 2 or item.key in consent]  # noqa: PLR2004
+
+
+def _from_anywhere(_first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    return None, last
+
+
+def _to_anywhere(first: date | None, _last: date | None) -> tuple[date | None, date | None]:
+    return first, None
+
+
+def _two_days_late(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    return first and first + 2 * _DAY, last
+
+
+def _two_days_less(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    return first, last and last - 2 * _DAY
+
+
+def _between(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    return first and first + _DAY, last and last - _DAY
+
+
+def _open_ends(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    """Exclude the last day, and the first day if no last day is given."""
+    return (first if last or not first else first + _DAY), last and last - _DAY
+
+
+def _without_range(query: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: value for name, value in query.items() if name not in ("dateFrom", "dateTo")}
+
+
+def _first_day_alone(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    return first, None if first else last
+
+
+# fmt: off
+CONSISTENT = (
+    breaking("consistent.second-lacks-the-last", "consistent/same-twice",
+        "a repeated request for transactions lacks the last one", _again("transactions", _gone)),
+    breaking("consistent.second-has-another-amount", "consistent/same-twice",
+        "a repeated request for balances ends with another amount",
+        _again("balances", lambda row: {**row, "amount": "0.00"})),
+    breaking("consistent.second-does-not-name", "consistent/same-twice",
+        "a repeated request for the list no longer names the customer", _recalling(_named_once)),
+    breaking("consistent.reading-takes-a-cent", "consistent/unchanged-by-reading",
+        "reading transactions changes the balances", _recalling(_a_cent_less)),
+    breaking("consistent.reading-books-a-fee", "consistent/unchanged-by-reading",
+        "reading balances books a transaction", _recalling(_fee)),
+    breaking("consistent.range-from-anywhere", "consistent/shorter-range",
+        "the first day of a range is ignored", period=_from_anywhere),
+    breaking("consistent.range-to-anywhere", "consistent/shorter-range",
+        "the last day of a range is ignored", period=_to_anywhere),
+    breaking("consistent.range-two-days-late", "consistent/shorter-range",
+        "a range begins two days late", period=_two_days_late),
+    breaking("consistent.range-two-days-less", "consistent/shorter-range",
+        "a range ends two days early", period=_two_days_less),
+    breaking("consistent.pages-without-range", "consistent/shorter-range",
+        "the link to the next page has no range", carried=_without_range),
+    breaking("consistent.range-of-one-end", "consistent/shorter-range",
+        "the last day of a range is ignored beside a first one", period=_first_day_alone),
+    breaking("consistent.range-without-its-edges", "consistent/meeting-ranges",
+        "the first and the last day of a range are excluded", period=_between),
+    breaking("consistent.range-without-open-edges", "consistent/meeting-ranges",
+        "the last day of a range is excluded, and the first day of a range without a last day",
+        period=_open_ends),
+    breaking("consistent.list-of-several", "consistent/smaller-consent",
+        "with a consent to several accounts the others are not listed",
+        listed=_only_consented_if_several),
+    breaking("consistent.one-transaction-fewer", "consistent/smaller-consent",
+        "with a consent to several accounts the last transaction is missing",
+        _recalling(_one_fewer)),
+    breaking("consistent.named-for-one-account", "consistent/smaller-consent",
+        "the customer is named only with a consent to a single account", _recalling(_nameless)),
+)
+# fmt: on

@@ -94,10 +94,6 @@ def _is_consent(request: Request, answer: Answer) -> bool:
     return request.operation == "consents" and answer.status == 201  # noqa: PLR2004
 
 
-def _no_body(answer: Answer) -> Answer:
-    return replace(answer, body=b"")
-
-
 def _as_html(answer: Answer) -> Answer:
     page = b"<!doctype html><title>No</title><p>Something is not right."
     return replace(answer, body=page, media="text/html; charset=utf-8")
@@ -106,10 +102,6 @@ def _as_html(answer: Answer) -> Answer:
 def _with_headers(answer: Answer) -> Answer:
     headers = (("X-Request-Id", "0f3c"), ("Cache-Control", "no-store"))
     return replace(answer, headers=(*answer.headers, *headers))
-
-
-def _as_hal(answer: Answer) -> Answer:
-    return replace(answer, media="application/hal+json;charset=utf-8")
 
 
 def _oldest_first(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
@@ -136,10 +128,6 @@ def _consented_cards_only(listing: Listing) -> Sequence[Item]:
 
 def _never(_now: datetime) -> bool:
     return False
-
-
-def _relative(_base: str) -> str:
-    return ""
 
 
 def _adds_up(former: frozenset[str] | None, new: frozenset[str]) -> frozenset[str]:
@@ -231,187 +219,95 @@ def _linked(base: Callable[[str], str]) -> Change:
     return lambda bank: replace(bank, links=put(bank.links, **dict.fromkeys(bank.links, base)))
 
 
+# fmt: off
 NEUTRAL_ANSWERS = (
-    neutral(
-        "more-fields",
-        "every object in answers, except links, has further members",
-        respond=answering(_always, _with_more),
-    ),
-    neutral(
-        "more-headers",
-        "every answer has further headers",
-        respond=answering(_always, _with_headers),
-    ),
-    neutral(
-        "404-outside-consent",
-        "items outside the consent are not found (404)",
-        _refused(scope=404, ineligible=404),
-    ),
-    neutral(
-        "422-for-the-unreadable", "malformed requests are answered with 422", _unreadable_is(422)
-    ),
+    neutral("more-fields", "every object in answers, except links, has further members",
+        respond=answering(_always, _with_more)),
+    neutral("more-headers", "every answer has further headers",
+        respond=answering(_always, _with_headers)),
+    neutral("404-outside-consent", "items outside the consent are not found (404)",
+        _refused(scope=404, ineligible=404)),
+    neutral("422-for-the-unreadable", "malformed requests are answered with 422",
+        _unreadable_is(422)),
     neutral("403-for-the-quota", "the fifth access is answered with 403", _refused(quota=403)),
-    neutral(
-        "unknown-is-forbidden",
+    neutral("unknown-is-forbidden",
         "accounts that do not exist are refused like other customers' accounts",
-        _refused(unknown=403),
-    ),
-    neutral(
-        "not-offered-404",
-        "operations that are not offered are answered with 404",
-        _not_offered(404),
-    ),
-    neutral(
-        "not-offered-501",
-        "operations that are not offered are answered with 501",
-        _not_offered(501),
-    ),
-    neutral(
-        "not-offered-403",
-        "operations that are not offered are answered with 403",
-        _not_offered(403),
-    ),
-    neutral(
-        "not-offered-204",
+        _refused(unknown=403)),
+    neutral("not-offered-404", "operations that are not offered are answered with 404",
+        _not_offered(404)),
+    neutral("not-offered-501", "operations that are not offered are answered with 501",
+        _not_offered(501)),
+    neutral("not-offered-403", "operations that are not offered are answered with 403",
+        _not_offered(403)),
+    neutral("not-offered-204",
         "operations that are not offered are answered with 204 and no content",
         _not_offered(204),
         leaves="trusted-beneficiaries/refused-without-consent"
-        " trusted-beneficiaries/refused-with-consent"
-        " end-user-identity/refused-without-consent end-user-identity/refused-with-consent",
-    ),
-    neutral(
-        "identity-empty-before",
-        "before a consent, the identity is an empty list",
-        identity=_identity_as_list,
-    ),
-    neutral(
-        "cards-of-digits",
-        "cards are identified by 16 digits that begin with 9 and pass Luhn",
-        mint=put(SOUND.mint, card=_digits),
-    ),
-    neutral(
-        "cards-without-a-check-digit",
+               " trusted-beneficiaries/refused-with-consent"
+               " end-user-identity/refused-without-consent end-user-identity/refused-with-consent"),
+    neutral("identity-empty-before", "before a consent, the identity is an empty list",
+        identity=_identity_as_list),
+    neutral("cards-of-digits", "cards are identified by 16 digits that begin with 9 and pass Luhn",
+        mint=put(SOUND.mint, card=_digits)),
+    neutral("cards-without-a-check-digit",
         "cards are identified by 16 digits of a payment network that fail Luhn",
-        mint=put(SOUND.mint, card=_without_check_digit),
-        leaves="iban/card",
-    ),
-    neutral(
-        "hal",
-        "successful answers have the media type application/hal+json with a charset",
-        respond=answering(_is_success, _as_hal),
-    ),
-    neutral("relative-links", "links are relative", _linked(_relative)),
-    neutral(
-        "links-with-port",
-        "links have the port of their scheme, and their host in capitals",
-        _linked(lambda base: f"{base.upper()}:443" if base.startswith("https:") else base),
-    ),
-    neutral(
-        "links-null",
-        "links to pages that do not exist are null",
-        respond=answering(_always, _with_nulls),
-    ),
-    neutral(
-        "printed",
-        "answers have white space between members, which are in another order",
-        respond=answering(_always, _printed),
-    ),
-    neutral(
-        "media-in-capitals",
-        "media types and the names of headers are in capitals",
-        respond=answering(_always, _in_capitals),
-    ),
-    neutral(
-        "empty-204",
-        "a page without items is answered with 204 and no body",
-        respond=answering(_is_empty_list, lambda answer: replace(answer, status=204, body=b"")),
-    ),
-    neutral(
-        "45-days",
-        "the history is 45 days long",
-        depth=replace(NINETY_DAYS, too_old=limited_to(45)(NINETY_DAYS.too_old)),
-    ),
+        mint=put(SOUND.mint, card=_without_check_digit), leaves="iban/card"),
+    neutral("hal", "successful answers have the media type application/hal+json with a charset",
+        respond=answering(_is_success,
+                    lambda answer: replace(answer, media="application/hal+json;charset=utf-8"))),
+    neutral("relative-links", "links are relative", _linked(lambda _base: "")),
+    neutral("links-with-port", "links have the port of their scheme, and their host in capitals",
+        _linked(lambda base: f"{base.upper()}:443" if base.startswith("https:") else base)),
+    neutral("links-null", "links to pages that do not exist are null",
+        respond=answering(_always, _with_nulls)),
+    neutral("printed", "answers have white space between members, which are in another order",
+        respond=answering(_always, _printed)),
+    neutral("media-in-capitals", "media types and the names of headers are in capitals",
+        respond=answering(_always, _in_capitals)),
+    neutral("empty-204", "a page without items is answered with 204 and no body",
+        respond=answering(_is_empty_list, lambda answer: replace(answer, status=204, body=b""))),
+    neutral("45-days", "the history is 45 days long",
+        depth=replace(NINETY_DAYS, too_old=limited_to(45)(NINETY_DAYS.too_old))),
     neutral("oldest-first", "transactions are listed oldest first", order=_oldest_first),
     neutral("last-opened-first", "accounts are listed in reverse order", listed=_last_first),
-    neutral(
-        "consented-listed", "with a consent only what it names is listed", listed=_consented_only
-    ),
-    neutral(
-        "consented-cards-listed",
+    neutral("consented-listed", "with a consent only what it names is listed",
+        listed=_consented_only),
+    neutral("consented-cards-listed",
         "with a consent only the cards that it names are listed, and all accounts",
-        listed=_consented_cards_only,
-    ),
-    neutral(
-        "consented-listed-adding-up",
+        listed=_consented_cards_only),
+    neutral("consented-listed-adding-up",
         "only what any consent named is listed, once there is one",
-        listed=_consented_only,
-        renew=_adds_up,
-    ),
+        listed=_consented_only, renew=_adds_up),
     neutral("consents-add-up", "a consent adds to the former one", renew=_adds_up),
-    neutral(
-        "empty-last-page",
-        "a last page that is full is followed by an empty one",
-        lambda bank: replace(
-            bank,
-            pages=put(bank.pages, accounts=_one_page_more(5), transactions=_one_page_more(15)),
-        ),
-    ),
-    neutral(
-        "consents-are-cut",
+    neutral("empty-last-page", "a last page that is full is followed by an empty one",
+        lambda bank: replace(bank, pages=put(bank.pages, accounts=_one_page_more(5),
+                                             transactions=_one_page_more(15)))),
+    neutral("consents-are-cut",
         "a consent is accepted whatever it names, and grants what can be granted",
-        granted=_what_it_can,
-    ),
-    neutral(
-        "extended-is-ignored",
+        granted=_what_it_can),
+    neutral("extended-is-ignored",
         "the extended history mode is ignored and returns the usual 90 days",
-        extended=NINETY_DAYS,
-    ),
+        extended=NINETY_DAYS),
     neutral("no-maintenance", "the bank stays open on Sundays", closed=_never),
-    neutral(
-        "consents-200",
-        "a consent is answered with 200",
-        respond=answering(_is_consent, lambda answer: replace(answer, status=200)),
-    ),
-    neutral(
-        "consents-204",
-        "a consent is answered with 204 and no body",
-        respond=answering(_is_consent, lambda answer: replace(answer, status=204, body=b"")),
-    ),
-    neutral(
-        "edge-day-excluded",
-        "a card last used exactly two months ago is not listed",
-        lambda bank: replace(
-            bank,
-            eligible=put(bank.eligible, card=_EDGE_EXCLUDED),
-            grantable=put(bank.grantable, card=_EDGE_EXCLUDED),
-        ),
-    ),
-    neutral(
-        "refused-calls-count",
-        "refused accesses count towards the quota",
-        lambda bank: replace(
-            bank,
-            quota=put(
-                bank.quota, **dict.fromkeys(OPERATIONS, (replace(BATCH, charges_refused=True),))
-            ),
-        ),
-    ),
-    neutral(
-        "first-day-excluded",
-        "the requested first day is excluded from the range",
-        period=_first_day_excluded,
-    ),
-    neutral(
-        "last-day-excluded",
-        "the requested last day is excluded from the range",
-        period=_last_day_excluded,
-    ),
+    neutral("consents-200", "a consent is answered with 200",
+        respond=answering(_is_consent, lambda answer: replace(answer, status=200))),
+    neutral("consents-204", "a consent is answered with 204 and no body",
+        respond=answering(_is_consent, lambda answer: replace(answer, status=204, body=b""))),
+    neutral("edge-day-excluded", "a card last used exactly two months ago is not listed",
+        lambda bank: replace(bank, eligible=put(bank.eligible, card=_EDGE_EXCLUDED),
+                             grantable=put(bank.grantable, card=_EDGE_EXCLUDED))),
+    neutral("refused-calls-count", "refused accesses count towards the quota",
+        lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(
+            OPERATIONS, (replace(BATCH, charges_refused=True),))))),
+    neutral("first-day-excluded", "the requested first day is excluded from the range",
+        period=_first_day_excluded),
+    neutral("last-day-excluded", "the requested last day is excluded from the range",
+        period=_last_day_excluded),
     neutral("numbered-answers", "every answer has a unique number", _numbered),
-    neutral(
-        "lists-in-any-order",
-        "every second answer has its lists in reverse order",
-        _turned_around,
-    ),
-    neutral("errors-empty", "refusals have no body", respond=answering(_is_error, _no_body)),
+    neutral("lists-in-any-order", "every second answer has its lists in reverse order",
+        _turned_around),
+    neutral("errors-empty", "refusals have no body",
+        respond=answering(_is_error, lambda answer: replace(answer, body=b""))),
     neutral("errors-html", "refusals are HTML", respond=answering(_is_error, _as_html)),
 )
+# fmt: on

@@ -2,15 +2,11 @@
 
 from assay.sandbox.mutants.calendar import CLOSING_FAULTS
 from assay.sandbox.mutants.mutant import Mutant
-from assay.sandbox.mutants.payments.available import AVAILABLE_FAULTS
-from assay.sandbox.mutants.payments.execution import EXECUTION_FAULTS
-from assay.sandbox.mutants.payments.fields import FIELD_FAULTS
-from assay.sandbox.mutants.payments.lifecycle import LIFECYCLE_FAULTS
+from assay.sandbox.mutants.payments.execution import EXECUTION_FAULTS, LIFECYCLE_FAULTS
+from assay.sandbox.mutants.payments.fields import AVAILABLE_FAULTS, FIELD_FAULTS
 from assay.sandbox.mutants.payments.neutral import PIS_NEUTRAL
-from assay.sandbox.mutants.payments.rules import RULE_FAULTS
-from assay.sandbox.mutants.payments.scope import SCOPE_FAULTS
-from assay.sandbox.mutants.payments.screens import SCREEN_FAULTS
-from assay.sandbox.mutants.payments.signing import SIGNING_FAULTS
+from assay.sandbox.mutants.payments.rules import RULE_FAULTS, SCOPE_FAULTS
+from assay.sandbox.mutants.payments.screens import SCREEN_FAULTS, SIGNING_FAULTS
 
 __all__ = ["PIS_MUTANTS", "PIS_NEUTRAL"]
 

@@ -1,4 +1,7 @@
-"""Mutants of execution: what is carried out differs from what was asked for and answered."""
+"""Mutants of modification, cancellation and execution.
+
+What is carried out differs from what was asked for, changed and answered.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,9 +22,153 @@ from assay.sandbox.payments.terms import (
 )
 from assay.sandbox.policies import put
 
-__all__ = ["EXECUTION_FAULTS"]
+__all__ = ["EXECUTION_FAULTS", "LIFECYCLE_FAULTS"]
 
 _SOUND = SOUND_PAYMENTS
+_AT_ONCE: tuple[PaymentType, ...] = ("immediate", "instant")
+_WAITING: tuple[Status, ...] = ("pending", "received")
+#: The parties that can cancel, and their names in sentences.
+_BY = {"tpp": "TPP", "customer": "customer"}
+
+
+def _also(status: Status, type: PaymentType) -> Callable[[Payment], bool]:
+    """Also allow changes of payments with this status and type."""
+    return allowing(
+        lambda payment: (payment.terms.type, payment.status) == (type, status), _SOUND.modifiable
+    )
+
+
+def _unchangeable(_payment: Payment) -> bool:
+    return False
+
+
+def _keeps_nothing(former: Terms, _new: Terms) -> Terms:
+    return former
+
+
+def _keeps_amount(former: Terms, new: Terms) -> Terms:
+    return replace(new, amount=former.amount)
+
+
+def _keeps_creditor(former: Terms, new: Terms) -> Terms:
+    return replace(new, creditor=former.creditor)
+
+
+def _keeps_day(former: Terms, new: Terms) -> Terms:
+    return replace(new, day=former.day)
+
+
+def _as_created(payment: Payment) -> Terms:
+    return payment.original
+
+
+def _as_signed(payment: Payment) -> Terms:
+    shown = payment.signing.shown if payment.signing else None
+    return shown or payment.terms
+
+
+def _former_amount(payment: Payment) -> Terms:
+    return replace(payment.terms, amount=payment.original.amount)
+
+
+def _former_creditor(payment: Payment) -> Terms:
+    return replace(payment.terms, creditor=payment.original.creditor)
+
+
+def _former_day(payment: Payment) -> Terms:
+    return replace(payment.terms, day=payment.original.day)
+
+
+def _cancelled(by: str) -> Callable[[Payment], bool]:
+    return lambda payment: payment.status == "cancelled" and payment.cancelled_by == by
+
+
+def _executes_cancelled(by: str) -> Callable[[Payment], bool]:
+    return allowing(_cancelled(by), _SOUND.executable)
+
+
+def _cancelled_once(payment: Payment) -> Status:
+    return "cancelled" if payment.cancelled_by else payment.status
+
+
+def _hides_cancelled(by: str, shown_as: Status) -> Callable[[Payment], Status]:
+    return only_when(_cancelled(by), lambda _: shown_as, _SOUND.shown)
+
+
+#: Part of an accepted modification that is ignored, in reading and in execution.
+_KEEPS = (
+    ("everything", _keeps_nothing),
+    ("amount", _keeps_amount),
+    ("creditor", _keeps_creditor),
+    ("day", _keeps_day),
+)
+#: Former terms that are shown, or executed, instead of the modified ones.
+_FORMER = (
+    ("as-created", "its original terms", _as_created),
+    ("former-amount", "its former amount", _former_amount),
+    ("former-creditor", "its former creditor", _former_creditor),
+    ("former-day", "its former day", _former_day),
+)
+
+_CARRIED = "modify.deferred-only/carried-out-as-changed"
+#: What is wrong with the execution of a modified payment, beside that it is not as modified.
+_WRONGLY: Mapping[str, str] = {
+    "everything": "execution/as-asked execution/not-early",
+    "amount": "execution/as-asked",
+    "creditor": "execution/as-asked",
+    "day": "execution/not-early",
+    "as-created": "execution/as-asked execution/not-early",
+    "former-amount": "execution/as-asked",
+    "former-creditor": "execution/as-asked",
+    "former-day": "execution/not-early",
+    "as-signed": "execution/as-asked execution/not-early",
+}
+
+# fmt: off
+LIFECYCLE_FAULTS = (
+    breaking_pis("modify.never", "modify.deferred-only/deferred-accepted",
+        "no payment can be modified", modifiable=_unchangeable),
+    *(breaking_pis(f"modify.{kind}", f"modify.deferred-only/{kind}-refused",
+          f"an {kind} payment can be modified", modifiable=_also("received", kind))
+      for kind in _AT_ONCE),
+    breaking_pis("modify.executed", "modify.deferred-only/done-refused",
+        "a deferred payment can be modified after it was executed",
+        modifiable=_also("executed", "deferred")),
+    breaking_pis("modify.immediate-executed", "modify.deferred-only/done-refused",
+        "an immediate payment can be modified after it was executed",
+        modifiable=_also("executed", "immediate")),
+    *(breaking_pis(f"modify.keeps-{what}",
+          f"modify.deferred-only/persists {_CARRIED} {_WRONGLY[what]}",
+          f"a modification is accepted but does not change {what}", modified=modified)
+      for what, modified in _KEEPS),
+    *(breaking_pis(f"modify.shows-{what}", "modify.deferred-only/persists",
+          f"a modified payment is shown with {says}, but executed as modified", shows=shows)
+      for what, says, shows in _FORMER),
+    *(breaking_pis(f"modify.executes-{what}", f"{_CARRIED} {_WRONGLY[what]}",
+          f"a modified payment is executed with {says}", executed=executed)
+      for what, says, executed in (
+          *_FORMER,
+          ("as-signed", "the terms that were signed", _as_signed),
+      )),
+    breaking_pis("cancel.refused", "cancel/accepted",
+        "a deferred payment cannot be cancelled", cancellable=_unchangeable),
+    *(breaking_pis(f"cancel.executed-{by}", f"cancel/by-{by}-never-done execution/cancelled-undone",
+          f"a payment cancelled by the {_BY[by]} is executed on its day",
+          executable=_executes_cancelled(by))
+      for by in ("tpp", "customer")),
+    *(breaking_pis(f"cancel.executed-in-silence-{by}",
+          f"cancel/by-{by}-never-done execution/cancelled-undone",
+          f"a payment cancelled by the {_BY[by]} is executed, but still shown as cancelled",
+          executable=_executes_cancelled(by), shown=_cancelled_once)
+      for by in ("tpp", "customer")),
+    *(breaking_pis(f"cancel.{by}-not-shown-{status}", f"cancel/by-{by}-shown",
+          f"a payment cancelled by the {_BY[by]} is shown as {status}",
+          shown=_hides_cancelled(by, status))
+      for by in ("tpp", "customer") for status in _WAITING),
+)
+# fmt: on
+
+
 _DAY = timedelta(days=1)
 _LATER: tuple[PaymentType, ...] = ("deferred", "instant")
 _TYPES: tuple[PaymentType, ...] = ("immediate", *_LATER)
@@ -166,139 +313,63 @@ def _repeats(reason: Reason) -> bool:
     return reason == "duplicate"
 
 
+# fmt: off
 EXECUTION_FAULTS = (
-    breaking_pis(
-        "execution.no-immediate",
-        "execution/main-flow",
-        "signed immediate payments are never executed",
-        executable=_never("immediate"),
-    ),
-    breaking_pis(
-        "execution.no-link",
-        "execution/main-flow",
-        "the answer to a new payment request has no link to sign it",
-        respond=_without("links"),
-    ),
-    breaking_pis(
-        "execution.no-id",
-        "execution/main-flow",
+    breaking_pis("execution.no-immediate", "execution/main-flow",
+        "signed immediate payments are never executed", executable=_never("immediate")),
+    breaking_pis("execution.no-link", "execution/main-flow",
+        "the answer to a new payment request has no link to sign it", respond=_without("links")),
+    breaking_pis("execution.no-id", "execution/main-flow",
         "the answer to a new payment request does not identify it",
-        respond=_without("paymentRequestResourceId"),
-    ),
-    *(
-        breaking_pis(
-            f"execution.{kind}-without-{what}",
-            f"execution/{kind}-carried-out",
-            f"the answer to a new {kind} payment has no {what}",
-            created=_lacking(kind, member),
-        )
-        for kind in _LATER
-        for what, member in (("id", "paymentRequestResourceId"), ("link", "links"))
-    ),
-    *(
-        breaking_pis(
-            f"execution.no-{each}",
-            f"execution/{each}-carried-out",
-            f"signed {each} payments are never executed",
-            executable=_never(each),
-        )
-        for each in _LATER
-    ),
-    *(
-        breaking_pis(
-            f"execution.{each}-twice",
-            "execution/once",
-            f"{each} payments are executed twice",
-            times=_twice(each),
-        )
-        for each in _TYPES
-    ),
-    *(
-        breaking_pis(
-            f"execution.{name}",
-            "execution/as-asked",
-            f"a payment, but for CASH and modified ones, is executed {says}",
-            executed=only_when(_unmodified_and_usual, wrong, _SOUND.executed),
-        )
-        for name, says, wrong in (
-            ("with-fee", "with one euro more", _with_fee),
-            ("to-itself", "to the account that pays", _to_itself),
-        )
-    ),
-    breaking_pis(
-        "execution.a-day-early",
-        "execution/not-early",
-        "unmodified deferred payments are executed a day before their day",
-        due=_moved(-1),
-    ),
-    breaking_pis(
-        "execution.at-signing",
-        "execution/not-early",
-        "unmodified deferred payments are executed when they are signed",
-        due=_at_signing,
-    ),
-    breaking_pis(
-        "execution.a-day-late",
-        "execution/not-late",
-        "unmodified deferred payments are executed a day after their day",
-        due=_moved(1),
-    ),
-    breaking_pis(
-        "execution.refused-executed",
-        "execution/refused-undone",
+        respond=_without("paymentRequestResourceId")),
+    *(breaking_pis(f"execution.{kind}-without-{what}", f"execution/{kind}-carried-out",
+          f"the answer to a new {kind} payment has no {what}", created=_lacking(kind, member))
+      for kind in _LATER
+      for what, member in (("id", "paymentRequestResourceId"), ("link", "links"))),
+    *(breaking_pis(f"execution.no-{each}", f"execution/{each}-carried-out",
+          f"signed {each} payments are never executed", executable=_never(each))
+      for each in _LATER),
+    *(breaking_pis(f"execution.{each}-twice", "execution/once",
+          f"{each} payments are executed twice", times=_twice(each))
+      for each in _TYPES),
+    *(breaking_pis(f"execution.{name}", "execution/as-asked",
+          f"a payment, but for CASH and modified ones, is executed {says}",
+          executed=only_when(_unmodified_and_usual, wrong, _SOUND.executed))
+      for name, says, wrong in (
+          ("with-fee", "with one euro more", _with_fee),
+          ("to-itself", "to the account that pays", _to_itself),
+      )),
+    breaking_pis("execution.a-day-early", "execution/not-early",
+        "unmodified deferred payments are executed a day before their day", due=_moved(-1)),
+    breaking_pis("execution.at-signing", "execution/not-early",
+        "unmodified deferred payments are executed when they are signed", due=_at_signing),
+    breaking_pis("execution.a-day-late", "execution/not-late",
+        "unmodified deferred payments are executed a day after their day", due=_moved(1)),
+    breaking_pis("execution.refused-executed", "execution/refused-undone",
         "a request that shares the charges is refused, and executed all the same",
-        fields=put(FIELDS, chargeBearer=_bearer),
-        executable=allowing(_shares, _SOUND.executable),
-        respond=_refusing_executed,
-    ),
-    breaking_pis(
-        "execution.repeat-executed",
-        "execution/repeat-undone duplicate/repeat-refused",
-        "a repeat is shown as rejected, and executed all the same",
-        executes_rejected=_repeats,
-    ),
-    breaking_pis(
-        "execution.again-in-two-days",
-        "execution/once",
+        fields=put(FIELDS, chargeBearer=_bearer), executable=allowing(_shares, _SOUND.executable),
+        respond=_refusing_executed),
+    breaking_pis("execution.repeat-executed", "execution/repeat-undone duplicate/repeat-refused",
+        "a repeat is shown as rejected, and executed all the same", executes_rejected=_repeats),
+    breaking_pis("execution.again-in-two-days", "execution/once",
         "deferred payments are executed a second time two days later, as of the same day",
-        again=_two_days_later,
-    ),
-    breaking_pis(
-        "execution.repeat-reopened",
-        "execution/repeat-undone",
-        "a repeat that was rejected can be signed again, and is then executed",
-        reopens=_rejected,
-    ),
-    breaking_pis(
-        "execution.refused-open",
-        "execution/refused-undone",
+        again=_two_days_later),
+    breaking_pis("execution.repeat-reopened", "execution/repeat-undone",
+        "a repeat that was rejected can be signed again, and is then executed", reopens=_rejected),
+    breaking_pis("execution.refused-open", "execution/refused-undone",
         "a request that shares the charges is refused, and can be read and is open",
-        fields=put(FIELDS, chargeBearer=_bearer),
-        shown=_shares_expired,
-        respond=_open_in_deed,
-    ),
-    breaking_pis(
-        "execution.refused-change-stored",
+        fields=put(FIELDS, chargeBearer=_bearer), shown=_shares_expired, respond=_open_in_deed),
+    breaking_pis("execution.refused-change-stored",
         "execution/refused-change-undone execution/as-asked",
-        "a modification of an immediate payment is refused, and executed",
-        after_refusal=_stored,
-    ),
-    breaking_pis(
-        "execution.refused-change-shown",
-        "execution/refused-change-undone",
+        "a modification of an immediate payment is refused, and executed", after_refusal=_stored),
+    breaking_pis("execution.refused-change-shown", "execution/refused-change-undone",
         "a modification of an executed payment is refused, and shown",
-        after_refusal=_stored_when_done,
-    ),
-    breaking_pis(
-        "execution.shown-too-soon",
-        "execution/shown-as-it-is",
+        after_refusal=_stored_when_done),
+    breaking_pis("execution.shown-too-soon", "execution/shown-as-it-is",
         "a deferred payment is shown as executed once it is signed",
-        shown=_shown("pending", "deferred", "executed"),
-    ),
-    breaking_pis(
-        "execution.shown-as-pending",
-        "execution/shown-as-it-is",
+        shown=_shown("pending", "deferred", "executed")),
+    breaking_pis("execution.shown-as-pending", "execution/shown-as-it-is",
         "a deferred payment that was executed is shown as pending for good",
-        shown=_shown("executed", "deferred", "pending"),
-    ),
+        shown=_shown("executed", "deferred", "pending")),
 )
+# fmt: on

@@ -53,10 +53,6 @@ def _cancelled_as_rejected(payment: Payment) -> Status:
     return "rejected" if payment.status == "cancelled" else payment.status
 
 
-def _ignored(_value: object) -> None:
-    return None
-
-
 #: What has no control where the amount of an unsigned payment cannot be modified.
 _NO_CHANGE = (
     "payments.modify/answers payments.modify/survives-malformed payments.modify/refuses-malformed"
@@ -83,57 +79,33 @@ _PHASES: tuple[tuple[str, Status], ...] = (
     ("after-signing", "pending"),
 )
 
+# fmt: off
 #: The neutral variants of what happens to a payment after it was created.
 LIFECYCLE_NEUTRAL: tuple[Neutral, ...] = (
-    neutral_pis(
-        "cancelled-modifiable",
-        "A cancelled payment can be modified, and stays cancelled.",
-        modifiable=allowing(_deferred_and_cancelled, SOUND_PAYMENTS.modifiable),
-    ),
-    neutral_pis(
-        "cancelled-is-rejected",
-        "A cancelled payment is shown as rejected.",
-        shown=_cancelled_as_rejected,
-    ),
-    neutral_pis(
-        "currency-ignored",
+    neutral_pis("cancelled-modifiable", "A cancelled payment can be modified, and stays cancelled.",
+        modifiable=allowing(_deferred_and_cancelled, SOUND_PAYMENTS.modifiable)),
+    neutral_pis("cancelled-is-rejected", "A cancelled payment is shown as rejected.",
+        shown=_cancelled_as_rejected),
+    neutral_pis("currency-ignored",
         "A modification may name the currency, and stays in euro whatever it says.",
-        changeable=(*MODIFIABLE, "currency"),
-        changes=put(FIELDS, currency=_ignored),
-    ),
-    *(
-        neutral_pis(
-            f"{name}-modifiable",
-            f"Only the {name} of a deferred payment can be modified.",
-            changeable=(field,),
-            leaves=leaves,
-        )
-        for name, field, leaves in _MODIFIABLE_ALONE
-    ),
-    *(
-        neutral_pis(
-            f"modifiable-{when}",
-            f"A deferred payment can be modified only {when.replace('-', ' ')}.",
-            modifiable=_only_while(status, SOUND_PAYMENTS.modifiable),
-            leaves=_NO_CHANGE if status == "pending" else "",
-        )
-        for when, status in _PHASES
-    ),
-    *(
-        neutral_pis(
-            f"cancellable-{when}",
-            f"A deferred payment can be cancelled only {when.replace('-', ' ')}.",
-            cancellable=_only_while(status, SOUND_PAYMENTS.cancellable),
-            leaves=_NOT_CANCELLED if status == "received" else "",
-        )
-        for when, status in _PHASES
-    ),
-    neutral_pis(
-        "repeats-in-any-type",
-        "Payments that differ only in their type count as repeats.",
-        duplicate=replace(SOUND_PAYMENTS.duplicate, parameters=_whatever_type),
-    ),
+        changeable=(*MODIFIABLE, "currency"), changes=put(FIELDS, currency=lambda _value: None)),
+    *(neutral_pis(f"{name}-modifiable", f"Only the {name} of a deferred payment can be modified.",
+          changeable=(field,), leaves=leaves)
+      for name, field, leaves in _MODIFIABLE_ALONE),
+    *(neutral_pis(f"modifiable-{when}",
+          f"A deferred payment can be modified only {when.replace('-', ' ')}.",
+          modifiable=_only_while(status, SOUND_PAYMENTS.modifiable),
+          leaves=_NO_CHANGE if status == "pending" else "")
+      for when, status in _PHASES),
+    *(neutral_pis(f"cancellable-{when}",
+          f"A deferred payment can be cancelled only {when.replace('-', ' ')}.",
+          cancellable=_only_while(status, SOUND_PAYMENTS.cancellable),
+          leaves=_NOT_CANCELLED if status == "received" else "")
+      for when, status in _PHASES),
+    neutral_pis("repeats-in-any-type", "Payments that differ only in their type count as repeats.",
+        duplicate=replace(SOUND_PAYMENTS.duplicate, parameters=_whatever_type)),
 )
+# fmt: on
 
 
 # -- Neutral variants of how payments are read and shown: types, spellings and limits ------------
@@ -155,22 +127,6 @@ def _showing(spell: Callable[[str], str], *fields: str) -> _Respond:
         return replace(answer, body=body)
 
     return respond
-
-
-def _in_groups(text: str) -> str:
-    return " ".join(text[at : at + 4] for at in range(0, len(text), 4))
-
-
-def _hidden(text: str) -> str:
-    return f"{text[:4]}{'*' * (len(text) - 7)}{text[-3:]}"
-
-
-def _at_midnight(day: str) -> str:
-    return f"{day}T00:00:00+02:00"
-
-
-def _with_port(url: str) -> str:
-    return url.replace("https://tpp.example/", "https://TPP.example:443/")
 
 
 def _no_content(operation: PaymentOperation | None, answer: Answer) -> Answer:
@@ -206,53 +162,35 @@ def _limited(value: object) -> str | None:
     return amount
 
 
+# fmt: off
 ANSWERS_NEUTRAL: tuple[Neutral, ...] = (
-    neutral_pis(
-        "ibans-in-groups",
-        "IBANs are shown in groups of four.",
-        respond=_showing(_in_groups, "creditorAccount", "debtorAccount"),
-    ),
-    neutral_pis(
-        "debtor-hidden",
-        "The middle of the debtor's IBAN is hidden.",
+    neutral_pis("ibans-in-groups", "IBANs are shown in groups of four.",
+        respond=_showing(lambda text: " ".join(text[at : at + 4] for at in range(0, len(text), 4)),
+                         "creditorAccount", "debtorAccount")),
+    neutral_pis("debtor-hidden", "The middle of the debtor's IBAN is hidden.",
         leaves="payments.content/debtorAccount",
-        respond=_showing(_hidden, "debtorAccount"),
-    ),
-    neutral_pis(
-        "days-as-moments",
-        "The day of a payment is shown as its first moment.",
-        respond=_showing(_at_midnight, "requestedExecutionDate"),
-    ),
-    neutral_pis(
-        "addresses-with-port",
+        respond=_showing(lambda text: f"{text[:4]}{'*' * (len(text) - 7)}{text[-3:]}",
+                         "debtorAccount")),
+    neutral_pis("days-as-moments", "The day of a payment is shown as its first moment.",
+        respond=_showing(lambda day: f"{day}T00:00:00+02:00", "requestedExecutionDate")),
+    neutral_pis("addresses-with-port",
         "The return address is shown with its port, and its host in another case.",
-        respond=_showing(_with_port, "successfulReportUrl"),
-    ),
-    neutral_pis(
-        "changes-204",
-        "A modification or cancellation is answered with 204 and no body.",
-        leaves="host/modify-payment-links",
-        respond=_no_content,
-    ),
-    neutral_pis(
-        "ended-is-forgotten",
+        respond=_showing(
+            lambda url: url.replace("https://tpp.example/", "https://TPP.example:443/"),
+            "successfulReportUrl")),
+    neutral_pis("changes-204", "A modification or cancellation is answered with 204 and no body.",
+        leaves="host/modify-payment-links", respond=_no_content),
+    neutral_pis("ended-is-forgotten",
         "A payment that was cancelled, refused or not signed in time cannot be read any more.",
         leaves="cancel/by-customer-shown cancel/by-tpp-shown"
-        " redirect.idle/nothing-done redirect.overall/nothing-done",
-        respond=_forgotten,
-    ),
-    neutral_pis(
-        "scalars-are-texts",
+               " redirect.idle/nothing-done redirect.overall/nothing-done", respond=_forgotten),
+    neutral_pis("scalars-are-texts",
         "Numbers and truth values are read as texts, and any purpose is known.",
-        fields=put(FIELDS, categoryPurpose=_lenient(_any_purpose)),
-    ),
-    neutral_pis(
-        "amounts-limited",
-        "Payments of less than 1 and more than 5,000 euros are refused.",
-        leaves="sca.required/even-amount",
-        fields=put(FIELDS, amount=_limited),
-    ),
+        fields=put(FIELDS, categoryPurpose=_lenient(_any_purpose))),
+    neutral_pis("amounts-limited", "Payments of less than 1 and more than 5,000 euros are refused.",
+        leaves="sca.required/even-amount", fields=put(FIELDS, amount=_limited)),
 )
+# fmt: on
 
 
 # -- Neutral variants of payment initiation: banks that differ where the document is silent ----
@@ -427,107 +365,66 @@ def _any_spelling(value: object) -> str | None:
     return FIELDS["currency"](value.strip().upper() or value if isinstance(value, str) else value)
 
 
+# fmt: off
 #: Every neutral variant of payment initiation.
 PIS_NEUTRAL: tuple[Neutral, ...] = (
     neutral_pis("refusals-422", "Every refusal has the status 422.", **_refusals(422)),
     neutral_pis("refusals-409", "Every refusal has the status 409.", **_refusals(409)),
-    neutral_pis(
-        "rejected-later",
+    neutral_pis("rejected-later",
         "A malformed request is accepted, and the payment is shown as rejected.",
-        **_rejected_later(),
-    ),
-    neutral_pis(
-        "euro-any-spelling",
+        **_rejected_later()),
+    neutral_pis("euro-any-spelling",
         "The currency EUR may be in lower case and surrounded by blanks.",
-        fields=put(FIELDS, currency=_any_spelling),
-    ),
+        fields=put(FIELDS, currency=_any_spelling)),
     neutral_pis("confirmation-501", "The confirmation answers 501.", confirmation=_not_offered),
-    neutral_pis(
-        "factors-not-all",
+    neutral_pis("factors-not-all",
         "Retail customers are not offered SMS codes, small professionals nothing else.",
-        **_factors(("cap", "soft-token"), ("sms",)),
-    ),
-    neutral_pis(
-        "location",
+        **_factors(("cap", "soft-token"), ("sms",))),
+    neutral_pis("location",
         "The answer to a new payment has a header Location with a relative link.",
-        respond=_with_location,
-    ),
-    neutral_pis(
-        "screens-elsewhere",
-        "The bank's screens are on the host in its own domain.",
-        links=put(SOUND_PAYMENTS.links, **{"create-approval": _banks_own}),
-    ),
+        respond=_with_location),
+    neutral_pis("screens-elsewhere", "The bank's screens are on the host in its own domain.",
+        links=put(SOUND_PAYMENTS.links, **{"create-approval": _banks_own})),
     neutral_pis("more-members", "Answers have further members.", respond=_with_more),
-    neutral_pis(
-        "nulls",
-        "Answers show null for every field of a payment that has no value.",
-        respond=_with_nulls,
-    ),
-    neutral_pis(
-        "barred-late", "Payments out of scope are rejected only after signing.", at_once=False
-    ),
+    neutral_pis("nulls", "Answers show null for every field of a payment that has no value.",
+        respond=_with_nulls),
+    neutral_pis("barred-late", "Payments out of scope are rejected only after signing.",
+        at_once=False),
     neutral_pis("no-reference", "A payment is shown without its reference.", shows=_no_reference),
-    neutral_pis(
-        "refused-stays", "A customer who refuses is not redirected.", returns=_stays_after_refusal
-    ),
-    neutral_pis(
-        "refused-goes-home",
+    neutral_pis("refused-stays", "A customer who refuses is not redirected.",
+        returns=_stays_after_refusal),
+    neutral_pis("refused-goes-home",
         "A customer who refuses is redirected to the home page of the TPP.",
-        returns=_home_after_refusal,
-    ),
-    neutral_pis(
-        "refused-goes-back",
+        returns=_home_after_refusal),
+    neutral_pis("refused-goes-back",
         "A customer who refuses is redirected to the same address as one who signs.",
-        returns=_one_address,
-    ),
-    neutral_pis(
-        "returns-with-parameters",
+        returns=_one_address),
+    neutral_pis("returns-with-parameters",
         "The redirection adds parameters of the bank to the address.",
-        returns=_with_own_parameters,
-    ),
-    neutral_pis(
-        "too-late-stays-open",
+        returns=_with_own_parameters),
+    neutral_pis("too-late-stays-open",
         "A payment not signed in time keeps its status, but can no longer be signed.",
-        lapsed=MappingProxyType({"idle": "received", "overall": "received"}),
-    ),
-    neutral_pis(
-        "too-late-is-rejected",
-        "A payment not signed in time is shown as rejected.",
-        lapsed=MappingProxyType({"idle": "rejected", "overall": "rejected"}),
-    ),
-    neutral_pis(
-        "screens-load-once",
+        lapsed=MappingProxyType({"idle": "received", "overall": "received"})),
+    neutral_pis("too-late-is-rejected", "A payment not signed in time is shown as rejected.",
+        lapsed=MappingProxyType({"idle": "rejected", "overall": "rejected"})),
+    neutral_pis("screens-load-once",
         "A screen answers the form before it, and its own address does not show it again.",
         leaves="redirect.overall/alive-before redirect.overall/dead-after"
-        " redirect.overall/no-redirection redirect.overall/nothing-done",
-        reloads=False,
-    ),
-    neutral_pis(
-        "one-wrong-entry",
+               " redirect.overall/no-redirection redirect.overall/nothing-done", reloads=False),
+    neutral_pis("one-wrong-entry",
         "A payment is rejected after one wrong password or code, whoever entered it.",
-        locked=replace(SOUND_PAYMENTS.locked, limit=1),
-        shown=_lost_is_rejected,
-    ),
-    neutral_pis(
-        "executes-in-the-evening",
-        "A deferred payment is executed at 22:00 of its day.",
-        due=_in_the_evening,
-    ),
-    neutral_pis(
-        "timers-just-after",
-        "A timer expires just after its time instead of at it.",
-        **_timers(_just_after),
-    ),
-    neutral_pis(
-        "timers-round-down",
+        locked=replace(SOUND_PAYMENTS.locked, limit=1), shown=_lost_is_rejected),
+    neutral_pis("executes-in-the-evening", "A deferred payment is executed at 22:00 of its day.",
+        due=_in_the_evening),
+    neutral_pis("timers-just-after", "A timer expires just after its time instead of at it.",
+        **_timers(_just_after)),
+    neutral_pis("timers-round-down",
         "A timer counts whole seconds that are over, and expires after its time.",
-        **_timers(partial(_counting, _SecondsOver)),
-    ),
-    neutral_pis(
-        "timers-round-up",
+        **_timers(partial(_counting, _SecondsOver))),
+    neutral_pis("timers-round-up",
         "A timer counts every second that has begun, and expires at its time.",
-        **_timers(partial(_counting, _SecondsBegun)),
-    ),
+        **_timers(partial(_counting, _SecondsBegun))),
     *LIFECYCLE_NEUTRAL,
     *ANSWERS_NEUTRAL,
 )
+# fmt: on

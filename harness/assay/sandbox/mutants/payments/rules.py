@@ -1,10 +1,15 @@
-"""Mutants of the two rules on signed payments: repeats and CASH."""
+"""Mutants of which payments are served (segments, accounts, types, hosts), repeats and CASH."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from itertools import takewhile
 
+from assay.sandbox.accounts import Base, Item
+from assay.sandbox.messages import Answer
+from assay.sandbox.mutants.methods import behind_a_name, elsewhere, lookalike
 from assay.sandbox.mutants.mutant import (
+    allowing,
     always,
     breaking_pis,
     edge_flipped,
@@ -12,6 +17,7 @@ from assay.sandbox.mutants.mutant import (
     one_less,
     one_more,
 )
+from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, PaymentPlace
 from assay.sandbox.payments.rules import (
     MORE_THAN_72_HOURS,
     CashRule,
@@ -20,9 +26,159 @@ from assay.sandbox.payments.rules import (
     compared_parameters,
     own_registration,
 )
-from assay.sandbox.payments.terms import PURPOSES, Factor, Status, Terms
+from assay.sandbox.payments.terms import (
+    PURPOSES,
+    Factor,
+    PaymentType,
+    Segment,
+    Status,
+    Terms,
+    is_iban,
+)
+from assay.sandbox.policies import put
 
-__all__ = ["RULE_FAULTS"]
+__all__ = ["RULE_FAULTS", "SCOPE_FAULTS"]
+
+_SOUND = SOUND_PAYMENTS
+
+
+#: The excluded segments, with their names in the contract.
+_EXCLUDED: tuple[tuple[Segment, str], ...] = (
+    ("LARGE_PRO", "large-professional"),
+    ("CORPORATE", "corporate"),
+    ("ASSOCIATION", "association"),
+    ("GUARDIAN", "legal-guardian"),
+)
+
+
+def _serves(served: Segment) -> Callable[[Segment, frozenset[Segment]], bool]:
+    return allowing(lambda segment, _others: segment == served, _SOUND.segments)
+
+
+def _not_small(segment: Segment, _others: frozenset[Segment]) -> bool:
+    return segment == "PART"
+
+
+def _taken_for_wards(segment: Segment, others: frozenset[Segment]) -> bool:
+    return segment == "PRO" or (segment == "PART" and "GUARDIAN" not in others)
+
+
+def _savings_too(item: Item, _others: Iterable[Item]) -> bool:
+    return item.resource == "account" and item.active and item.online
+
+
+def _inactive_too(item: Item, _others: Iterable[Item]) -> bool:
+    return item.resource == "account" and item.online and not item.savings
+
+
+def _offline_too(item: Item, _others: Iterable[Item]) -> bool:
+    return item.resource == "account" and item.active and not item.savings
+
+
+def _until_an_odd_one(item: Item, others: Iterable[Item]) -> bool:
+    """Accept only accounts that precede the first ineligible one."""
+    return item in takewhile(lambda other: _SOUND.debtor(other, ()), others)
+
+
+def _first_of_all(asked: str, accounts: Collection[str]) -> str | None:
+    """Debit the first account where a well-formed IBAN names none."""
+    first = next(iter(accounts), None)
+    return _SOUND.debited(asked, accounts) or (first if is_iban(asked) else None)
+
+
+def _not_beside_deferred(type: PaymentType, open: frozenset[PaymentType]) -> bool:
+    return type != "immediate" or "deferred" not in open
+
+
+def _offers(*types: PaymentType) -> Callable[[PaymentType, bool], bool]:
+    return allowing(lambda kind, _instant: kind in types, _SOUND.offered)
+
+
+def _refuses(refused: PaymentType) -> Callable[[PaymentType, bool], bool]:
+    return lambda kind, instant: kind != refused and _SOUND.offered(kind, instant)
+
+
+def _first_form(host: str) -> bool:
+    """Serve only the first form of host, not the one in the bank's own domain."""
+    return not (host.startswith("www.") and host.endswith(".live.bank.example"))
+
+
+_FACETS: tuple[tuple[PaymentPlace, str], ...] = (
+    ("create-self", "create-payment-links"),
+    ("read-self", "read-payment-links"),
+    ("modify-self", "modify-payment-links"),
+)
+#: Types with the facets they break; valid calls of other operations use immediate payments.
+_TYPES: tuple[tuple[PaymentType, str], ...] = (
+    ("immediate", "payment-types/immediate payments.create/answers execution/main-flow"),
+    ("deferred", "payment-types/deferred"),
+    ("instant", "payment-types/instant-offered"),
+)
+_BASES: tuple[tuple[str, Base], ...] = (
+    ("elsewhere", elsewhere),
+    ("lookalike", lookalike),
+    ("behind-a-name", behind_a_name),
+)
+
+
+def _located(
+    on: PaymentOperation, base: str
+) -> Callable[[PaymentOperation | None, Answer], Answer]:
+    """Add the header `Location` to the accepted answers of an operation."""
+
+    def respond(operation: PaymentOperation | None, answer: Answer) -> Answer:
+        if operation != on or answer.status >= 300 or not isinstance(answer.body, Mapping):  # noqa: PLR2004
+            return answer
+        path = f"/payment-requests/{answer.body['paymentRequestResourceId']}"
+        return replace(answer, headers=(*answer.headers, ("Location", base + path)))
+
+    return respond
+
+
+# fmt: off
+SCOPE_FAULTS = (
+    *(breaking_pis(f"host.{operation}-location", f"host/{operation}-payment-links",
+          f"the header Location in answers of {operation} names an internal host",
+          respond=_located(operation, "http://payments-7.internal.example:8080"))
+      for operation in ("create", "modify")),
+    *(breaking_pis(f"segments.{segment}-served", f"segments/{word}",
+          f"customers of the segment {segment} are served", segments=_serves(segment))
+      for segment, word in _EXCLUDED),
+    breaking_pis("segments.PRO-refused", "segments/PRO",
+        "customers of the segment PRO are not served", segments=_not_small),
+    breaking_pis("segments.PART-refused", "segments/PART execution/main-flow",
+        "customers of the segment PART are not served if the bank has legal guardians",
+        segments=_taken_for_wards),
+    breaking_pis("debtor.unknown-is-the-first",
+        "eligible-accounts/refuses-unknown execution/as-asked",
+        "where there is no such account, the first of the bank is debited", debited=_first_of_all),
+    breaking_pis("debtor.until-an-odd-one", "eligible-accounts/serves-ordinary",
+        "accounts listed after an ineligible one cannot be debited", debtor=_until_an_odd_one),
+    *(breaking_pis(f"debtor.{kind}", f"eligible-accounts/refuses-{kind}",
+          f"{kind} accounts can be debited", debtor=debtor)
+      for kind, debtor in (
+          ("savings", _savings_too),
+          ("inactive", _inactive_too),
+          ("offline", _offline_too),
+      )),
+    breaking_pis("types.instant-everywhere", "payment-types/instant-not-offered",
+        "instant payments are accepted by a bank that does not offer them",
+        offered=_offers("instant")),
+    *(breaking_pis(f"types.{kind}-refused", facets,
+          f"{kind} payments are refused", offered=_refuses(kind))
+      for kind, facets in _TYPES),
+    breaking_pis("types.immediate-beside-deferred", "payment-types/immediate",
+        "immediate payments are refused while a deferred one from the same account is open",
+        beside=_not_beside_deferred),
+    *(breaking_pis(f"host.{place}-{name}", f"host/{facet}",
+          f"{place.partition('-')[0]}: the link {place.partition('-')[2]} leads to another host",
+          links=put(_SOUND.links, **{place: base}))
+      for place, facet in _FACETS for name, base in _BASES),
+    breaking_pis("host.first-form-only", "host/every-host",
+        "the host in the bank's own domain is not served", serves=_first_form),
+)
+# fmt: on
+
 
 _CASH = CashRule()
 _DUPLICATE = DuplicateRule()
@@ -115,162 +271,78 @@ _SIGNED_WITH_SMS = (
     " cash/creditorAccount-just-under-72h cash/creditorAccount-at-72h"
 )
 
+# fmt: off
 RULE_FAULTS = (
-    breaking_pis(
-        "duplicate.never",
-        "duplicate/repeat-refused",
+    breaking_pis("duplicate.never", "duplicate/repeat-refused",
         "a repeat is executed like any other payment",
-        duplicate=replace(_DUPLICATE, originals=frozenset()),
-    ),
-    *(
-        breaking_pis(
-            f"duplicate.any-{parameter}",
-            f"duplicate/{field}-changed-accepted",
-            f"payments that differ only in their {parameter} count as repeats",
-            duplicate=_ignoring(parameter),
-        )
-        for parameter, field in _IGNORED
-    ),
-    breaking_pis(
-        "duplicate.any-day",
-        "duplicate/next-day-accepted",
+        duplicate=replace(_DUPLICATE, originals=frozenset())),
+    *(breaking_pis(f"duplicate.any-{parameter}", f"duplicate/{field}-changed-accepted",
+          f"payments that differ only in their {parameter} count as repeats",
+          duplicate=_ignoring(parameter))
+      for parameter, field in _IGNORED),
+    breaking_pis("duplicate.any-day", "duplicate/next-day-accepted",
         "payments of different days count as repeats",
-        duplicate=replace(_DUPLICATE, parameters=_any_day),
-    ),
-    breaking_pis(
-        "duplicate.same-month",
-        "duplicate/next-day-accepted",
+        duplicate=replace(_DUPLICATE, parameters=_any_day)),
+    breaking_pis("duplicate.same-month", "duplicate/next-day-accepted",
         "payments of the same month count as repeats",
-        duplicate=replace(_DUPLICATE, parameters=_same_month),
-    ),
-    *(
-        breaking_pis(
-            f"duplicate.of-{status}",
-            f"duplicate/after-{facet}-accepted",
-            f"a payment that is {status} cannot be repeated, like an executed one",
-            duplicate=replace(_DUPLICATE, originals=_ORIGINALS | {status}),
-        )
-        for status, facet in _NOT_EXECUTED
-    ),
-    breaking_pis(
-        "cash.never",
-        f"{_SIGNED_WITH_SMS} cash/factor-cap",
-        "CASH is executed like any other payment",
-        cash=_purposes(),
-    ),
-    breaking_pis(
-        "cash.sms-is-enough",
-        _SIGNED_WITH_SMS,
+        duplicate=replace(_DUPLICATE, parameters=_same_month)),
+    *(breaking_pis(f"duplicate.of-{status}", f"duplicate/after-{facet}-accepted",
+          f"a payment that is {status} cannot be repeated, like an executed one",
+          duplicate=replace(_DUPLICATE, originals=_ORIGINALS | {status}))
+      for status, facet in _NOT_EXECUTED),
+    breaking_pis("cash.never", f"{_SIGNED_WITH_SMS} cash/factor-cap",
+        "CASH is executed like any other payment", cash=_purposes()),
+    breaking_pis("cash.sms-is-enough", _SIGNED_WITH_SMS,
         "an SMS code exempts from the rule, like the soft token",
-        cash=_exempt("soft-token", "sms"),
-    ),
-    breaking_pis(
-        "cash.sms-is-enough-for-the-unknown",
-        "cash/categoryPurpose-CASH",
+        cash=_exempt("soft-token", "sms")),
+    breaking_pis("cash.sms-is-enough-for-the-unknown", "cash/categoryPurpose-CASH",
         "an SMS code exempts payments to creditors that no customer registered",
-        cash=replace(_CASH, registration=_sms_for_the_unknown),
-    ),
-    breaking_pis(
-        "cash.cap-is-enough",
-        "cash/factor-cap",
+        cash=replace(_CASH, registration=_sms_for_the_unknown)),
+    breaking_pis("cash.cap-is-enough", "cash/factor-cap",
         "the card reader exempts from the rule, like the soft token",
-        cash=_exempt("soft-token", "cap"),
-    ),
-    breaking_pis(
-        "cash.soft-token-too",
-        "cash/factor-soft-token",
-        "the soft token does not exempt from the rule",
-        cash=_exempt(),
-    ),
-    breaking_pis(
-        "cash.usual-payments-too",
-        "cash/categoryPurpose-not-CASH",
-        "dividends are treated like CASH",
-        cash=_purposes("CASH", "DVPM"),
-    ),
-    breaking_pis(
-        "cash.suppliers-too",
-        "cash/categoryPurpose-not-CASH-other",
-        "payments to suppliers are treated like CASH",
-        cash=_purposes("CASH", "SUPP"),
-    ),
-    breaking_pis(
-        "cash.every-purpose",
+        cash=_exempt("soft-token", "cap")),
+    breaking_pis("cash.soft-token-too", "cash/factor-soft-token",
+        "the soft token does not exempt from the rule", cash=_exempt()),
+    breaking_pis("cash.usual-payments-too", "cash/categoryPurpose-not-CASH",
+        "dividends are treated like CASH", cash=_purposes("CASH", "DVPM")),
+    breaking_pis("cash.suppliers-too", "cash/categoryPurpose-not-CASH-other",
+        "payments to suppliers are treated like CASH", cash=_purposes("CASH", "SUPP")),
+    breaking_pis("cash.every-purpose",
         "cash/categoryPurpose-not-CASH cash/categoryPurpose-not-CASH-other",
-        "every payment is treated like CASH",
-        cash=_purposes(*PURPOSES),
-    ),
-    breaking_pis(
-        "cash.unregistered",
+        "every payment is treated like CASH", cash=_purposes(*PURPOSES)),
+    breaking_pis("cash.unregistered",
         "cash/categoryPurpose-CASH cash/factor-cap cash/creditorAccount-by-another",
         "creditors that the customer never registered are trusted",
-        cash=replace(_CASH, registration=_known_from_the_start),
-    ),
-    breaking_pis(
-        "cash.anybodys-registration",
-        "cash/creditorAccount-by-another",
-        "a registration by another customer counts",
-        cash=replace(_CASH, registration=_anybodys),
-    ),
-    breaking_pis(
-        "cash.registration-ignored",
+        cash=replace(_CASH, registration=_known_from_the_start)),
+    breaking_pis("cash.anybodys-registration", "cash/creditorAccount-by-another",
+        "a registration by another customer counts", cash=replace(_CASH, registration=_anybodys)),
+    breaking_pis("cash.registration-ignored",
         "cash/creditorAccount-just-over-72h cash/creditorAccount-long",
-        "registrations are ignored",
-        cash=replace(_CASH, trusted=never(MORE_THAN_72_HOURS)),
-    ),
-    breaking_pis(
-        "cash.other-than-72-hours",
-        "cash/creditorAccount-just-under-72h",
+        "registrations are ignored", cash=replace(_CASH, trusted=never(MORE_THAN_72_HOURS))),
+    breaking_pis("cash.other-than-72-hours", "cash/creditorAccount-just-under-72h",
         "a registration of any age except 72 hours is trusted",
-        cash=replace(_CASH, trusted=_other_than_72_hours),
-    ),
-    breaking_pis(
-        "cash.at-72-hours",
-        "cash/creditorAccount-at-72h",
+        cash=replace(_CASH, trusted=_other_than_72_hours)),
+    breaking_pis("cash.at-72-hours", "cash/creditorAccount-at-72h",
         "a registration of exactly 72 hours is trusted",
-        cash=replace(_CASH, trusted=edge_flipped(MORE_THAN_72_HOURS)),
-    ),
-    *(
-        breaking_pis(
-            f"cash.{name}",
-            "cash/creditorAccount-at-72h cash/creditorAccount-just-under-72h",
-            says,
-            cash=replace(_CASH, trusted=trusted),
-        )
-        for name, says, trusted in (
-            ("begun-hours", "the age of a registration is rounded up to whole hours", _whole_hours),
-            (
-                "over-71-hours",
-                "a registration of more than 71 hours is trusted",
-                one_less(MORE_THAN_72_HOURS),
-            ),
-            (
-                "any-registration",
-                "a registration of any age is trusted",
-                always(MORE_THAN_72_HOURS),
-            ),
-        )
-    ),
-    *(
-        breaking_pis(
-            f"cash.{name}",
-            "cash/creditorAccount-just-over-72h",
-            says,
-            cash=replace(_CASH, trusted=trusted),
-        )
-        for name, says, trusted in (
-            (
-                "over-73-hours",
-                "a registration must be more than 73 hours old",
-                one_more(MORE_THAN_72_HOURS),
-            ),
-            ("whole-days", "a registration must be four whole days old", _whole_days),
-        )
-    ),
-    breaking_pis(
-        "cash.within-four-days",
-        "cash/creditorAccount-long",
+        cash=replace(_CASH, trusted=edge_flipped(MORE_THAN_72_HOURS))),
+    *(breaking_pis(f"cash.{name}",
+          "cash/creditorAccount-at-72h cash/creditorAccount-just-under-72h",
+          says, cash=replace(_CASH, trusted=trusted))
+      for name, says, trusted in (
+          ("begun-hours", "the age of a registration is rounded up to whole hours", _whole_hours),
+          ("over-71-hours", "a registration of more than 71 hours is trusted",
+           one_less(MORE_THAN_72_HOURS)),
+          ("any-registration", "a registration of any age is trusted", always(MORE_THAN_72_HOURS)),
+      )),
+    *(breaking_pis(f"cash.{name}", "cash/creditorAccount-just-over-72h",
+          says, cash=replace(_CASH, trusted=trusted))
+      for name, says, trusted in (
+          ("over-73-hours", "a registration must be more than 73 hours old",
+           one_more(MORE_THAN_72_HOURS)),
+          ("whole-days", "a registration must be four whole days old", _whole_days),
+      )),
+    breaking_pis("cash.within-four-days", "cash/creditorAccount-long",
         "a registration of four days or more has expired",
-        cash=replace(_CASH, trusted=_within_four_days),
-    ),
+        cash=replace(_CASH, trusted=_within_four_days)),
 )
+# fmt: on

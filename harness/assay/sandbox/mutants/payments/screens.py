@@ -1,4 +1,7 @@
-"""Mutants of the screens: wrong timers, wrong statuses and wrong redirections."""
+"""Mutants of signing: missing signatures, wrong factors and codes, and the screens.
+
+Faults of the screens are wrong timers, wrong statuses and wrong redirections.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -18,24 +21,171 @@ from assay.sandbox.mutants.mutant import (
     only_when,
 )
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
-from assay.sandbox.payments.records import LAPSES, Lapse, Payment, Return
+from assay.sandbox.payments.records import LAPSES, Lapse, Payment, Return, Step
 from assay.sandbox.payments.rules import IDLE, OVERALL, Timer, since_first
-from assay.sandbox.payments.terms import Decision, Terms, origin
+from assay.sandbox.payments.terms import (
+    Decision,
+    Factor,
+    PaymentType,
+    Segment,
+    Status,
+    Terms,
+    origin,
+)
 from assay.sandbox.policies import put
 
-__all__ = ["SCREEN_FAULTS"]
-
-_Returns: TypeAlias = Callable[[Return], str | None]
+__all__ = ["SCREEN_FAULTS", "SIGNING_FAULTS"]
 
 _SOUND = SOUND_PAYMENTS
+_SMALL, _TINY = 30_00, 1_00
+
+
+def _executes(when: Callable[[Payment], bool]) -> Callable[[Payment], bool]:
+    """Also execute some payments that are not signed."""
+    return allowing(when, _SOUND.executable)
+
+
+def _at(status: Status, *types: PaymentType) -> Callable[[Payment], bool]:
+    """Return whether a payment has this status, and one of these types if any is given."""
+    return lambda payment: payment.status == status and (not types or payment.terms.type in types)
+
+
+def _unsigned_up_to(cents: int) -> Callable[[Payment], bool]:
+    return lambda payment: payment.status == "received" and payment.terms.cents <= cents
+
+
+def _anybody(_own: bool) -> bool:
+    return True
+
+
+def _any_code(_factor: Factor, given: str, _right: str) -> bool:
+    return bool(given)
+
+
+def _no_code(_factor: Factor, _given: str, _right: str) -> bool:
+    return True
+
+
+def _empty_code(_factor: Factor, given: str, right: str) -> bool:
+    return given in ("", right)
+
+
+def _first_half(_factor: Factor, given: str, right: str) -> bool:
+    half = len(right) // 2
+    return given[:half] == right[:half]
+
+
+def _looked_at_but_for(unchecked: Factor) -> Callable[[Factor, str, str], bool]:
+    return lambda factor, given, right: factor == unchecked or given == right
+
+
+def _offering(segment: Segment, *factors: Factor) -> Table[Segment, tuple[Factor, ...]]:
+    return put(_SOUND.factors, **{segment: factors})
+
+
+def _skipping(step: Step, to: Step, *factors: Factor) -> Callable[[Step, Factor | None], Step]:
+    """Skip to a later screen, for these factors only if any is given."""
+
+    def follows(now: Step, factor: Factor | None) -> Step:
+        skips = now == step and (not factors or factor in factors)
+        return to if skips else _SOUND.follows(now, factor)
+
+    return follows
+
+
+def _any_password(given: str, _right: str) -> bool:
+    return bool(given)
+
+
+def _no_password(_given: str, _right: str) -> bool:
+    return True
+
+
+def _first_letters(given: str, right: str) -> bool:
+    """Compare as many characters as were entered, at least some."""
+    return bool(given) and right.startswith(given)
+
+
+def _any_factor(_factor: Factor, _offered: tuple[Factor, ...]) -> bool:
+    return True
+
+
+_OFFERS: tuple[tuple[str, Segment, tuple[Factor, ...]], ...] = (
+    ("pro-soft-token", "PRO", ("sms", "cap", "soft-token")),
+    ("pro-soft-token-only", "PRO", ("soft-token",)),
+    ("part-email", "PART", ("sms", "cap", "soft-token", "email")),
+)
+
+# fmt: off
+SIGNING_FAULTS = (
+    breaking_pis("sca.immediate-unsigned",
+        "sca.required/nothing-before-signing sca.required/even-amount execution/unsigned-undone",
+        "an immediate payment is executed as soon as it is created",
+        executable=_executes(_at("received", "immediate"))),
+    breaking_pis("sca.deferred-unsigned",
+        "sca.required/nothing-before-signing execution/unsigned-undone",
+        "a deferred payment is executed on its day without a signature",
+        executable=_executes(_at("received", "deferred"))),
+    breaking_pis("sca.small-unsigned",
+        "sca.required/nothing-before-signing sca.required/even-amount execution/unsigned-undone",
+        "payments up to 30 euro are executed without a signature",
+        executable=_executes(_unsigned_up_to(_SMALL))),
+    breaking_pis("sca.tiny-unsigned", "sca.required/even-amount execution/unsigned-undone",
+        "payments up to 1 euro are executed without a signature",
+        executable=_executes(_unsigned_up_to(_TINY))),
+    breaking_pis("sca.refused-is-signed",
+        "sca.required/nothing-after-refusal execution/denied-undone",
+        "a refusal on the screen counts as a signature",
+        decisions=put(_SOUND.decisions, refuse="pending")),
+    breaking_pis("sca.refused-executed",
+        "sca.required/nothing-after-refusal execution/denied-undone",
+        "a payment that the customer refused is executed", executable=_executes(_at("refused"))),
+    breaking_pis("sca.refused-executed-on-its-day",
+        "sca.required/nothing-after-refusal execution/denied-undone",
+        "a deferred payment that the customer refused is executed on its day",
+        executable=_executes(_at("refused", "deferred"))),
+    breaking_pis("sca.anybody-signs", "sca.required/only-the-owner",
+        "any customer of the bank can sign", signs=_anybody),
+    *(breaking_pis(f"factors.{name}", f"sca.factors/{segment}-offered",
+          f"{segment} customers are offered {', '.join(factors)}",
+          factors=_offering(segment, *factors))
+      for name, segment, factors in _OFFERS),
+    breaking_pis("factors.password-alone", "sca.factors/password-alone",
+        "the password suffices for signing", follows=_skipping("password", "confirm")),
+    breaking_pis("factors.code-not-asked-for", "sca.factors/password-alone",
+        "a factor is chosen, but its code is not requested",
+        follows=_skipping("factor", "confirm")),
+    breaking_pis("factors.soft-token-not-asked-for", "sca.factors/password-alone",
+        "the code of the soft token is not requested",
+        follows=_skipping("factor", "confirm", "soft-token")),
+    breaking_pis("factors.no-password", "sca.factors/factor-alone",
+        "the link leads directly to the factors, without a password", begins="factor"),
+    *(breaking_pis(f"factors.{name}", "sca.factors/code-checked", says, code=code)
+      for name, says, code in (
+          ("any-code", "any code is accepted", _any_code),
+          ("no-code", "any code, or none, is accepted", _no_code),
+          ("empty-code", "the right code, or none, is accepted", _empty_code),
+          ("half-a-code", "only the first half of a code is checked", _first_half),
+          ("any-cap", "the codes of the card reader are not checked", _looked_at_but_for("cap")),
+      )),
+    *(breaking_pis(f"factors.{name}", "sca.factors/password-checked", says, password=password)
+      for name, says, password in (
+          ("any-password", "any password is accepted, but not an empty one", _any_password),
+          ("login-alone", "the password is not checked", _no_password),
+          ("half-a-password", "only the entered part of a password is checked", _first_letters),
+      )),
+    breaking_pis("factors.takes-what-is-not-offered", "sca.factors/PRO-not-with-soft-token",
+        "a customer who sends a factor that the screen does not offer can sign with it",
+        takes=_any_factor),
+)
+# fmt: on
+
+
+_Returns: TypeAlias = Callable[[Return], str | None]
 
 
 def _success(terms: Terms) -> str:
     return terms.success_url
-
-
-def _home(terms: Terms) -> str:
-    return f"{origin(terms.success_url)}/"
 
 
 def _deferred_and_lapsed(lapse: Lapse) -> Callable[[Payment], bool]:
@@ -119,35 +269,22 @@ def _twice(operator: Operator[timedelta]) -> Operator[timedelta]:
 
 #: A timer that knows whole seconds only is up to one second early or late, and right.
 _TWO_LATE, _TWO_EARLY = _twice(one_more), _twice(one_less)
+# fmt: off
 #: Timer, name, facet, description and operator.
 _LIMITS: tuple[tuple[Lapse, str, str, str, Operator[timedelta]], ...] = (
     ("idle", "five-minutes", "dead-after", "is 5 minutes", limited_to(timedelta(minutes=5))),
     ("idle", "two-seconds-late", "dead-after", "expires two seconds after 4 minutes", _TWO_LATE),
     ("idle", "three-minutes", "alive-before", "is 3 minutes", limited_to(timedelta(minutes=3))),
-    (
-        "idle",
-        "two-seconds-early",
-        "alive-before",
-        "expires two seconds before 4 minutes",
-        _TWO_EARLY,
-    ),
+    ("idle", "two-seconds-early", "alive-before", "expires two seconds before 4 minutes",
+     _TWO_EARLY),
     ("overall", "31-minutes", "dead-after", "is 31 minutes", limited_to(timedelta(minutes=31))),
-    (
-        "overall",
-        "two-seconds-late",
-        "dead-after",
-        "expires two seconds after 30 minutes",
-        _TWO_LATE,
-    ),
-    (
-        "overall",
-        "two-seconds-early",
-        "alive-before",
-        "expires two seconds before 30 minutes",
-        _TWO_EARLY,
-    ),
+    ("overall", "two-seconds-late", "dead-after", "expires two seconds after 30 minutes",
+     _TWO_LATE),
+    ("overall", "two-seconds-early", "alive-before", "expires two seconds before 30 minutes",
+     _TWO_EARLY),
     ("overall", "20-minutes", "alive-before", "is 20 minutes", limited_to(timedelta(minutes=20))),
 )
+# fmt: on
 
 
 def _limits(lapse: Lapse) -> Iterator[Mutant]:
@@ -166,105 +303,54 @@ def _limits(lapse: Lapse) -> Iterator[Mutant]:
 #: What an execution violates after a timer expired, beside the clause of the timer.
 _TIMED_OUT: Mapping[Lapse, str] = {"idle": " execution/timed-out-undone", "overall": ""}
 
+# fmt: off
 SCREEN_FAULTS = (
     *_limits("idle"),
-    breaking_pis(
-        "redirect.idle-not-renewed",
-        "redirect.idle/activity-renews",
+    breaking_pis("redirect.idle-not-renewed", "redirect.idle/activity-renews",
         "the idle timer starts at the first screen and is never restarted",
-        timers=_timer("idle", replace(IDLE, since=since_first)),
-    ),
-    breaking_pis(
-        "redirect.idle-only-looks-renew",
-        "redirect.idle/activity-renews",
+        timers=_timer("idle", replace(IDLE, since=since_first))),
+    breaking_pis("redirect.idle-only-looks-renew", "redirect.idle/activity-renews",
         "loading a screen restarts the idle timer, but submitting its form does not",
-        renews=put(_SOUND.renews, form=False),
-    ),
+        renews=put(_SOUND.renews, form=False)),
     *_limits("overall"),
-    breaking_pis(
-        "redirect.overall-never",
-        "redirect.overall/dead-after",
+    breaking_pis("redirect.overall-never", "redirect.overall/dead-after",
         "there is no overall timer",
-        timers=_timer("overall", replace(OVERALL, expired=never(OVERALL.expired))),
-    ),
+        timers=_timer("overall", replace(OVERALL, expired=never(OVERALL.expired)))),
     *(_sends(lapse, "successfulReportUrl", _success) for lapse in LAPSES),
-    *(_sends(lapse, "home", _home) for lapse in LAPSES),
-    *(
-        breaking_pis(
-            f"redirect.{lapse}-open-and-sent-back",
-            f"redirect.{lapse}/no-redirection",
-            f"after the {lapse} timer the payment stays open, and the customer is redirected",
-            lapsed=put(_SOUND.lapsed, **{lapse: "received"}),
-            disconnected=put(_SOUND.disconnected, **{lapse: _success}),
-        )
-        for lapse in LAPSES
-    ),
-    *(
-        breaking_pis(
-            f"redirect.{lapse}-executes",
-            f"redirect.{lapse}/nothing-done{_TIMED_OUT[lapse]}",
-            f"a payment is executed although the {lapse} timer expired",
-            lapsed=put(_SOUND.lapsed, **{lapse: "pending"}),
-        )
-        for lapse in LAPSES
-    ),
-    *(
-        breaking_pis(
-            f"redirect.{lapse}-executes-deferred",
-            f"redirect.{lapse}/nothing-done{_TIMED_OUT[lapse]}",
-            f"a deferred payment is executed on its day although the {lapse} timer expired",
-            executable=allowing(_deferred_and_lapsed(lapse), _SOUND.executable),
-        )
-        for lapse in LAPSES
-    ),
-    *(
-        breaking_pis(
-            f"report-url.{name}",
-            "report-url/after-signing",
-            says,
-            returns=_after("confirm", returns),
-        )
-        for name, says, returns in (
-            (
-                "origin-only",
-                "after signing, the redirection keeps only the origin of the URL",
-                _origin_only,
-            ),
-            ("no-query", "after signing, the redirection drops the query of the URL", _no_query),
-            (
-                "own-query",
-                "after signing, the redirection replaces the query of the URL",
-                _own_query,
-            ),
-            (
-                "first-parameter",
-                "after signing, the redirection keeps only the first query parameter",
-                _first_parameter,
-            ),
-            (
-                "signed-to-bank",
-                "after signing, the customer is redirected to a page of the bank",
-                _bank,
-            ),
-            ("signed-stays", "after signing, the customer is not redirected", _stays),
-        )
-    ),
-    breaking_pis(
-        "report-url.same-site",
-        "report-url/only-there",
-        "the browser can request another URL of the same site",
-        returns=_same_site,
-    ),
-    breaking_pis(
-        "report-url.same-beginning",
-        "report-url/only-there",
-        "the browser can request another URL that starts in the same way",
-        returns=_same_beginning,
-    ),
-    breaking_pis(
-        "report-url.wherever",
-        "report-url/only-there",
-        "the browser can request any other URL",
-        returns=_wherever,
-    ),
+    *(_sends(lapse, "home", lambda terms: f"{origin(terms.success_url)}/") for lapse in LAPSES),
+    *(breaking_pis(f"redirect.{lapse}-open-and-sent-back", f"redirect.{lapse}/no-redirection",
+          f"after the {lapse} timer the payment stays open, and the customer is redirected",
+          lapsed=put(_SOUND.lapsed, **{lapse: "received"}),
+          disconnected=put(_SOUND.disconnected, **{lapse: _success}))
+      for lapse in LAPSES),
+    *(breaking_pis(f"redirect.{lapse}-executes",
+          f"redirect.{lapse}/nothing-done{_TIMED_OUT[lapse]}",
+          f"a payment is executed although the {lapse} timer expired",
+          lapsed=put(_SOUND.lapsed, **{lapse: "pending"}))
+      for lapse in LAPSES),
+    *(breaking_pis(f"redirect.{lapse}-executes-deferred",
+          f"redirect.{lapse}/nothing-done{_TIMED_OUT[lapse]}",
+          f"a deferred payment is executed on its day although the {lapse} timer expired",
+          executable=allowing(_deferred_and_lapsed(lapse), _SOUND.executable))
+      for lapse in LAPSES),
+    *(breaking_pis(f"report-url.{name}", "report-url/after-signing",
+          says, returns=_after("confirm", returns))
+      for name, says, returns in (
+          ("origin-only", "after signing, the redirection keeps only the origin of the URL",
+           _origin_only),
+          ("no-query", "after signing, the redirection drops the query of the URL", _no_query),
+          ("own-query", "after signing, the redirection replaces the query of the URL", _own_query),
+          ("first-parameter", "after signing, the redirection keeps only the first query parameter",
+           _first_parameter),
+          ("signed-to-bank", "after signing, the customer is redirected to a page of the bank",
+           _bank),
+          ("signed-stays", "after signing, the customer is not redirected", _stays),
+      )),
+    breaking_pis("report-url.same-site", "report-url/only-there",
+        "the browser can request another URL of the same site", returns=_same_site),
+    breaking_pis("report-url.same-beginning", "report-url/only-there",
+        "the browser can request another URL that starts in the same way", returns=_same_beginning),
+    breaking_pis("report-url.wherever", "report-url/only-there",
+        "the browser can request any other URL", returns=_wherever),
 )
+# fmt: on
