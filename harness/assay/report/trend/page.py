@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
+from assay.report.comparison.compare import Category, Comparison
 from assay.report.comparison.formats import TITLES
-from assay.report.comparison.values import Category, Comparison
 from assay.report.html.page import page_template
-from assay.report.trend.values import Trend, TrendRun
+from assay.report.trend.read import Trend, TrendRun
 from assay.report.wording import PHRASES
 from assay.rules.verdict import Standing
 
@@ -60,7 +60,7 @@ def render(trend: Trend, out: TextIO) -> None:
 
 def _columns(trend: Trend) -> Iterator[tuple[TrendRun, tuple[Segment, ...]]]:
     """Yield the column of each run; the greatest one has the height of the chart."""
-    most = max((len(each.run.obligations) for each in trend.runs), default=1) or 1
+    most = max((len(each.run.results) for each in trend.runs), default=1) or 1
     for number, each in enumerate(trend.runs):
         ground, segments = HEIGHT, list[Segment]()
         for standing in ORDER:
@@ -82,7 +82,7 @@ def _columns(trend: Trend) -> Iterator[tuple[TrendRun, tuple[Segment, ...]]]:
 
 def _bar(run: TrendRun) -> tuple[Segment, ...]:
     """Return the bar of a run, as long as all its obligations."""
-    total, at, segments = len(run.run.obligations) or 1, 0.0, list[Segment]()
+    total, at, segments = len(run.run.results) or 1, 0.0, list[Segment]()
     for standing in ORDER:
         width = run.counts[standing] / total * BAR
         if width:

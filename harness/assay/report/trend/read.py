@@ -1,21 +1,58 @@
-"""Reader of the runs in a folder, each of which is a folder with a journal or a JSON report."""
+"""Trend of the runs in a folder, in the order of time, each with what changed since the one before."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from assay.errors import AssayError, InputError
 from assay.journal.journal_file import JOURNAL
-from assay.report.comparison.compare import compare
+from assay.report.comparison.compare import Comparison, compare
 from assay.report.comparison.read import REPORT, read_run
-from assay.report.comparison.values import ComparedRun
 from assay.report.sanitize import clean, one_line
-from assay.report.trend.values import Trend, TrendRun, UnreadableRun
+from assay.report.values import RecordedLines, Report
+from assay.rules.verdict import Standing
 
 #: The HTML report in the folder of a run.
 PAGE = "report.html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendRun:
+    """One run; `page` is the path of its HTML report from that of the trend, if there is one.
+
+    `since` is the comparison with the run before on the same target, with the same contracts
+    and selection, if there is one.
+    """
+
+    name: str
+    run: Report
+    page: str = ""
+    since: Comparison | None = None
+
+    @property
+    def counts(self) -> Mapping[Standing, int]:
+        """The number of obligations of each verdict."""
+        return {standing: self.run.counts[standing.value] for standing in Standing}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableRun:
+    """A run that cannot be shown, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """The runs of a folder, the first one first, and those that cannot be read."""
+
+    folder: str
+    runs: tuple[TrendRun, ...]
+    unreadable: tuple[UnreadableRun, ...] = ()
 
 
 def read_trend(folder: Path, page: Path, *, last: int) -> Trend:
@@ -29,20 +66,26 @@ def read_trend(folder: Path, page: Path, *, last: int) -> Trend:
     if not places:
         hint = f"name the folder that contains the folders of the runs, each with {JOURNAL} or {REPORT}"
         raise InputError.one(str(folder), "there is no run here", hint=hint)
-    runs: list[tuple[Path, ComparedRun]] = []
+    runs: list[tuple[Path, Report]] = []
     unreadable: list[UnreadableRun] = []
     for place in places:
         try:
-            runs.append((place, read_run(place)))
+            runs.append((place, _counted(read_run(place))))
         except AssayError as error:
             reason = one_line(clean(str(error).removeprefix(f"{place}{os.sep}"), 300))
             unreadable.append(UnreadableRun(name=_name(place, folder), reason=reason))
-    runs.sort(key=lambda each: (each[1].started, each[0]))
+    runs.sort(key=lambda each: (each[1].header.started, each[0]))
     return Trend(
         folder=one_line(clean(str(folder))),
         runs=tuple(_with_changes(runs, folder, page))[-last:],
         unreadable=tuple(unreadable),
     )
+
+
+def _counted(run: Report) -> Report:
+    """Return a run without what a trend does not show: there may be many."""
+    results = (replace(each, evidence=(), exchanges=(), timeline=()) for each in run.results)
+    return replace(run, results=tuple(results), searches=(), lines=RecordedLines())
 
 
 def _places(folder: Path) -> Iterator[Path]:
@@ -57,10 +100,8 @@ def _places(folder: Path) -> Iterator[Path]:
             yield place
 
 
-def _with_changes(
-    runs: list[tuple[Path, ComparedRun]], folder: Path, page: Path
-) -> Iterator[TrendRun]:
-    before: dict[tuple[object, ...], ComparedRun] = {}
+def _with_changes(runs: list[tuple[Path, Report]], folder: Path, page: Path) -> Iterator[TrendRun]:
+    before: dict[tuple[object, ...], Report] = {}
     for place, run in runs:
         same = _comparable(run)
         yield TrendRun(
@@ -72,11 +113,11 @@ def _with_changes(
         before[same] = run
 
 
-def _comparable(run: ComparedRun) -> tuple[object, ...]:
+def _comparable(run: Report) -> tuple[object, ...]:
     """Return what two runs must have in common to be compared with each other."""
-    contracts = tuple(name for name in run.conditions if name.startswith("contract "))
-    party = run.conditions.get("judged party")
-    return run.conditions.get("target"), party, contracts, tuple(run.selection.items())
+    header = run.header
+    contracts = tuple(each.id for each in header.contracts)
+    return header.target.name, header.party, contracts, tuple(header.chosen.items())
 
 
 def _name(place: Path, folder: Path) -> str:
