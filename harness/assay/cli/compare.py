@@ -9,10 +9,9 @@ import click
 
 from assay.errors import InputError, did_you_mean
 from assay.report import write_file
-from assay.report.comparison.compare import compare
+from assay.report.comparison.compare import Category, compare
 from assay.report.comparison.formats import DEFAULT, FORMATS, exit_of_comparison
 from assay.report.comparison.read import read_run
-from assay.report.comparison.values import Category
 
 EPILOG = """\b
 Examples:

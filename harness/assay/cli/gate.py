@@ -86,4 +86,4 @@ def read_baseline(path: Path, selection: Mapping[str, str]) -> Baseline:
 
     run = read_run(path)
     chosen = {key: text for key, text in selection.items() if text}
-    return Baseline(name=run.label, verdicts=run.verdicts, whole=run.selection == chosen)
+    return Baseline(name=run.label, verdicts=run.verdicts, whole=run.header.chosen == chosen)

@@ -305,7 +305,7 @@ def remaining(run: Resumption, plan: Plan, prepared: Prepared) -> Plan:
     if feasibility and assess:
         plan = feasibility.before
     known = [(item.obligation.id, item.obligation.trial) for item in plan.items]
-    recorded = [(name, each.trial) for name, each in progress.plan.items()]
+    recorded = [(name, each.text("trial", "")) for name, each in progress.plan.items()]
     if known[: len(recorded)] != recorded:
         what = f"this version of Assay ({__version__}) plans other obligations"
         raise run.refuse(what, f"resume with version {run.header.text('version', '')}")
@@ -327,11 +327,13 @@ def remaining(run: Resumption, plan: Plan, prepared: Prepared) -> Plan:
 def _as_planned(item: Planned, progress: RecordedProgress) -> Planned:
     """Return an obligation as it was planned, unless it was to be tested."""
     recorded = progress.plan.get(item.obligation.id)
-    if recorded is None or recorded.disposition == Disposition.ASK.value:
+    disposition = recorded.text("disposition") if recorded else Disposition.ASK.value
+    if recorded is None or disposition == Disposition.ASK.value:
         return item
+    calls = recorded.count("calls")
     return replace(
         item,
-        disposition=Disposition(recorded.disposition),
-        reason=recorded.reason,
-        price=Price(lambda: recorded.calls),
+        disposition=Disposition(disposition),
+        reason=recorded.text("reason", ""),
+        price=Price(lambda: calls),
     )

@@ -35,6 +35,7 @@ from assay.report.values import (
     Footer,
     Header,
     PlannedObligation,
+    RecordedLines,
     Report,
     ReportedExchange,
     ReportedResult,
@@ -57,6 +58,7 @@ class _Draft:
 
     path: str
     partial: bool
+    lines: RecordedLines = field(default_factory=RecordedLines)
     header: Header | None = None
     plan: dict[str, PlannedObligation] = field(default_factory=dict[str, PlannedObligation])
     results: dict[str, ReportedResult] = field(default_factory=dict[str, ReportedResult])
@@ -117,6 +119,7 @@ def read_journal(path: str | Path, *, partial: bool = False, passes: bool = Fals
         elsewhere=tuple(draft.elsewhere.values()),
         journal=name,
         waivers=draft.waivers,
+        lines=draft.lines,
     )
 
 
@@ -153,7 +156,7 @@ def _first_pass(
 
 def _take(draft: _Draft, line: Line) -> None:
     if draft.header is None:
-        draft.header = decode.header(line)
+        draft.header, draft.lines.header = decode.header(line), line
         return
     match line.text("type"):
         case "plan":
@@ -171,16 +174,18 @@ def _take(draft: _Draft, line: Line) -> None:
         case "waivers":
             draft.waivers = decode.waivers(line)
         case "footer":
-            draft.footer = decode.footer(line)
+            draft.footer, draft.lines.footer = decode.footer(line), line
         case kind:
             draft.begun = True
-            _check_other(line, kind)
+            _take_other(draft, line, kind)
 
 
-def _check_other(line: Line, kind: str) -> None:
+def _take_other(draft: _Draft, line: Line, kind: str) -> None:
     if kind in CHECKED:
         CHECKED[kind](line)
-    elif kind not in EVENTS and kind != "observations":
+    elif kind == "observations":
+        draft.lines.observations = line
+    elif kind not in EVENTS:
         line.refuse(f"unknown kind of line {kind[:40]!r}")
 
 
@@ -190,7 +195,7 @@ def _take_plan(draft: _Draft, line: Line) -> None:
         line.refuse(f"{planned.id} is planned after the run began")
     if planned.id in draft.plan:
         line.refuse(f"{planned.id} is planned twice")
-    draft.plan[planned.id] = planned
+    draft.plan[planned.id], draft.lines.plan[planned.id] = planned, line
 
 
 def _take_elsewhere(draft: _Draft, line: Line) -> None:
@@ -198,7 +203,7 @@ def _take_elsewhere(draft: _Draft, line: Line) -> None:
     name = obligation.planned.id
     if draft.begun or name in draft.plan or name in draft.elsewhere:
         line.refuse(f"{name} is planned twice, or after the run began")
-    draft.elsewhere[name] = obligation
+    draft.elsewhere[name], draft.lines.elsewhere[name] = obligation, line
 
 
 def _take_verdict(draft: _Draft, line: Line, *, preliminary: bool) -> None:
@@ -208,13 +213,14 @@ def _take_verdict(draft: _Draft, line: Line, *, preliminary: bool) -> None:
     if preliminary and name in draft.elsewhere:
         violated = decode.standing(line) is Standing.VIOLATES
         draft.elsewhere[name] = replace(draft.elsewhere[name], violated=violated)
+        draft.lines.written[name] = line
         return
     if planned is None:
         line.refuse(f"a verdict on {name}, which was not planned")
     if name in draft.results:
         line.refuse(f"{name} has two verdicts")
     results = draft.preliminary if preliminary else draft.results
-    results[name] = decode.result(line, planned)
+    results[name], draft.lines.written[name] = decode.result(line, planned), line
 
 
 def _take_search(draft: _Draft, line: Line) -> None:

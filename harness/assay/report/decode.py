@@ -35,7 +35,7 @@ from assay.report.values import (
     TargetRef,
     UnfinishedTrial,
 )
-from assay.rules.verdict import Agreement, Evidence, Standing
+from assay.rules.verdict import Agreement, Evidence, Standing, Verdict
 
 T = TypeVar("T")
 
@@ -178,6 +178,28 @@ def result(line: Line, about: PlannedObligation) -> ReportedResult:
         calls=line.number_of("calls", 0),
         reproduce=_command(line, "reproduce"),
         trial=_clean(line, "trial"),
+    )
+
+
+def verdict(line: Line, *, offset: int = 0) -> Verdict:
+    """Read a verdict line to be judged by: all of its evidence, without the texts of it.
+
+    `offset` is added to the numbers of the exchanges.
+    """
+    return Verdict(
+        obligation=obligation(line),
+        standing=standing(line),
+        reason=line.text("reason", ""),
+        evidence=tuple(
+            Evidence(
+                facet="",
+                agreement=agreement(item),
+                expected="",
+                seen="",
+                exchanges=tuple(n + offset for n in item.list_of("exchanges", int)),
+            )
+            for item in line.objects("evidence")
+        ),
     )
 
 

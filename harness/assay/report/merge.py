@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
@@ -36,8 +36,8 @@ from assay.planning.trial_names import split_trial_name
 from assay.report import decode
 from assay.report.build import read_journal
 from assay.report.decode import STANDINGS
-from assay.report.values import Header, Report
-from assay.rules.verdict import Evidence, Exit, Standing, Verdict, tally
+from assay.report.values import Header, RecordedLines, Report
+from assay.rules.verdict import Exit, Standing, Verdict, tally
 
 _ENDED = "shard {} ended early"
 _MISSING = "shard {} was not run"
@@ -80,7 +80,7 @@ def merge(
     plan = _plan(shards)
     sources = _sources(shards, plan)
     merged.recorded = {name: _verdict(name, source) for name, source in sources.items()}
-    observed = [each.observations for each in shards if each.observations]
+    observed = [_observations(line) for each in shards if (line := each.lines.observations)]
     final = merged.final(observed)
     waivers = merged_waivers(observed, final.values())
     journal = Journal.at(folder / JOURNAL)
@@ -137,8 +137,8 @@ def _stopped(shards: Sequence[ShardJournal]) -> Iterator[str]:
     for shard in shards:
         if not shard.report.complete:
             yield _ENDED.format(shard.report.header.shard)
-        elif shard.footer.get("stopped"):
-            yield str(shard.footer["stopped"])
+        elif stopped := shard.lines.footer.values.get("stopped"):
+            yield str(stopped)
 
 
 def _exchanges(shard: ShardJournal) -> int:
@@ -149,8 +149,7 @@ def _spent(shards: Sequence[ShardJournal]) -> Values:
     """Return the accesses without the customer of all shards, as the footer of a run has them."""
     spent: Counter[tuple[str, str]] = Counter()
     for shard in shards:
-        footer = Line(path=str(shard.path), number=0, values=shard.footer)
-        for record in footer.objects("spent"):
+        for record in shard.lines.footer.objects("spent"):
             key = record.text("customer"), record.text("operation")
             spent[key] += record.count("accesses")
     records = [
@@ -167,7 +166,7 @@ def _plan(shards: Sequence[ShardJournal]) -> dict[str, Values]:
     owners = {shard.number: shard for shard in shards}
     for name, number in positions([shard.report for shard in shards]):
         known = owners.get(number) or shards[0]
-        line = known.plan[name]
+        line = content(known.planned(name))
         plan[name] = {key: line[key] for key in line if key not in {"position", "shard"}}
     return plan
 
@@ -201,9 +200,9 @@ def _sources(shards: Sequence[ShardJournal], plan: Mapping[str, Values]) -> dict
         owner = own.get(shards_of[name])
         mine = _own_source(name, shards_of[name], owner, shards)
         others = [
-            _Source(shard=shard, line=shard.written[name])
+            _Source(shard=shard, line=shard.lines.written[name])
             for shard in shards
-            if shard is not owner and name in shard.written
+            if shard is not owner and name in shard.lines.written
         ]
         shown = [each for each in others if each.standing(name) is Standing.VIOLATES]
         asked = plan[name]["disposition"] == "ask"
@@ -221,13 +220,13 @@ def _own_source(
 ) -> _Source:
     of = shards[0].report.header.shard.partition("/")[2]
     if owner is None:
-        planned = shards[0].plan[name]
+        planned = shards[0].planned(name).values
         if planned["disposition"] == "ask":
             return _Source(reason=_MISSING.format(f"{number}/{of}"))
         decided = STANDINGS.get(str(planned["disposition"]), Standing.UNVERIFIED)
         return _Source(reason=str(planned.get("reason", "")), decided=decided)
-    if name in owner.written:
-        return _Source(shard=owner, line=owner.written[name])
+    if name in owner.lines.written:
+        return _Source(shard=owner, line=owner.lines.written[name])
     return _Source(reason=_ENDED.format(f"{number}/{of}"))
 
 
@@ -243,28 +242,15 @@ def _verdict(name: str, source: _Source) -> Verdict:
     shard, line = source.shard, source.line
     if shard is None or line is None:
         return Verdict(obligation=name, standing=source.decided, reason=source.reason)
-    return Verdict(
-        obligation=name,
-        standing=source.standing(name),
-        reason=shard.uncorrected.get(name, line).text("reason"),
-        evidence=tuple(
-            Evidence(
-                facet="",
-                agreement=decode.agreement(item),
-                expected="",
-                seen="",
-                exchanges=tuple(n + shard.offset for n in item.list_of("exchanges", int)),
-            )
-            for item in line.objects("evidence")
-        ),
-    )
+    uncorrected = decode.verdict(shard.uncorrected.get(name, line))
+    return replace(uncorrected, evidence=decode.verdict(line, offset=shard.offset).evidence)
 
 
 # -- writing -----------------------------------------------------------------------
 def _write_head(
     journal: Journal, shards: Sequence[ShardJournal], plan: Mapping[str, Values], command: str
 ) -> None:
-    first = content(next(shard_lines(shards[0])))
+    first = content(shards[0].lines.header)
     header = {key: first[key] for key in first if key not in {"shard", "division"}}
     started = min(shard.report.header.started for shard in shards)
     merged = [shard.report.header.shard for shard in shards]
@@ -275,7 +261,7 @@ def _write_head(
 
 def _copy_events(journal: Journal, shard: ShardJournal) -> None:
     """Copy the events of a shard, and what else its trials recorded."""
-    for line in shard_lines(shard):
+    for line in read_lines(shard.path):
         kind = line.text("type")
         if kind not in EVENTS and kind not in {"fault", "unfinished"}:
             continue
@@ -395,28 +381,29 @@ def positions(reports: Sequence[Report]) -> Iterator[tuple[str, int]]:
 
 
 # -- Shard journal -------------------------------------------------------------------------------
-# Journal of a shard, as far as a merge needs it: its plan, its verdicts, and what it observed.
-#: The name of the journal in the folder of a run.
-
 Values = dict[str, object]
 
 
 @dataclass(slots=True, kw_only=True)
 class ShardJournal:
-    """The journal of one shard, with its last line on each obligation and its observations.
+    """The journal of one shard; `offset` is added to the numbers of its exchanges.
 
-    `written` has the last preliminary or final verdict on each obligation; those in
-    `uncorrected` take its place.
+    Verdicts in `uncorrected` take the place of those that are written.
     """
 
     path: Path
     report: Report
-    plan: dict[str, Values] = field(default_factory=dict[str, Values])
-    written: dict[str, Line] = field(default_factory=dict[str, Line])
-    uncorrected: dict[str, Line] = field(default_factory=dict[str, Line])
-    observations: ShardObservations | None = None
-    footer: Values = field(default_factory=dict[str, object])
+    uncorrected: Mapping[str, Line]
     offset: int = 0
+
+    @property
+    def lines(self) -> RecordedLines:
+        """The lines of the journal that are no events."""
+        return self.report.lines
+
+    def planned(self, name: str) -> Line:
+        """Return the plan of an obligation, whichever shard it is in."""
+        return self.lines.plan.get(name) or self.lines.elsewhere[name]
 
     @property
     def number(self) -> int:
@@ -438,12 +425,13 @@ def open_shard(path: Path, *, partial: bool) -> ShardJournal:
         hint = "`assay run --shard 1/2` records one"
         raise InputError.one(str(journal), "this is not the journal of a shard", hint=hint)
     read_shard(report.header.shard, str(journal))
-    return ShardJournal(path=journal, report=report)
-
-
-def shard_lines(shard: ShardJournal) -> Iterator[Line]:
-    """Yield the lines of a journal, without abandoned ones and an incomplete one at its end."""
-    yield from read_lines(shard.path)
+    observed = report.lines.observations
+    uncorrected = observed.objects("uncorrected") if observed else []
+    return ShardJournal(
+        path=journal,
+        report=report,
+        uncorrected={decode.obligation(line): line for line in uncorrected},
+    )
 
 
 def content(line: Line) -> Values:
@@ -452,29 +440,14 @@ def content(line: Line) -> Values:
 
 
 def take_in(shard: ShardJournal, merged: MergedVerdicts) -> int:
-    """Take in what a journal says, and return how many numbers its exchanges need."""
+    """Take in the exchanges of a journal, and return how many numbers they need."""
     greatest = 0
-    for line in shard_lines(shard):
-        match line.text("type"):
-            case "plan" | "elsewhere":
-                record = content(line)
-                shard.plan[decode.obligation(line)] = record
-            case "exchange":
-                n = line.number_of("n")
-                greatest = max(greatest, n)
-                if line.text("operation") != SIGNING and SUBMITS not in line.values:
-                    _see(line, n + shard.offset, merged)
-            case "preliminary" | "verdict":
-                shard.written[decode.obligation(line)] = line
-            case "footer":
-                shard.footer = dict(line.values)
-            case "observations":
-                shard.observations = _observations(line)
-                shard.uncorrected.clear()
-                for verdict in line.objects("uncorrected"):
-                    shard.uncorrected[decode.obligation(verdict)] = verdict
-            case _:
-                pass
+    for line in read_lines(shard.path):
+        if line.text("type") == "exchange":
+            n = line.number_of("n")
+            greatest = max(greatest, n)
+            if line.text("operation") != SIGNING and SUBMITS not in line.values:
+                _see(line, n + shard.offset, merged)
     return greatest
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from assay.contract.model import Source
+from assay.journal.lines import Line
 from assay.judging.waivers import WaiverResult
 from assay.report.outline import ContractOutline
 from assay.report.timeline import Timeline
@@ -83,6 +84,11 @@ class Header:
     not_offered: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     outlines: tuple[ContractOutline, ...] = ()
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """The options of the selection that were given, `k` and `m`."""
+        return {option: text for option, text in self.selection.items() if text}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,6 +294,25 @@ class Footer:
     reasons: tuple[str, ...] = ()
 
 
+_NO_LINE = Line(path="", number=0, values={})
+
+
+@dataclass(slots=True, kw_only=True)
+class RecordedLines:
+    """The lines of a journal that its report is read from, as they are written; no events.
+
+    `written` has the last verdict on each obligation, preliminary or not, and `elsewhere` the plan
+    of other shards, by obligation. An unfinished journal has an empty `footer`.
+    """
+
+    header: Line = _NO_LINE
+    plan: dict[str, Line] = field(default_factory=dict[str, Line])
+    elsewhere: dict[str, Line] = field(default_factory=dict[str, Line])
+    written: dict[str, Line] = field(default_factory=dict[str, Line])
+    observations: Line | None = None
+    footer: Line = _NO_LINE
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A run, read and checked; `results` are in plan order.
@@ -306,12 +331,24 @@ class Report:
     elsewhere: tuple[ElsewhereObligation, ...] = ()
     journal: str = ""
     waivers: tuple[WaiverResult, ...] = ()
+    lines: RecordedLines = field(default_factory=RecordedLines, compare=False, repr=False)
 
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of obligations of each verdict, all seven in a fixed order."""
         seen = Counter(result.standing for result in self.results)
         return {standing.value: seen[standing] for standing in Standing}
+
+    @property
+    def verdicts(self) -> dict[str, Standing]:
+        """The verdict on each obligation."""
+        return {result.planned.id: result.standing for result in self.results}
+
+    @property
+    def label(self) -> str:
+        """Its path and its beginning, to the second."""
+        started = self.header.started.partition(".")[0].rstrip("Z")
+        return ", ".join(filter(None, (self.journal, started)))
 
     @property
     def seconds(self) -> float | None:

@@ -29,21 +29,11 @@ _DISPOSITIONS = frozenset(each.value for each in Disposition)
 _BEFORE = frozenset({"header", "plan", "elsewhere"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedPlan:
-    """What a journal says was planned for an obligation."""
-
-    disposition: str
-    reason: str
-    calls: int
-    trial: str
-
-
 @dataclass(slots=True, kw_only=True)
 class RecordedProgress:
     """What a journal has of a run: the trials that are done, and all that they showed.
 
-    `elsewhere` counts the obligations of other shards. `done` says for each trial how often it was
+    `plan` has the line of each obligation, `elsewhere` counts those of other shards. `done` says for each trial how often it was
     run, and whether it showed less than in the base context. `searches` are done, too. `exchanges`
     is the highest number of an exchange, `calls` how many were made, and `operations` which. `names` counts the pseudonyms
     of each kind. `abandoned` are the lines of what is run again. `complete` is true if nothing is
@@ -51,7 +41,7 @@ class RecordedProgress:
     """
 
     header: Line | None = None
-    plan: dict[str, RecordedPlan] = field(default_factory=dict[str, RecordedPlan])
+    plan: dict[str, Line] = field(default_factory=dict[str, Line])
     elsewhere: int = 0
     done: defaultdict[str, deque[bool]] = field(
         default_factory=lambda: defaultdict[str, "deque[bool]"](deque)
@@ -173,12 +163,7 @@ class _ProgressReader:
         elif line.text("disposition") not in _DISPOSITIONS:
             line.refuse("'disposition' is not known")
         else:
-            self.progress.plan[line.text("obligation")] = RecordedPlan(
-                disposition=line.text("disposition"),
-                reason=line.text("reason", ""),
-                calls=line.count("calls"),
-                trial=line.text("trial", ""),
-            )
+            self.progress.plan[line.text("obligation")] = line
 
     def _take_done(self, line: Line) -> None:
         """Take in a line of a trial, or a search, that is done."""

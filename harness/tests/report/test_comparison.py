@@ -1,23 +1,23 @@
 """The comparison of two runs: exactly what differs, from any form of a run."""
 
 import json
-from dataclasses import replace
 from itertools import product
 
 import pytest
 from command_line import assay
 from shipped import bank_of
 
+from assay.contract.model import Source
 from assay.errors import InputError, JournalError
 from assay.journal.writer import Journal as RunJournal
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.preparation.prepare import prepare
 from assay.report import render
 from assay.report.build import read_journal
-from assay.report.comparison.compare import compare
+from assay.report.comparison.compare import Category, compare, conditions
 from assay.report.comparison.formats import DEFAULT, FORMATS, exit_of_comparison
 from assay.report.comparison.read import read_run
-from assay.report.comparison.values import Category, ComparedObligation, ComparedRun
+from assay.report.values import Header, PlannedObligation, Report, ReportedResult, TargetRef
 from assay.rules.verdict import Exit, Standing
 from assay.running.environment import set_up
 from assay.running.session import Session, run_session
@@ -28,34 +28,47 @@ SOME = "aisp and (psu-identity or listing or iban or balance-type or euro or pag
 CLAUSES = ("psu-identity", "listing", "iban", "balance-type", "euro", "page-size")
 
 
-def facet(name="aisp/quota/a", standing=Standing.CONFORMS, **other):
-    """Return one obligation of a run."""
-    return ComparedObligation(
-        **{
-            "id": name,
-            "clause": name.rpartition("/")[0],
-            "standing": standing,
-            "kind": "quota",
-            "level": "must",
-            "sentence": "Four accesses a day.",
-            "sources": ("Limits, line 3",),
-            "parameters": "abc",
-            **other,
-        }
+def facet(name="aisp/quota/a", standing=Standing.CONFORMS, reason="", context="", **planned):
+    """Return the result on one obligation of a run."""
+    contract, clause, _ = name.split("/")
+    values = {
+        "id": name,
+        "contract": contract,
+        "clause": clause,
+        "kind": "quota",
+        "level": "must",
+        "says": "Four accesses a day.",
+        "sources": (Source(section="Limits", line=3),),
+        "parameters": "abc",
+        "disposition": "ask",
+    }
+    trial = f"{contract}/{clause}:trial [{context}]" if context else ""
+    return ReportedResult(
+        planned=PlannedObligation(**{**values, **planned}),
+        standing=standing,
+        reason=reason,
+        trial=trial,
     )
 
 
-def made(*obligations, **other):
-    """Return a run with these obligations."""
-    return ComparedRun(
-        **{
-            "path": "run",
-            "started": "2026-09-16T10:00:00.123Z",
-            "conditions": {"target": "bank", "seed": "0"},
-            "selection": {},
-            "obligations": {each.id: each for each in obligations},
-            **other,
-        }
+def made(*results, seed=0, selection=None, waivers=()):
+    """Return a run with these results."""
+    header = Header(
+        tool="assay",
+        started="2026-09-16T10:00:00.123Z",
+        seed=seed,
+        contracts=(),
+        target=TargetRef(name="bank"),
+        selection=selection or {},
+    )
+    return Report(
+        header=header,
+        results=results,
+        faults=(),
+        footer=None,
+        complete=True,
+        journal="run",
+        waivers=waivers,
     )
 
 
@@ -113,8 +126,8 @@ def test_a_verdict(before, now, category):
 @pytest.mark.parametrize(
     ("change", "detail"),
     [
-        ({"sentence": "Five."}, "sentence"),
-        ({"sources": ("Limits, line 4",)}, "sources"),
+        ({"says": "Five."}, "sentence"),
+        ({"sources": (Source(section="Limits", line=4),)}, "sources"),
         ({"parameters": "def"}, "parameters"),
         ({"kind": "paging", "level": "may"}, "kind, level"),
         ({"parameters": ""}, None),
@@ -134,12 +147,7 @@ def test_open_points_are_compared_one_by_one():
     """Points that the document leaves open share no clause."""
     names = ("aisp/unspecified/a", "aisp/unspecified/b")
     old, new = (
-        made(
-            *(
-                facet(name, Standing.UNSPECIFIED, kind="unspecified", sentence=says)
-                for name in names
-            )
-        )
+        made(*(facet(name, Standing.UNSPECIFIED, kind="unspecified", says=says) for name in names))
         for says in ("one", "two")
     )
     assert [("clause-changed", name) for name in names] == differences(old, new)
@@ -159,7 +167,7 @@ def test_waivers_and_conditions():
     old = made(waivers=(waiver(), waiver(name="gone"), waiver(name="same")))
     new = made(
         waivers=(waiver(expires="2028-01-01"), waiver(name="new"), waiver(name="same")),
-        conditions={"target": "bank", "seed": "7"},
+        seed=7,
         selection={"k": "quota"},
     )
     waivers = [("waiver-changed", name) for name in ("w", "new", "gone")]
@@ -241,7 +249,13 @@ def test_a_run_and_its_report_are_the_same(runs, tmp_path):
         journal = folder / "journal.jsonl"
         render(read_journal(journal), "json", tmp_path / "report.json")
         same = [read_run(path) for path in (folder, journal, tmp_path / "report.json", tmp_path)]
-        assert 1 == len({repr(replace(run, path="")) for run in same})
+        assert [[]] * 4 == [differences(same[0], run) for run in same]
+        told = (
+            [(each.planned.id, each.standing, each.reason, each.trial) for each in run.results]
+            for run in same
+        )
+        assert 1 == len({*map(repr, told)})
+        assert 1 == len({repr((conditions(run), run.header.chosen)) for run in same})
 
 
 def test_a_contract_that_changed(sound, tmp_path):

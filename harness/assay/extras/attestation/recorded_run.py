@@ -14,11 +14,11 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from assay.journal.codec import EVENTS
-from assay.journal.lines import Line, read_lines, refuse
+from assay.journal.lines import Line, read_lines
 from assay.journal.trial_end import trial_end
 from assay.journal.writer import QUOTED
 from assay.report import Report, decode, read_journal
-from assay.rules.verdict import Agreement, Standing
+from assay.rules.verdict import Verdict
 
 #: A sent value that is shortened or hidden, so that a check cannot recognise it.
 _HIDDEN = re.compile(r"<(?:text|private|credentials)[ -][0-9a-f]+>")
@@ -26,45 +26,33 @@ _HIDDEN = re.compile(r"<(?:text|private|credentials)[ -][0-9a-f]+>")
 Raw = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenEvidence:
-    """One piece of evidence as it is written."""
-
-    agreement: Agreement
-    exchanges: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenVerdict:
-    """A verdict as it is written, on which line, and whether it is a preliminary one."""
-
-    line: int
-    standing: Standing
-    reason: str
-    evidence: tuple[WrittenEvidence, ...]
-    preliminary: bool = False
-
-
 @dataclass(slots=True, kw_only=True)
 class WrittenRun:
     """What a journal says of its run.
 
-    `shards` are the obligations of other shards. `exchanges` has the numbers of the recorded
-    exchanges, and `hidden` those of which a sent value is shortened or hidden. `trials` are those
-    with events, `unjudged` those that ended early or with a fault, so that the run itself did not
-    judge them.
+    `results` are the last verdict on each obligation, with all of its evidence. `exchanges` has the
+    numbers of the recorded exchanges, and `hidden` those of which a sent value is shortened or
+    hidden. `trials` are those with events, `unjudged` those that ended early or with a fault, so
+    that the run itself did not judge them.
     """
 
     report: Report
-    header: Line
-    plan: dict[str, Line] = field(default_factory=dict[str, Line])
-    shards: set[str] = field(default_factory=set[str])
-    results: dict[str, WrittenVerdict] = field(default_factory=dict[str, WrittenVerdict])
+    results: Mapping[str, Verdict]
     exchanges: set[int] = field(default_factory=set[int])
     hidden: set[int] = field(default_factory=set[int])
     trials: set[str] = field(default_factory=set[str])
     unjudged: set[str] = field(default_factory=set[str])
     resumed: str = ""
+
+    @property
+    def plan(self) -> Mapping[str, Line]:
+        """The plan line of each obligation."""
+        return self.report.lines.plan
+
+    @property
+    def header(self) -> Line:
+        """The first line."""
+        return self.report.lines.header
 
     @property
     def quoted(self) -> bool:
@@ -109,14 +97,13 @@ def read_run(path: Path) -> WrittenRun:
 
     """
     report = read_journal(path, partial=True)
-    run: WrittenRun | None = None
+    lines = report.lines
+    results = {
+        name: decode.verdict(lines.written[name]) for name in lines.plan if name in lines.written
+    }
+    run = WrittenRun(report=report, results=results)
     for line in read_lines(path, whole=report.complete):
-        if run is None:
-            run = WrittenRun(report=report, header=line)
-        else:
-            _take(run, line)
-    if run is None:
-        refuse(str(path), "not an Assay journal: it is empty")
+        _take(run, line)
     run.unjudged |= {fault.where for fault in report.faults}
     return run
 
@@ -126,14 +113,11 @@ def _take(run: WrittenRun, line: Line) -> None:
     if kind in EVENTS:
         run.trials.add(line.text("trial"))
     match kind:
-        case "plan":
-            run.plan[line.text("obligation")] = line
-        case "elsewhere":
-            run.shards.add(line.text("obligation"))
         case "exchange":
-            _take_exchange(run, line)
-        case "preliminary" | "verdict":
-            _take_result(run, line, preliminary=kind == "preliminary")
+            n = line.number_of("n")
+            run.exchanges.add(n)
+            if _HIDDEN.search(f"{line.inner('again').inner('call').values}"):
+                run.hidden.add(n)
         case "ended":
             end = trial_end(line)
             (run.unjudged.discard if end.done else run.unjudged.add)(end.trial)
@@ -141,30 +125,3 @@ def _take(run: WrittenRun, line: Line) -> None:
             run.resumed = line.text("at")
         case _:
             pass
-
-
-def _take_exchange(run: WrittenRun, line: Line) -> None:
-    n = line.number_of("n")
-    run.exchanges.add(n)
-    call = line.inner("again").inner("call")
-    if _HIDDEN.search(f"{call.values}"):
-        run.hidden.add(n)
-
-
-def _take_result(run: WrittenRun, line: Line, *, preliminary: bool) -> None:
-    name = line.text("obligation")
-    before = run.results.get(name)
-    if name not in run.plan or (preliminary and before and not before.preliminary):
-        return
-    run.results[name] = WrittenVerdict(
-        line=line.number,
-        standing=decode.standing(line),
-        reason=line.text("reason", ""),
-        evidence=tuple(map(_evidence, line.objects("evidence"))),
-        preliminary=preliminary,
-    )
-
-
-def _evidence(line: Line) -> WrittenEvidence:
-    exchanges = tuple(line.list_of("exchanges", int))
-    return WrittenEvidence(agreement=decode.agreement(line), exchanges=exchanges)

@@ -28,12 +28,7 @@ from assay.extras.attestation.findings import (
     not_rejudged,
 )
 from assay.extras.attestation.inputs import FoundInputs, find_inputs
-from assay.extras.attestation.recorded_run import (
-    WrittenEvidence,
-    WrittenRun,
-    WrittenVerdict,
-    read_run,
-)
+from assay.extras.attestation.recorded_run import WrittenRun, read_run
 from assay.extras.attestation.signed_files import (
     CheckedAttestation,
     check_attestation,
@@ -49,7 +44,7 @@ from assay.judging.waivers import WaiverResult
 from assay.planning.plan import Disposition, Plan, Planned, plan
 from assay.preparation.prepare import selector
 from assay.rules.obligation import bound_clauses
-from assay.rules.verdict import DECIDED, OPEN, Agreement, Exit, Standing, Verdict
+from assay.rules.verdict import DECIDED, OPEN, Agreement, Evidence, Exit, Standing, Verdict
 from assay.traffic.evidence_summary import MAX_EVIDENCE
 from assay.traffic.journal_trials import is_journal, read_trials
 from assay.traffic.judge import Judge
@@ -316,8 +311,12 @@ class _Comparison:
 
     run: WrittenRun
     item: Planned
-    recorded: WrittenVerdict
+    recorded: Verdict
     again: Verdict
+
+    @property
+    def _line(self) -> int:
+        return self.run.report.lines.written[self.recorded.obligation].number
 
     def findings(self) -> Iterator[VerificationFinding]:
         """Yield what differs, and what cannot be compared."""
@@ -358,7 +357,7 @@ class _Comparison:
         tested = trial in self.run.trials and trial not in self.run.unjudged
         return tested and self.recorded.standing is Standing.INDETERMINATE
 
-    def _decisive(self, standing: Standing) -> list[WrittenEvidence]:
+    def _decisive(self, standing: Standing) -> list[Evidence]:
         """Return the written evidence that decides for a verdict, all of whose exchanges are there."""
         agreement = _DECISIVE.get(standing)
         return [
@@ -390,15 +389,15 @@ class _Comparison:
         if again.standing is Standing.UNVERIFIED and self.recorded.standing in DECIDED:
             why = ": no recorded exchange shows it"
         what = f"recorded as {self.recorded.standing.value}, judged again as {again.standing.value}"
-        return differs(self.item.obligation.id, f"{what}{why}", self.recorded.line)
+        return differs(self.item.obligation.id, f"{what}{why}", self._line)
 
     def _not_rejudged(self, why: str) -> VerificationFinding:
         what = f"{self.recorded.standing.value}: {why}"
-        return not_rejudged(self.item.obligation.id, what, self.recorded.line)
+        return not_rejudged(self.item.obligation.id, what, self._line)
 
     def _evidence_findings(self) -> Iterator[VerificationFinding]:
         """Yield the first piece of evidence that the exchanges contradict."""
-        name, line = self.item.obligation.id, self.recorded.line
+        name, line = self.item.obligation.id, self._line
         again = self._agreements()
         for piece in self.recorded.evidence:
             absent = [n for n in piece.exchanges if n not in self.run.exchanges]
@@ -425,7 +424,7 @@ class _Comparison:
         return sum(self._is_unshown(each, again) for each in self.recorded.evidence)
 
     @staticmethod
-    def _is_unshown(piece: WrittenEvidence, again: dict[tuple[int, ...], set[Agreement]]) -> bool:
+    def _is_unshown(piece: Evidence, again: dict[tuple[int, ...], set[Agreement]]) -> bool:
         return piece.exchanges not in again
 
 
@@ -534,7 +533,7 @@ def _left_out(run: WrittenRun, known: Mapping[str, Planned]) -> Iterator[Verific
         yield differs("selection", "the recorded selection (-k, -m) cannot be read", 1)
         return
     selected = {name for name, item in known.items() if select(item.obligation)}
-    lacking = sorted(selected - run.plan.keys() - run.shards)
+    lacking = sorted(selected - run.plan.keys() - run.report.lines.elsewhere.keys())
     if not lacking:
         return
     if options.get("replays") or not (options or run.of_judge):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from assay.report.comparison.values import Category, ComparedRun, Comparison, RunDifference
+from assay.report.comparison.compare import Category, Comparison, RunDifference, conditions
 from assay.report.sanitize import bounded, code, markdown
+from assay.report.values import Report
 from assay.report.wording import PHRASES
 from assay.rules.verdict import Exit, Standing
 
@@ -59,13 +59,13 @@ def verdict_line(comparison: Comparison, fail_on: Collection[Category]) -> str:
     return f"exit code {exit_}: {counts or 'no difference in the categories of --fail-on'}"
 
 
-def counts_line(run: ComparedRun) -> str:
+def counts_line(run: Report) -> str:
     """Return the path of a run with its verdicts, in the order of every report."""
-    counts = Counter(run.verdicts.values())
+    counts = run.counts
     parts = [
-        f"{counts[standing]:,} {phrase}"
+        f"{counts[standing.value]:,} {phrase}"
         for standing, phrase in PHRASES.items()
-        if counts[standing] or standing in {Standing.CONFORMS, Standing.VIOLATES}
+        if counts[standing.value] or standing in {Standing.CONFORMS, Standing.VIOLATES}
     ]
     return f"{run.label}: {', '.join(parts)}"
 
@@ -153,14 +153,13 @@ def json_document(comparison: Comparison, fail_on: Collection[Category]) -> str:
     return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
 
 
-def _run(run: ComparedRun) -> dict[str, Any]:
-    counts = Counter(run.verdicts.values())
+def _run(run: Report) -> dict[str, Any]:
     return {
-        "path": run.path,
-        "started": run.started,
-        "conditions": dict(run.conditions),
-        "selection": dict(run.selection),
-        "counts": {standing.value: counts[standing] for standing in Standing},
+        "path": run.journal,
+        "started": run.header.started,
+        "conditions": conditions(run),
+        "selection": run.header.chosen,
+        "counts": run.counts,
     }
 
 

@@ -6,20 +6,19 @@ The page is one self-contained HTML file without a script, in the style of the r
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TextIO
 
 from assay.errors import AssayError, InputError
 from assay.journal.journal_file import JOURNAL
-from assay.report.comparison.compare import compare
+from assay.report.comparison.compare import Category, Comparison, compare
 from assay.report.comparison.formats import TITLES
 from assay.report.comparison.read import REPORT, read_run
-from assay.report.comparison.values import Category, ComparedRun, Comparison
 from assay.report.html.page import page_template
 from assay.report.sanitize import clean, one_line
+from assay.report.values import RecordedLines, Report
 from assay.report.wording import PHRASES
 from assay.rules.verdict import Standing
 
@@ -56,14 +55,14 @@ class TrendRun:
     """
 
     name: str
-    run: ComparedRun
+    run: Report
     page: str = ""
     since: Comparison | None = None
 
     @property
     def counts(self) -> Mapping[Standing, int]:
         """The number of obligations of each verdict."""
-        return Counter(self.run.verdicts.values())
+        return {standing: self.run.counts[standing.value] for standing in Standing}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,20 +94,26 @@ def read_trend(folder: Path, page: Path, *, last: int) -> Trend:
     if not places:
         hint = f"name the folder that contains the folders of the runs, each with {JOURNAL} or {REPORT}"
         raise InputError.one(str(folder), "there is no run here", hint=hint)
-    runs: list[tuple[Path, ComparedRun]] = []
+    runs: list[tuple[Path, Report]] = []
     unreadable: list[UnreadableRun] = []
     for place in places:
         try:
-            runs.append((place, read_run(place)))
+            runs.append((place, _counted(read_run(place))))
         except AssayError as error:
             reason = one_line(clean(str(error).removeprefix(f"{place}{os.sep}"), 300))
             unreadable.append(UnreadableRun(name=_name(place, folder), reason=reason))
-    runs.sort(key=lambda each: (each[1].started, each[0]))
+    runs.sort(key=lambda each: (each[1].header.started, each[0]))
     return Trend(
         folder=one_line(clean(str(folder))),
         runs=tuple(_with_changes(runs, folder, page))[-last:],
         unreadable=tuple(unreadable),
     )
+
+
+def _counted(run: Report) -> Report:
+    """Return a run without what a trend does not show: there may be many."""
+    results = (replace(each, evidence=(), exchanges=(), timeline=()) for each in run.results)
+    return replace(run, results=tuple(results), searches=(), lines=RecordedLines())
 
 
 def _places(folder: Path) -> Iterator[Path]:
@@ -123,10 +128,8 @@ def _places(folder: Path) -> Iterator[Path]:
             yield place
 
 
-def _with_changes(
-    runs: list[tuple[Path, ComparedRun]], folder: Path, page: Path
-) -> Iterator[TrendRun]:
-    before: dict[tuple[object, ...], ComparedRun] = {}
+def _with_changes(runs: list[tuple[Path, Report]], folder: Path, page: Path) -> Iterator[TrendRun]:
+    before: dict[tuple[object, ...], Report] = {}
     for place, run in runs:
         same = _comparable(run)
         yield TrendRun(
@@ -138,11 +141,11 @@ def _with_changes(
         before[same] = run
 
 
-def _comparable(run: ComparedRun) -> tuple[object, ...]:
+def _comparable(run: Report) -> tuple[object, ...]:
     """Return what two runs must have in common to be compared with each other."""
-    contracts = tuple(name for name in run.conditions if name.startswith("contract "))
-    party = run.conditions.get("judged party")
-    return run.conditions.get("target"), party, contracts, tuple(run.selection.items())
+    header = run.header
+    contracts = tuple(each.id for each in header.contracts)
+    return header.target.name, header.party, contracts, tuple(header.chosen.items())
 
 
 def _name(place: Path, folder: Path) -> str:
@@ -186,7 +189,7 @@ def render(trend: Trend, out: TextIO) -> None:
 
 def _columns(trend: Trend) -> Iterator[tuple[TrendRun, tuple[Segment, ...]]]:
     """Yield the column of each run; the greatest one has the height of the chart."""
-    most = max((len(each.run.obligations) for each in trend.runs), default=1) or 1
+    most = max((len(each.run.results) for each in trend.runs), default=1) or 1
     for number, each in enumerate(trend.runs):
         ground, segments = HEIGHT, list[Segment]()
         for standing in ORDER:
@@ -208,7 +211,7 @@ def _columns(trend: Trend) -> Iterator[tuple[TrendRun, tuple[Segment, ...]]]:
 
 def _bar(run: TrendRun) -> tuple[Segment, ...]:
     """Return the bar of a run, as long as all its obligations."""
-    total, at, segments = len(run.run.obligations) or 1, 0.0, list[Segment]()
+    total, at, segments = len(run.run.results) or 1, 0.0, list[Segment]()
     for standing in ORDER:
         width = run.counts[standing] / total * BAR
         if width:
