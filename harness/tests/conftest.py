@@ -8,6 +8,20 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "support"))
 
+from tiers import in_tier  # noqa: E402 -- the folder above
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave what the nightly tests run to them."""
+    tests = Path(__file__).parent
+    ours = in_tier(
+        f"{item.path.relative_to(tests).as_posix()}::{item.originalname}" for item in items
+    )
+    left = [item for item, mine in zip(items, ours, strict=True) if not mine]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item, mine in zip(items, ours, strict=True) if mine]
+
 
 @pytest.fixture(autouse=True)
 def base_context(monkeypatch):
