@@ -18,7 +18,8 @@ Besides classes there are modules, each for one part of a kind:
   `queries` of a history, `consents` in it, `calendar` for what depends on a day, and
   `attempts`, `request_queries` and `tracker` for requests;
 - the TPP's side: `tpp_evidence`;
-- what other clauses of the contract say: `clauses`.
+- what a clause says that others depend on (its `facts` return `Facts`), and what all clauses of the
+  contract say: `facts_of`, and `clauses_of`.
 
 Type aliases: `Event` (anything in a history), `Finding` (place, problem, hint), `Json`,
 `Outcome` (what an answer means), `Pointer` (a place in a file), `Raw` (a part of a contract
@@ -76,7 +77,6 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import (
-    clauses,
     comparisons,
     consents,
     consequences,
@@ -93,6 +93,7 @@ from assay.rules.evidence import (
     must_be_served,
     tpp_evidence,
 )
+from assay.rules.facts import CallLimit, Facts
 from assay.rules.lifecycle import attempts, request_queries, request_steps, tracker
 from assay.rules.lifecycle import parameters as lifecycle_parameters
 from assay.rules.parameters import Raw, Reference
@@ -104,7 +105,9 @@ from assay.rules.rule import (
     Scenario,
     Script,
     TppFacet,
+    clauses_of,
     consent,
+    facts_of,
     needs,
 )
 from assay.rules.schema_pieces import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece
@@ -124,6 +127,7 @@ __all__ = [
     "BarredMode",
     "BindingRequirement",
     "Call",
+    "CallLimit",
     "Capability",
     "Cause",
     "Clause",
@@ -139,6 +143,7 @@ __all__ = [
     "Evidence",
     "Exchange",
     "Facet",
+    "Facts",
     "FieldSchema",
     "Finding",
     "History",
@@ -182,13 +187,14 @@ __all__ = [
     "Withdrawn",
     "attempts",
     "calendar",
-    "clauses",
+    "clauses_of",
     "comparisons",
     "consent",
     "consents",
     "consequences",
     "describe_answer",
     "doubt",
+    "facts_of",
     "lifecycle_parameters",
     "must_be_refused",
     "must_be_served",

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "support"))
 
-from tiers import in_tier  # noqa: E402 -- the folder above
+from tiers import in_tier
 
 
 def pytest_collection_modifyitems(config, items):

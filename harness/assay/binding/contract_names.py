@@ -22,10 +22,9 @@ from assay.contract.model import Contract, Json, Operation
 from assay.contract.scalars import text_of
 from assay.errors import did_you_mean
 from assay.files.document import Finding, Pointer, found
-from assay.rules.clauses import clauses_of
 from assay.rules.kinds.reading.error_body import ErrorBodyRule
 from assay.rules.refusing_kind import CODE, RefusingKind
-from assay.rules.rule import Kind
+from assay.rules.rule import Kind, clauses_of, facts_of
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -77,20 +76,14 @@ class ContractNames:
     def segments(self) -> frozenset[str]:
         """The segments that clauses name."""
         return frozenset(
-            segment
-            for contract in self.contracts
-            for kind in clauses_of(contract)
-            for segment in kind.segments()
+            segment for contract in self.contracts for segment in facts_of(contract).segments
         )
 
     @cached_property
     def factors(self) -> frozenset[str]:
         """The factors that clauses name."""
         return frozenset(
-            factor
-            for contract in self.contracts
-            for kind in clauses_of(contract)
-            for factor in kind.factors()
+            factor for contract in self.contracts for factor in facts_of(contract).factors
         )
 
     @cached_property
@@ -126,8 +119,9 @@ class ContractNames:
         value = filled(value, EXAMPLE)
         for contract in self.contracts:
             for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
-                if expected := kind.expects(operation, argument, value):
-                    yield clause.id, expected
+                for expects in kind.facts().expected.get((operation.id, argument), ()):
+                    if expected := expects(value):
+                        yield clause.id, expected
 
     @cached_property
     def scope(self) -> frozenset[str]:

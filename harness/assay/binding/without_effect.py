@@ -13,7 +13,7 @@ from assay.contract.model import Capability, Contract, Json
 from assay.errors import did_you_mean
 from assay.files.document import Pointer
 from assay.history import State
-from assay.rules.clauses import clauses_of
+from assay.rules.rule import clauses_of, facts_of
 
 #: States that are confused without consequence: a request that was not carried out.
 _NOT_DONE: Final = frozenset({State.REJECTED, State.ENDED})
@@ -115,12 +115,7 @@ def other_meanings(
                     place = ("operations", name, "item", "state", "values", listed.value)
                     found = f"{word!r}, which usually means {meant.value}"
                     yield place, f"a word for {listed.value}", found
-    known = {
-        factor
-        for contract in contracts
-        for clause in clauses_of(contract)
-        for factor in clause.factors()
-    }
+    known = {factor for contract in contracts for factor in facts_of(contract).factors}
     for factor, word in target.sca.factors.items():
         if word != factor and word in known:
             found = f"{word!r}, the name of another factor"
@@ -135,7 +130,7 @@ def _never_repeated(
     for contract in contracts if new else ():
         for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
             for operation in map(contract.operations.get, new):
-                if operation and operation.makes and kind.rejects_repeats(operation.makes):
+                if operation and operation.makes in kind.facts().unrepeatable:
                     what = f"{{unique}} where {clause.id} has repeats rejected, and equal requests"
                     what += " have equal bodies only with {alike}"
                     yield (

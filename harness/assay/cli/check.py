@@ -25,9 +25,9 @@ from assay.preparation.banks import read_bank_target, read_banks
 from assay.preparation.prepare import SANDBOX
 from assay.preparation.target_file import find_target, read_document, read_target, shipped
 from assay.report.wording import counted
-from assay.rules.clauses import clauses_of
 from assay.rules.lifecycle.execution_record import USUAL, is_usual
 from assay.rules.obligation import obligations
+from assay.rules.rule import clauses_of
 
 EPILOG = """\b
 Examples:
@@ -203,7 +203,7 @@ def _named_values(
 ) -> Iterator[str]:
     """Yield a note if an ordinary request has a value with which a clause expects another outcome."""
     for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
-        for name, value in kind.named_values(operation.makes or ""):
+        for name, value in kind.facts().named_values.get(operation.makes or "", ()):
             argument = binding.arguments.get(name)
             if argument is not None and is_word(value, argument.value):
                 what = f"{clause.id} is about requests with this value, so its row with another one"

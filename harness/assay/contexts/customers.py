@@ -10,9 +10,7 @@ from datetime import UTC, time, timedelta
 from assay.contexts.context import StepMapper
 from assay.contract.model import Contract
 from assay.history import Advance, Advanced, Arrange, Call, Holding, Reply, Step, Subject
-from assay.rules import clauses
-from assay.rules.contract_cache import per_contract
-from assay.rules.rule import Script
+from assay.rules.rule import Script, facts_of
 from assay.rules.state.calendar import at, local_day
 from assay.rules.steps import roots
 
@@ -112,7 +110,7 @@ def list_size(contract: Contract) -> int | None:
     owned = {root.id for root in roots(contract)}
     for operation in contract.operations.values():
         if operation.available and not operation.about and owned & set(operation.lists):
-            size = clauses.page_size(contract, operation.id)
+            size = facts_of(contract).page_sizes.get(operation.id)
             if size is not None:
                 return size
     return None
@@ -157,7 +155,7 @@ def entry_pages(contract: Contract) -> Mapping[str, int]:
     """Return the size of a page of entries, by the resource that has them."""
     sizes: dict[str, int] = {}
     for operation in contract.operations.values():
-        size = clauses.page_size(contract, operation.id) if operation.about else None
+        size = facts_of(contract).page_sizes.get(operation.id) if operation.about else None
         if operation.available and size is not None:
             sizes |= {
                 root.id: size
@@ -167,14 +165,10 @@ def entry_pages(contract: Contract) -> Mapping[str, int]:
     return sizes
 
 
-@per_contract
 def _with_pages(contract: Contract) -> frozenset[str]:
     """Return the operations that show the entries of a thing in pages."""
-    return frozenset(
-        each.id
-        for each in contract.operations.values()
-        if each.about and clauses.page_size(contract, each.id)
-    )
+    paged = (contract.operations[name] for name in facts_of(contract).page_sizes)
+    return frozenset(each.id for each in paged if each.about)
 
 
 def entries_reason(contract: Contract, sizes: Mapping[str, int], steps: Sequence[Step]) -> str:

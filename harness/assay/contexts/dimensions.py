@@ -30,8 +30,7 @@ from assay.contexts.request_dimensions import (
 from assay.contexts.situation import Situation, Values
 from assay.contract.model import Capability, Contract
 from assay.history import Advance, Advanced, Call, Exchange, Lack, Renew, Reply, Step, Subject
-from assay.rules import clauses
-from assay.rules.rule import Script
+from assay.rules.rule import Script, facts_of
 from assay.rules.state.calendar import WEEKDAYS, at, local_day
 from assay.rules.steps import roots
 
@@ -84,7 +83,7 @@ def pages(at: Situation) -> Values:
 
 def presence(at: Situation) -> Values:
     """Yield calls without the customer, where the contract limits them."""
-    limits = clauses.call_limits(at.contract, attended=False)
+    limits = facts_of(at.contract).limits(attended=False)
     if not limits:
         return
     if Capability.BATCH not in at.offered:
@@ -217,7 +216,7 @@ def optional_arguments(at: Situation) -> Values:
     """Yield lists with optional days, where the contract says how far back they go."""
     days: dict[str, int] = {}
     for operation in at.contract.operations.values():
-        depth = clauses.history_days(at.contract, operation.id)
+        depth = facts_of(at.contract).history_days.get(operation.id)
         if not operation.available or depth is None or not (operation.since and operation.until):
             continue
         bound = at.binding(operation.id).arguments

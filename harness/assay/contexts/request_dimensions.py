@@ -27,9 +27,8 @@ from assay.history import (
     Step,
     Subject,
 )
-from assay.rules import clauses
 from assay.rules.lifecycle.tracker import lifecycle_of_operation
-from assay.rules.rule import Script
+from assay.rules.rule import Script, facts_of
 
 #: The name of the second TPP in steps; the fixture provider knows it under this name.
 OTHER_TPP = "other"
@@ -45,7 +44,7 @@ SCREENS = ("password", "login", "factor", "code")
 def modes(at: Situation) -> Values:
     """Yield the modes in which requests are made, but for the plain one."""
     for operation in requests.creating(at.contract).values():
-        for mode in clauses.accepted_modes(at.contract, operation.makes or "")[1:]:
+        for mode in facts_of(at.contract).accepted_modes.get(operation.makes or "", ())[1:]:
             if mode not in at.binding(operation.id).modes:
                 yield mode, f"operations.{operation.id}.modes.{mode} in the target file"
                 continue
@@ -61,7 +60,7 @@ def modes(at: Situation) -> Values:
 def segments(at: Situation) -> Values:
     """Yield the segments of customers that are served, but for the first."""
     for operation in requests.creating(at.contract).values():
-        served = clauses.factors_by_segment(at.contract, operation.makes or "")
+        served = facts_of(at.contract).factors_by_segment.get(operation.makes or "", {})
         for segment in list(served)[1:]:
             if Capability.SEGMENTS not in at.offered:
                 yield segment, "`segments` in `fixtures.offers` in the target file"
@@ -82,7 +81,7 @@ def segments(at: Situation) -> Values:
 def factors(at: Situation) -> Values:
     """Yield each factor that the contract offers to sign with."""
     for operation in requests.creating(at.contract).values():
-        by_segment = clauses.factors_by_segment(at.contract, operation.makes or "")
+        by_segment = facts_of(at.contract).factors_by_segment.get(operation.makes or "", {})
         factors = dict.fromkeys(factor for offered in by_segment.values() for factor in offered)
         for factor in factors:
             if Capability.SCA not in at.offered or factor not in at.target.sca.factors:
@@ -183,7 +182,7 @@ def changes(at: Situation) -> Values:
     """Yield requests that are changed before they are signed, in a mode that allows it."""
     for operation in requests.creating(at.contract).values():
         lifecycle = lifecycle_of_operation(at.contract, operation)
-        changeable = clauses.changeable_modes(at.contract, operation.makes or "")
+        changeable = facts_of(at.contract).changeable_modes.get(operation.makes or "", ())
         argument, change = operation.amount, lifecycle.change
         if not changeable or change is None or argument not in lifecycle.changeable_arguments:
             continue
@@ -213,7 +212,7 @@ def changes(at: Situation) -> Values:
 def screens(at: Situation) -> Values:
     """Yield each screen on which the customer can be idle before that of the decision."""
     timed = any(
-        clauses.signing_limits(at.contract, operation.makes or "")
+        facts_of(at.contract).signing_limits.get(operation.makes or "", {})
         for operation in requests.creating(at.contract).values()
     )
     if not timed:
@@ -257,7 +256,7 @@ def _suited_to_modes(
 def pauses(at: Situation) -> Values:
     """Yield customers who take their time, but less than the contract's limits."""
     for operation in requests.creating(at.contract).values():
-        limits = clauses.signing_limits(at.contract, operation.makes or "").values()
+        limits = facts_of(at.contract).signing_limits.get(operation.makes or "", {}).values()
         if not limits:
             continue
         # All pauses together stay below the shortest overall time, each below the idle time.

@@ -22,8 +22,7 @@ from assay.history import (
     Step,
     Subject,
 )
-from assay.rules import clauses
-from assay.rules.rule import Script
+from assay.rules.rule import Script, facts_of
 from assay.rules.state.calendar import at, local_day
 
 #: How far ahead a deferred request is: whole weeks, so that a trial stays on its weekday.
@@ -265,7 +264,7 @@ def repetition_reason(contract: Contract, steps: Sequence[Step]) -> str:
     every = [step for step in steps if isinstance(step, Call)]
     if any(not call.present for call in every):
         return "calls without the customer are counted"
-    for operation, limit in clauses.call_limits(contract, attended=True).items():
+    for operation, limit in facts_of(contract).limits(attended=True).items():
         # The first call is made twice, and so is the first with a variation.
         if sum(call.operation == operation for call in every) + 2 > limit:
             return f"the calls of {operation} would exceed the limit of {limit}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 from zoneinfo import ZoneInfo
 
 #: A value in a contract or an answer; numbers with a point are `Decimal`.
@@ -168,17 +168,35 @@ class Operation:
         return bool(self.makes or self.changes or self.ends)
 
 
+class RuleClass(Protocol):
+    """The class of a rule kind, which interprets the parameters of its clauses."""
+
+    @property
+    def name(self) -> str:
+        """The word after `kind:` in a contract."""
+        ...
+
+    def parse(self, clause: Clause, contract: Contract) -> object:
+        """Return a clause as an instance of the class."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
     """One sentence of the contract: a rule kind with its parameters."""
 
     id: str
-    kind: str
+    rule: RuleClass
     statement: str
     sources: tuple[Source, ...]
     level: Level
     params: Mapping[str, Json]
     line: int = 0
+
+    @property
+    def kind(self) -> str:
+        """The name of the kind."""
+        return self.rule.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,9 +209,9 @@ class OpenPoint:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Contract:
-    """A whole contract file.
+    """A whole contract file; two are the same only if they are one.
 
     `zone` is None while the document leaves it open; `outline` is empty where the file has none.
     `not_applicable` are the clauses that need what the bank does not have, and `given` the

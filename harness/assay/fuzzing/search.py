@@ -38,7 +38,6 @@ from assay.history import Advance, Advanced, Call, Event, History, Step
 from assay.history.events import ProbeRun
 from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
-from assay.rules.clauses import clauses_of
 from assay.rules.steps import perform_all
 from assay.running.environment import Environment
 from assay.running.executor import Executor, executing, run_probe
@@ -394,10 +393,8 @@ class Search:
         if self._executor is None:
             return ()
         history = History(events=tuple(self._executor.events))
-        clauses = clauses_of(self.contract)
-        return tuple(breaches(self.plan, self.contract.id, history, clauses, self._planned))
+        return tuple(breaches(self.plan, self.contract.id, history, self._planned))
 
     def _judged(self, history: History) -> tuple[Breach, ...]:
         unknown = self._planned - self.known
-        clauses = clauses_of(self.contract)
-        return tuple(breaches(self.plan, self.contract.id, history, clauses, unknown))
+        return tuple(breaches(self.plan, self.contract.id, history, unknown))

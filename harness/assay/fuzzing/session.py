@@ -41,8 +41,8 @@ from assay.history.events import ProbeRun
 from assay.journal.trial_end import TrialEnd
 from assay.judging.judge import judge
 from assay.planning.plan import Plan, restrict
-from assay.rules.clauses import clauses_of
 from assay.rules.evidence import evidence_of
+from assay.rules.rule import facts_of
 from assay.rules.verdict import Evidence, Standing, Verdict, weigh
 from assay.running.ambient import FindingSource
 from assay.running.session import Session
@@ -375,8 +375,8 @@ def replay(session: Session, plan: Plan, recorded: RecordedSequence) -> None:
     for name in recorded.breaks:
         obligation = next(item.obligation for item in plan.items if item.obligation.id == name)
         kind = plan.clauses[recorded.contract][obligation.clause].kind
-        check, clauses = partial(evidence_of, kind), clauses_of(contract)
-        (verdict,) = judge(check, (obligation,), probe_run, kind, clauses)
+        check, facts = partial(evidence_of, kind), facts_of(contract)
+        (verdict,) = judge(check, (obligation,), probe_run, kind, facts)
         session.record_finding(verdict, FindingSource(trial=trial, replay=Path(recorded.path)))
 
 

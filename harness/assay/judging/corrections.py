@@ -18,7 +18,7 @@ from assay.binding.token_places import shown_token
 from assay.contract.model import Operation
 from assay.history import AnsweredCall, Cause, Exchange, Indeterminate, Wire
 from assay.planning.plan import Plan
-from assay.rules.rule import Kind
+from assay.rules.facts import Facts
 from assay.rules.verdict import DECIDED, Agreement, Evidence, Standing, Verdict
 from assay.transport.auth.diagnostics import place, place_of
 
@@ -34,9 +34,7 @@ _BEARER_ERROR = re.compile(
 )
 
 
-def soften(
-    evidence: Evidence, exchanges: Mapping[int, AnsweredCall], clauses: Collection[Kind]
-) -> Evidence:
+def soften(evidence: Evidence, exchanges: Mapping[int, AnsweredCall], facts: Facts) -> Evidence:
     """Return evidence as unclear where it shows nothing.
 
     It does not if a varied request differs from its control in more than the variation, nor if
@@ -49,7 +47,7 @@ def soften(
     if evidence.agreement is not Agreement.DISAGREES:
         return evidence
     instants: list[datetime] = [exchanges[n].at for n in evidence.exchanges if n in exchanges]
-    if not any(clause.closed_at(instant) for clause in clauses for instant in instants):
+    if not any(map(facts.closed_at, instants)):
         return evidence
     seen = f"{evidence.seen}, during the announced maintenance hours"
     return replace(evidence, agreement=Agreement.UNCLEAR, seen=seen)

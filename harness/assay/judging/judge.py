@@ -37,8 +37,9 @@ from assay.planning.plan import Plan
 from assay.rules.consent_probes import operations_in_scope
 from assay.rules.evidence import checked, countable, describe_answer
 from assay.rules.facets import BindingRequirement
+from assay.rules.facts import NOTHING, Facts
 from assay.rules.obligation import Obligation
-from assay.rules.rule import Kind
+from assay.rules.rule import Kind, facts_of
 from assay.rules.verdict import Agreement, Evidence, Standing, Verdict, weigh
 
 
@@ -58,7 +59,6 @@ def breaches(
     plan: Plan,
     contract: str,
     history: History,
-    clauses: Iterable[Kind],
     tested: Collection[str] | None = None,
     *,
     ambient: bool = False,
@@ -71,7 +71,7 @@ def breaches(
     """
     tested = plan.judged if tested is None else tested
     exchanges = {exchange.n: exchange for exchange in history.exchanges}
-    kinds = tuple(clauses)
+    facts = facts_of(plan.contracts[contract])
     for bound in plan.clauses[contract].values():
         if ambient and not bound.kind.ambient:
             continue
@@ -79,7 +79,7 @@ def breaches(
             if evidence.agreement is not Agreement.DISAGREES:
                 continue
             obligation = f"{contract}/{bound.clause.id}/{evidence.facet}"
-            softened = soften(evidence, exchanges, kinds)
+            softened = soften(evidence, exchanges, facts)
             if softened.agreement is Agreement.DISAGREES and obligation in tested:
                 yield Breach(obligation=obligation, evidence=softened)
 
@@ -89,14 +89,13 @@ def judge(
     obligations: Sequence[Obligation],
     run: ProbeRun,
     kind: Kind,
-    clauses: Iterable[Kind],
+    facts: Facts,
 ) -> tuple[Verdict, ...]:
     """Return the verdict on each obligation of a trial, all of one clause."""
     exchanges = {exchange.n: exchange for exchange in run.history.exchanges}
-    kinds = tuple(clauses)
     by_facet: dict[str, list[Evidence]] = {}
     for evidence in check(run.history):
-        softened = soften(evidence, exchanges, kinds)
+        softened = soften(evidence, exchanges, facts)
         by_facet.setdefault(evidence.facet, []).append(softened)
     called = {n: exchange.call.operation for n, exchange in exchanges.items()}
     served = {called[n] for n, exchange in exchanges.items() if exchange.accepted}
@@ -106,7 +105,7 @@ def judge(
             obligation,
             by_facet.get(obligation.facet, []),
             run,
-            lambda each: why_undecided(run.history, kind, each, kinds),
+            lambda each: why_undecided(run.history, kind, each, facts),
         )
         whole = exercised(verdict, obligation, served, called)
         if run.stopped and whole is not verdict:
@@ -197,12 +196,12 @@ class Undecided:
 
 
 def why_undecided(
-    history: History, kind: Kind, obligation: Obligation, clauses: Collection[Kind] = ()
+    history: History, kind: Kind, obligation: Obligation, facts: Facts = NOTHING
 ) -> Undecided:
-    """Return why no exchange of a trial decides an obligation of a clause; `clauses` are all."""
+    """Return why no exchange of a trial decides an obligation; `facts` are those of the contract."""
     scope = operations_in_scope(kind)
     calls = [each for each in history.exchanges if scope is None or each.call.operation in scope]
-    open_ = [each for each in calls if not any(one.closed_at(each.at) for one in clauses)]
+    open_ = [each for each in calls if not facts.closed_at(each.at)]
     causes = (
         _failed(open_, "the control call of"),
         _unsigned(history),

@@ -34,10 +34,9 @@ from assay.files.document import Document, Finding, problem
 from assay.files.load import load, read_zone
 from assay.files.shape_check import check, validate
 from assay.parsing.references import OPEN, findings, line_numbers
-from assay.rules.clauses import clauses_of
-from assay.rules.kinds import KINDS, find_kind, installed
+from assay.rules.kinds import KINDS, find_kind, installed, kind_of
 from assay.rules.refusing_kind import facets_of, without_refusal
-from assay.rules.rule import FEATURES
+from assay.rules.rule import FEATURES, clauses_of
 
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone", "shape_problems"]
 
@@ -236,7 +235,7 @@ def _resource(id_: str, raw: _Raw) -> Resource:
 def _clause(raw: _Raw, line: int) -> Clause:
     return Clause(
         id=raw["id"],
-        kind=raw["kind"],
+        rule=kind_of(raw["kind"]),
         statement=raw["says"],
         sources=_sources(raw["source"]),
         level=Level(raw.get("level", Level.MUST.value)),

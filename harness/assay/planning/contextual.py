@@ -6,7 +6,7 @@ coverage of a plan is known before anything is sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import is_
@@ -16,9 +16,9 @@ from assay.contexts.context import Context, Dimension, DimensionValue, in_contex
 from assay.contexts.coverage import Cell, CoveredTrial, coverage
 from assay.contexts.covering import Depth, applicable, contexts
 from assay.contexts.dimensions import dimensions
-from assay.history import Authorise, Call, Step
+from assay.history import Step
 from assay.planning.plan import Plan, Trial
-from assay.planning.price import Price
+from assay.planning.price import Price, calls_in
 from assay.planning.trial_names import contextual_name
 from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import ConformingTarget, play
@@ -85,7 +85,7 @@ def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
 def _contexts(plan: Plan, trial: Trial, every: Sequence[Dimension], depth: Depth) -> TrialContexts:
     target = _target(plan, trial)
     steps = tuple(_played(plan, trial, target))
-    trial.price.know(_calls(steps, target))
+    trial.price.know(calls_in(steps, target))
     suited = _affecting(_suited(every, steps), _unaffected(_kind(plan, trial), trial.scenario))
     return TrialContexts(
         trial=trial,
@@ -168,9 +168,4 @@ def _trial(plan: Plan, trial: Trial, context: Context) -> Trial:
 
 def _cost(plan: Plan, trial: Trial) -> int:
     target = _target(plan, trial)
-    return _calls(tuple(_played(plan, trial, target)), target)
-
-
-def _calls(steps: Iterable[Step], target: ConformingTarget) -> int:
-    """Return how many calls and signatures were made, as a kind counts them in its price."""
-    return sum(isinstance(step, Call | Authorise) for step in steps) + target.submissions
+    return calls_in(tuple(_played(plan, trial, target)), target)

@@ -18,7 +18,7 @@ from assay.contexts.context import Context, in_context
 from assay.contract.model import Capability, Contract, Party
 from assay.errors import Shortage
 from assay.history import Authorise
-from assay.planning.price import FREE, Price, submitting
+from assay.planning.price import FREE, Price, count_calls, submitting
 from assay.planning.remedies import ALLOW_WRITES, REMEDIES, Remedy, needs
 from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import DryTarget, dry_run
@@ -251,8 +251,7 @@ def _priced(
             continue
         if obligation.trial not in prices:
             kind = clauses[obligation.contract][obligation.clause].kind
-            given = (scenario, submitted) if submitted else (scenario,)
-            prices[obligation.trial] = Price(partial(kind.price, *given))
+            prices[obligation.trial] = Price(partial(count_calls, kind, scenario, submitted))
         yield replace(item, price=prices[obligation.trial])
 
 

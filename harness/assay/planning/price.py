@@ -6,11 +6,15 @@ is one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from assay.binding.target import Target
+from assay.history import Authorise, Call, Step
+from assay.rules.consent_probes import probe_of
+from assay.rules.dry_run import ConformingTarget, play
+from assay.rules.rule import Kind, Scenario
 
-__all__ = ["FREE", "Price", "submitting"]
+__all__ = ["FREE", "Price", "calls_in", "count_calls", "submitting"]
 
 
 class Price:
@@ -41,3 +45,17 @@ FREE = Price(lambda: 0)
 def submitting(target: Target) -> frozenset[str]:
     """Return the operations whose requests the TPP submits."""
     return frozenset(name for name, each in target.operations.items() if each.submission)
+
+
+def count_calls(kind: Kind, scenario: Scenario, submitted: frozenset[str] = frozenset()) -> int:
+    """Return how many calls and signatures a dry run takes; the TPP submits requests of `submitted`."""
+    accepts = kind.accepts_variation(scenario)
+    target = ConformingTarget(
+        contract=kind.contract, accepts_variation=accepts, submitted=submitted
+    )
+    return calls_in(play(probe_of(kind, scenario), target), target)
+
+
+def calls_in(steps: Iterable[Step], target: ConformingTarget) -> int:
+    """Return how many calls and signatures the steps are that were played to a target."""
+    return sum(isinstance(step, Call | Authorise) for step in steps) + target.submissions

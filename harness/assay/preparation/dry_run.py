@@ -52,10 +52,9 @@ from assay.history import (
     Wire,
 )
 from assay.planning.plan import Plan, Trial, script_of
-from assay.rules.clauses import surely_listed
 from assay.rules.dry_run import DryTarget
 from assay.rules.evidence import checked
-from assay.rules.rule import Script
+from assay.rules.rule import Script, facts_of
 from assay.rules.steps import perform_all
 from assay.running.environment import Environment
 from assay.running.executor import Executor
@@ -206,6 +205,7 @@ class DryExecutor(Executor):
     def _listed(self, call: Call, operation: Operation) -> Iterator[Item]:
         """Yield an item for each thing that a list may have, of values that say nothing."""
         contract, now = self.dry_target.contract, self.dry_target.now
+        facts = facts_of(contract)
         subjects = (event for event in self.events if isinstance(event, Subject))
         owned = [thing for each in subjects if each.name == call.subject for thing in each.owns]
         key = call.arguments.get(operation.about or "")
@@ -214,7 +214,7 @@ class DryExecutor(Executor):
             for thing in owned:
                 if operation.about and thing.key == key and thing.resource == resource.of:
                     yield Item(resource=resource.id, key=f"{key}-{resource.id}", fields=fields)
-                elif thing.resource == resource.id and surely_listed(contract, thing, now):
+                elif thing.resource == resource.id and facts.surely_listed(thing, now):
                     yield Item(resource=resource.id, key=thing.key, fields=fields)
 
     def _signed(self, step: Authorise) -> Authorised:

@@ -47,8 +47,7 @@ from assay.history import (
     Withdraw,
     Withdrawn,
 )
-from assay.rules import clauses
-from assay.rules.rule import Script
+from assay.rules.rule import Script, facts_of
 from assay.rules.steps import each_step
 
 #: When dry runs begin unless a time is given: always the same, so that prices are stable.
@@ -119,7 +118,7 @@ class DryTarget:
             step=step,
             ending=Ending.CONFIRMED if confirmed else Ending.REFUSED,
             moments=(self.now,),
-            offered=clauses.factors(self.contract),
+            offered=facts_of(self.contract).factors,
             wire=_WIRE,
         )
 
@@ -180,7 +179,7 @@ class ConformingTarget(DryTarget):
         if event.call.variation and not self.accepts_variation:
             return replace(event, outcome=Rejected(), wire=replace(_WIRE, status=403))
         operation = self.contract.operations[event.call.operation]
-        size = clauses.page_size(self.contract, operation.id)
+        size = facts_of(self.contract).page_sizes.get(operation.id)
         page = int(event.call.follow or 0) + 1
         if size is None or page * size >= self._listed(operation, event.call):
             return event
@@ -192,14 +191,14 @@ class ConformingTarget(DryTarget):
             subject = self.subjects.get(call.subject)
             return sum(
                 thing.resource in operation.lists
-                and clauses.surely_listed(self.contract, thing, self.now)
+                and facts_of(self.contract).surely_listed(thing, self.now)
                 for thing in (subject.owns if subject else ())
             )
         key = str(call.arguments.get(operation.about))
         candidates = (subject.owned(key) for subject in self.subjects.values())
         thing = next((owned for owned in candidates if owned is not None), None)
         entries = (thing.entries if thing else None) or ()
-        days = clauses.history_days(self.contract, operation.id)
+        days = facts_of(self.contract).history_days.get(operation.id)
         if days is None:
             return len(entries)
         first = (self.now.date() - timedelta(days=days)).isoformat()

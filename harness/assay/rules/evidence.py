@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from assay.errors import KindError, did_you_mean
 from assay.history import Accepted, Cause, Exchange, History, Indeterminate
-from assay.rules import clauses
 from assay.rules.consented_lists import without_unconsented
 from assay.rules.refusing_kind import check_refusals, facets_of
+from assay.rules.rule import clauses_of
 from assay.rules.verdict import Agreement, Evidence
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _refused_breaches(kind: Kind, history: History) -> dict[int, str]:
     refused = {each.n for each in history.exchanges if each.refused and not each.items}
     return {
         n: evidence.expected
-        for clause in (clauses.with_duties(kind.contract) if refused else ())
+        for clause in (clauses_of(kind.contract) if refused else ())
         if clause != kind
         for evidence in countable(clause.check_tpp(history))
         for n in [evidence.in_reading_order[0]]

@@ -19,11 +19,12 @@ from typing import Any, ClassVar
 from assay.contract.model import Contract, Json
 from assay.contract.scalars import text_of
 from assay.history import ERROR_CODE, Exchange, History, Rejected
-from assay.rules import clauses, parameters
+from assay.rules import parameters
+from assay.rules.call_limit import perhaps_exhausted, perhaps_over_quota
 from assay.rules.comparisons import ABSENT, ParameterDifference, Versions
 from assay.rules.consent_probes import named_operations
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, REPLACED
-from assay.rules.rule import BindingRequirement, Facet, Kind
+from assay.rules.rule import BindingRequirement, Facet, Kind, facts_of
 from assay.rules.verdict import Agreement, Evidence
 
 #: How the ids of facets end that are about the code, or the status, of a refusal.
@@ -188,12 +189,12 @@ def _of_another_token(exchange: Exchange) -> bool:
 def _perhaps_limited(kind: Kind, exchange: Exchange, history: History) -> bool:
     """Whether a call may have been refused for a limit of calls that another clause sets."""
     operation = exchange.call.operation
-    if operation in kind.call_limits():
+    if operation in kind.facts().call_limits:
         return False
-    limited = clauses.perhaps_exhausted(kind.contract, operation, history)
+    limited = perhaps_exhausted(kind.contract, operation, history)
     if exchange.call.present:
         return exchange.n in limited
-    return exchange.n in limited | clauses.perhaps_over_quota(kind.contract, history)
+    return exchange.n in limited | perhaps_over_quota(kind.contract, history)
 
 
 def _judged(
@@ -224,12 +225,7 @@ def _judged(
 
 def _is_owed(kind: Kind, exchange: Exchange) -> bool:
     """Whether a rule says that the error in a refusal has a code."""
-    from assay.rules.kinds.reading.error_body import ErrorBodyRule  # noqa: PLC0415 -- built on this
-
-    return any(
-        isinstance(each, ErrorBodyRule) and ERROR_CODE in each.fields and each.concerns(exchange)
-        for each in clauses.clauses_of(kind.contract)
-    )
+    return any(concerns(exchange) for concerns in facts_of(kind.contract).coded_refusals)
 
 
 def _compared(

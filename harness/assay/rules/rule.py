@@ -9,14 +9,13 @@ A probe is a generator that yields steps and receives replies. A check is a pure
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
-from assay.contract.model import Clause, Contract, Json, Operation
-from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
-from assay.rules.call_limit import CallLimit
+from assay.contract.model import Clause, Contract, Json
+from assay.history import History, Reply, Step
 from assay.rules.consequences import UNSTATED, Purpose
 from assay.rules.facets import (
     FEATURES,
@@ -30,6 +29,7 @@ from assay.rules.facets import (
     needs,
     scenario_of,
 )
+from assay.rules.facts import NOTHING, Facts
 from assay.rules.parameter_declaration import Parameter, Raw, Reference, kind_schema, one_of_several
 from assay.rules.parameters import the_contract
 from assay.rules.scope import Scope
@@ -142,17 +142,6 @@ class Kind:
         """Whether a bank that conforms accepts the calls of a scenario that have a variation."""
         return False
 
-    def price(self, scenario: Scenario, submitted: frozenset[str] = frozenset()) -> int:
-        """Return how many calls and signatures a dry run takes; the TPP submits requests of `submitted`."""
-        from assay.rules import consent_probes, dry_run  # noqa: PLC0415 -- they ask kinds for page sizes
-
-        accepts = self.accepts_variation(scenario)
-        dry_target = dry_run.ConformingTarget(
-            contract=self.contract, accepts_variation=accepts, submitted=submitted
-        )
-        played = dry_run.play(consent_probes.probe_of(self, scenario), dry_target)
-        return sum(isinstance(step, Call | Authorise) for step in played) + dry_target.submissions
-
     def unaffected_by(self) -> Mapping[str, str]:
         """Return the dimensions of contexts that cannot matter to the clause, each with why.
 
@@ -185,118 +174,24 @@ class Kind:
         """Judge the TPP by any history; yield evidence only on calls that could violate the clause."""
         yield from ()
 
-    # -- questions to every kind ---------------------------------
+    # -- for other clauses, and other rooms ----------------------------------------------
+    def facts(self) -> Facts:
+        """Return what the clause says that others depend on."""
+        return NOTHING
+
     def schema_pieces(self) -> Iterator[SchemaPiece]:
         """Yield the constraints that the clause puts on the shape of a request or an answer."""
         yield from ()
 
-    def page_size(self, operation: str) -> int | None:
-        """Return how many items a full page of an operation has, if the clause says so."""
-        return None
 
-    def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
-        """Return for each trait of an owned thing that the clause judges whether it is listed."""
-        return {}
+@lru_cache(maxsize=64)
+def clauses_of(contract: Contract) -> tuple[Kind, ...]:
+    """Return every clause of a contract as an instance of its kind, in order."""
+    parsed = (clause.rule.parse(clause, contract) for clause in contract.clauses)
+    return tuple(each for each in parsed if isinstance(each, Kind))  # which they all are
 
-    def history_days(self, operation: str) -> int | None:
-        """Return how many days back an operation answers, if the clause says so."""
-        return None
 
-    def factors_by_segment(self, request: str) -> Mapping[str, tuple[str, ...]]:
-        """Return the factors with which customers of each segment sign a request, if any."""
-        return {}
-
-    def signing_limits(self, request: str) -> Mapping[str, timedelta]:
-        """Return how long a customer may take to sign a request, by what is measured."""
-        return {}
-
-    def factors(self) -> Sequence[str]:
-        """Return all factors that the clause names."""
-        return ()
-
-    def segments(self) -> Sequence[str]:
-        """Return all segments of customers that the clause names."""
-        return ()
-
-    def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
-        """Whether the clause allows a bank to accept a call that makes a request."""
-        return True
-
-    def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
-        """Whether the clause may reject a request because of the value of an argument."""
-        return False
-
-    def alters(self, argument: str, value: Json, at: datetime) -> bool:
-        """Whether the clause lets a bank keep another value of an argument of a request."""
-        return False
-
-    def call_ids(self, operation: str) -> Sequence[str]:
-        """Return the arguments of an operation that only identify a call."""
-        return ()
-
-    def bars(self, call: Call) -> bool:
-        """Whether the clause has a call refused for a header or a query parameter."""
-        return False
-
-    def rejects_repeats(self, request: str) -> bool:
-        """Whether the clause rejects a request that repeats an earlier one."""
-        return False
-
-    def changeable_modes(self, request: str) -> tuple[str, ...] | None:
-        """Return the modes in which a request can be changed, if the clause restricts them."""
-        return None
-
-    def changeable_fields(self, request: str) -> Sequence[str]:
-        """Return the arguments of a request that the clause says can be changed."""
-        return ()
-
-    def accepted_modes(self, request: str) -> Sequence[str]:
-        """Return the modes in which the clause says that a request is accepted, if offered."""
-        return ()
-
-    def disclosed_with_consent(self, operation: str) -> str | None:
-        """Return the value that an operation discloses with a consent only, if there is one."""
-        return None
-
-    def conditional_fields(self, operation: str) -> Mapping[str, str]:
-        """Return the fields that only some answers of an operation have, and when they have them."""
-        return {}
-
-    def closed_at(self, instant: datetime) -> bool:
-        """Whether the clause announces that the interface is closed at an instant."""
-        return False
-
-    def closure_phase(self, instant: datetime) -> int | None:
-        """Return -1, 0 or 1 before, during or after the announced closure of a week, if any."""
-        return None
-
-    def call_limits(self) -> Mapping[str, CallLimit]:
-        """Return how many calls of each operation are allowed in a period."""
-        return {}
-
-    def allowed_values(self, resource: str, field: str) -> Sequence[Json] | None:
-        """Return the values that a field of a resource may have, if the clause lists them."""
-        return None
-
-    def fixed_value(self, argument: str) -> Json:
-        """Return the fixed value of an argument of a request, if the clause states one."""
-        return None
-
-    def expects(self, operation: Operation, argument: str, value: Json) -> str:
-        """Return what an argument of an ordinary call must be, if the value breaks the clause.
-
-        A target file with such a value would have every call break it, whatever the bank does.
-        """
-        return ""
-
-    def named_values(self, request: str) -> Iterable[tuple[str, Json]]:
-        """Return the values of arguments with which a request is expected to have another outcome."""
-        return ()
-
-    def bars_credentials(self, operation: str) -> bool:
-        """Whether the clause forbids the customer's credentials in calls of an operation."""
-        return False
-
-    def control_of(self, operation: str) -> str | None:
-        """Return the operation that is the control for another, if the clause names one."""
-        return None
+@lru_cache(maxsize=64)
+def facts_of(contract: Contract) -> Facts:
+    """Return the facts of all clauses of a contract; no kind asks for them while it is parsed."""
+    return Facts.together([clause.facts() for clause in clauses_of(contract)])

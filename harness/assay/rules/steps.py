@@ -26,7 +26,6 @@ from assay.history import (
     Step,
     Subject,
 )
-from assay.rules.contract_cache import per_contract
 
 R = TypeVar("R")
 Part: TypeAlias = Generator[Step, Reply, R]
@@ -159,7 +158,6 @@ def arguments(operation: Operation, key: str) -> Mapping[str, Json]:
     return {}
 
 
-@per_contract
 def roots(contract: Contract) -> tuple[Resource, ...]:
     """Return the resources that a subject owns directly, in the contract's order.
 

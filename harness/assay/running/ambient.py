@@ -18,8 +18,7 @@ from assay.contract.model import Capability, Contract
 from assay.history import Call, Effects, History, Inquire
 from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan, Trial
-from assay.rules.clauses import clauses_of, has_ambient
-from assay.rules.rule import Script
+from assay.rules.rule import Script, clauses_of
 from assay.rules.verdict import Standing, Verdict
 
 if TYPE_CHECKING:
@@ -108,7 +107,10 @@ def with_inquiry(script: Script, contract: Contract, offers: Collection[Capabili
     Nothing is added where no clause is ambient, where the target does not offer it, or where the
     probe asks at its end itself.
     """
-    if not has_ambient(contract) or Capability.EFFECTS not in offers:
+    if (
+        not any(clause.ambient for clause in clauses_of(contract))
+        or Capability.EFFECTS not in offers
+    ):
         yield from script
         return
     made = asked = False
@@ -147,10 +149,9 @@ def findings(
     plan: Plan, trial: Trial, history: History, known: Collection[str]
 ) -> Iterator[tuple[Verdict, FindingSource]]:
     """Yield what a trial violates of ambient clauses, beside the obligations that it settles."""
-    contract = plan.contracts[trial.contract]
     own = {obligation.id for obligation in trial.settles}
     violations: dict[str, list[Breach]] = {}
-    for breach in breaches(plan, trial.contract, history, clauses_of(contract), ambient=True):
+    for breach in breaches(plan, trial.contract, history, ambient=True):
         if breach.obligation not in own and breach.obligation not in known:
             violations.setdefault(breach.obligation, []).append(breach)
     for obligation, shown in violations.items():

@@ -66,9 +66,10 @@ def quotas(clauses: Mapping[str, Mapping[str, BoundClause]]) -> dict[str, int]:
     limits: dict[str, int] = {}
     for bound_clauses in clauses.values():
         for clause in bound_clauses.values():
-            for operation, limit in clause.kind.call_limits().items():
-                if limit.daily and not limit.attended:
-                    limits[operation] = min(limits.get(operation, limit.number), limit.number)
+            for operation, named in clause.kind.facts().call_limits.items():
+                for limit in named:
+                    if limit.daily and not limit.attended:
+                        limits[operation] = min(limits.get(operation, limit.number), limit.number)
     return limits
 
 

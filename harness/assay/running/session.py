@@ -23,7 +23,6 @@ from assay.judging.corrections import parties
 from assay.judging.judge import Breach, breaches, indeterminate
 from assay.judging.static_answers import digest_key
 from assay.planning.plan import Plan, Trial, count_signatures
-from assay.rules.clauses import clauses_of
 from assay.rules.obligation import Obligation
 from assay.rules.rule import Script
 from assay.rules.verdict import Exit, Verdict, tally
@@ -274,7 +273,7 @@ class Session:
 
     def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
         """Return what a history violates of all that a plan asks."""
-        return tuple(breaches(plan, contract, history, clauses_of(plan.contracts[contract])))
+        return tuple(breaches(plan, contract, history))
 
     def record_finding(self, verdict: Verdict, source: FindingSource) -> None:
         """Record a verdict that another trial showed, unless a graver one was reached before."""

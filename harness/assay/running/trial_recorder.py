@@ -18,9 +18,8 @@ from assay.history.events import ProbeRun
 from assay.journal.writer import Journal
 from assay.judging.judge import judge
 from assay.planning.plan import Plan, Trial, script_of
-from assay.rules.clauses import clauses_of
 from assay.rules.evidence import evidence_of
-from assay.rules.rule import Script
+from assay.rules.rule import Script, facts_of
 from assay.rules.verdict import Verdict
 from assay.running import ambient
 from assay.running.environment import Environment
@@ -88,8 +87,8 @@ class TrialRecorder:
         if run.stopped and guard.stopped:
             run = replace(run, stopped=guard.stopped, shortage=None)
         kind = self.plan.clauses[trial.contract][trial.clause].kind
-        clauses = clauses_of(self._contract(trial))
-        return run, judge(partial(evidence_of, kind), trial.settles, run, kind, clauses)
+        facts = facts_of(self._contract(trial))
+        return run, judge(partial(evidence_of, kind), trial.settles, run, kind, facts)
 
     def perform_steps(
         self, name: str, steps: Script, contract: Contract, environment: Environment | None = None

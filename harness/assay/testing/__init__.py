@@ -10,7 +10,8 @@ Three ways to show that a kind is right, from the fastest to the most complete:
 - A real run: `verdicts` runs contract and target file against a WSGI application.
 
 `problems` returns the findings in a contract file, `kind_in` one of its clauses; `use_kind`
-makes a kind known to both where its package is not installed.
+makes a kind known to both where its package is not installed. `count_calls` returns how many
+calls a plan announces for a scenario.
 
 `Bank` is the type of a scripted bank, and `START` the moment at which literal histories and
 scripted banks begin.
@@ -18,6 +19,7 @@ scripted banks begin.
 
 from __future__ import annotations
 
+from assay.planning.price import count_calls
 from assay.testing.banks import Played, judge, kind_in, play, problems, use_kind, verdicts, violated
 from assay.testing.histories import (
     START,
@@ -41,6 +43,7 @@ __all__ = [
     "Bank",
     "Played",
     "accepted",
+    "count_calls",
     "errors",
     "evidence",
     "exchange",

@@ -17,7 +17,7 @@ from zlib import crc32
 
 from assay.contract.model import Contract
 from assay.history import AnsweredCall, History
-from assay.rules.clauses import closed_at
+from assay.rules.rule import facts_of
 from assay.rules.state.calendar import leaves_room
 from assay.traffic.changed_history import ChangedHistory
 
@@ -82,6 +82,6 @@ def _in_closed_hours(contracts: Iterable[Contract], first: datetime) -> Iterator
     begin = first.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     for contract in contracts:
         week = (begin + n * _HALF_HOUR for n in range(_HALF_HOURS_A_WEEK))
-        instant = next((each for each in week if closed_at(contract, each)), None)
+        instant = next(filter(facts_of(contract).closed_at, week), None)
         if instant is not None:
             yield instant

@@ -23,11 +23,11 @@ from assay.judging.corrections import soften
 from assay.judging.exit_policy import ExitPolicy
 from assay.judging.judge import judge
 from assay.planning.plan import Disposition, Plan
-from assay.rules.clauses import clauses_of
 from assay.rules.consent_probes import operations_in_scope
 from assay.rules.evidence import evidence_of
+from assay.rules.facts import NOTHING, Facts
 from assay.rules.obligation import BoundClause, Obligation
-from assay.rules.rule import Kind
+from assay.rules.rule import Kind, facts_of
 from assay.rules.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.traffic.evidence_summary import EvidenceSummary, MergedEvidence
 from assay.traffic.stored_history import StoredHistory
@@ -183,7 +183,7 @@ class Judge:
         bound = self.plan.clauses[first.contract][first.clause]
         bank = self.party is Party.BANK
         is_own = self._own(first.contract)
-        kinds = tuple(clauses_of(self.plan.contracts[first.contract])) if bank else ()
+        facts = facts_of(self.plan.contracts[first.contract]) if bank else NOTHING
         merged = {each.id: MergedEvidence() for each in obligations}
         for named in histories:
             limited = bank and named.about
@@ -193,7 +193,7 @@ class Judge:
                 if not limited or bound.kind.ambient or each.id in named.about
             }
             if shown:
-                summaries = self._summaries(bound, is_own, shown, named, kinds)
+                summaries = self._summaries(bound, is_own, shown, named, facts)
                 for facet, summary in summaries.items():
                     name = shown[facet]
                     readings = (each[name] for each in others.get(named.name, ()))
@@ -225,7 +225,7 @@ class Judge:
         is_own: Callable[[int], bool],
         facets: Collection[str],
         named: NamedHistory,
-        kinds: Collection[Kind],
+        facts: Facts,
     ) -> Mapping[str, EvidenceSummary]:
         """Return what a history shows, by facet, with the violations in doubt."""
         if self._seen is None or self._seen.named is not named:
@@ -241,11 +241,11 @@ class Judge:
         for evidence in check(part, named.history):
             if evidence.facet not in facets:
                 continue
-            softened = soften(evidence, seen.exchanges(evidence), kinds)
+            softened = soften(evidence, seen.exchanges(evidence), facts)
             violation = _violation(softened)
             if violation is not None and sure is None:
                 sure = [
-                    (frozenset(_violations(check, each.history, kinds)), each.why)
+                    (frozenset(_violations(check, each.history, facts)), each.why)
                     for each in named.doubts()
                 ]
             whys = (why for found, why in sure or () if violation and violation not in found)
@@ -280,8 +280,8 @@ class Judge:
             }
             bound = self.plan.clauses[first.contract][first.clause]
             check = party_check(bound, self.party, own.__contains__)
-            kinds = clauses_of(contract) if self.party is Party.BANK else ()
-            for verdict in judge(check, obligations, ProbeRun(history=history), bound.kind, kinds):
+            facts = facts_of(contract) if self.party is Party.BANK else NOTHING
+            for verdict in judge(check, obligations, ProbeRun(history=history), bound.kind, facts):
                 standings[verdict.obligation] = verdict.standing
         return standings
 
@@ -292,9 +292,7 @@ def _violation(evidence: Evidence) -> tuple[str, int] | None:
     return (evidence.facet, max(evidence.exchanges)) if disagrees else None
 
 
-def _violations(
-    check: PartyCheck, history: History, kinds: Collection[Kind]
-) -> Iterator[tuple[str, int]]:
+def _violations(check: PartyCheck, history: History, facts: Facts) -> Iterator[tuple[str, int]]:
     """Yield the violations of another history, without failures in announced maintenance hours."""
     pieces = [each for each in check(history) if _violation(each)]
     numbers = {n for each in pieces for n in each.exchanges}
@@ -304,7 +302,7 @@ def _violations(
         if each.n in numbers and each.wire.status >= HTTPStatus.INTERNAL_SERVER_ERROR
     }
     for each in pieces:
-        violation = _violation(soften(each, exchanges, kinds))
+        violation = _violation(soften(each, exchanges, facts))
         if violation is not None:
             yield violation
 

@@ -28,8 +28,8 @@ from assay.judging.exit_policy import ExitPolicy
 from assay.parsing.parse import parse_contracts
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.preparation.prepare import SHIPPED, load_target, selector
-from assay.rules.clauses import call_limits
 from assay.rules.obligation import Obligation, bound_clauses
+from assay.rules.rule import facts_of
 from assay.rules.verdict import Verdict
 from assay.running.session import RunResult
 from assay.traffic.callers import UNKNOWN_CALLER
@@ -332,7 +332,7 @@ class RecordingDoubts:
                 yield DoubtedHistory(history=moved, why=CLOCK_UNKNOWN)
 
     def _gaps(self, history: History) -> Iterator[DoubtedHistory]:
-        known = (call_limits(contract, attended=False).items() for contract in self.contracts)
+        known = (facts_of(each).limits(attended=False).items() for each in self.contracts)
         limits = {name: limit for limits in known for name, limit in limits}
         # Without any mark, a filter may have removed the header from every call.
         for each in (limits, *([] if self.marked else [dict.fromkeys(limits, 0)])):

@@ -9,7 +9,7 @@ from assay.binding.join import bind
 from assay.history import Accepted, Call, Exchange, History, Item, Owned, Rejected, Subject, Wire
 from assay.judging.judge import breaches
 from assay.planning.plan import plan
-from assay.rules.clauses import clauses_of, perhaps_exhausted
+from assay.rules.call_limit import perhaps_exhausted
 
 NOW = datetime(2026, 3, 4, 9, 40, tzinfo=UTC)
 PLAN = plan(bind([LAB], PROFILE), PROFILE)
@@ -36,7 +36,7 @@ def test_what_may_be_used_up_may_be_refused(last, name):
     """Nine calls an hour are allowed: the ninth must be served, the tenth need not."""
 
     def violated(number):
-        found = breaches(PLAN, "lab", history(number, **last), clauses_of(CONTRACT))
+        found = breaches(PLAN, "lab", history(number, **last))
         return {breach.obligation.rpartition("/")[2] for breach in found}
 
     assert name in violated(8)

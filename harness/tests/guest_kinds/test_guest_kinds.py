@@ -19,6 +19,7 @@ from assay.kinds import Call, Item, Malformed, Standing
 from assay.sandbox.serve import serving
 from assay.testing import (
     accepted,
+    count_calls,
     evidence,
     exchange,
     failed,
@@ -246,7 +247,7 @@ def test_a_scenario_costs_what_it_says(clause):
     kind = kind_in(CONTRACT, clause)
     for facet in kind.facets():
         played = play(kind, facet.scenario.id, lambda call: accepted("B-1"))
-        assert kind.price(facet.scenario) == len(played.calls)
+        assert count_calls(kind, facet.scenario) == len(played.calls)
 
 
 # -- files ----------------------------------------------------------------------------

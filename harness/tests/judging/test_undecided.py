@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 
 import pytest
 
 from assay.history import Call, Cause, Effect, Effects, Indeterminate, Item, State
 from assay.judging.judge import Undecided, why_undecided
 from assay.parsing.parse import find_contract, parse_contract
+from assay.rules.facts import Facts
 from assay.rules.obligation import bound_clauses, obligations
 from assay.testing import accepted, exchange, failed, history, refused
 
@@ -29,8 +29,8 @@ NOW = datetime(2026, 9, 16, tzinfo=UTC)
 def reason(*events, obligation="pis/euro/stays-when-changed", closed=()):
     """Return why an obligation is undecided."""
     of = OBLIGATIONS[obligation]
-    clauses = [SimpleNamespace(closed_at=lambda at: at in closed)]
-    return why_undecided(history(*events), KINDS[of.clause], of, clauses)
+    facts = Facts(closures=(lambda at: 0 if at in closed else 1,))
+    return why_undecided(history(*events), KINDS[of.clause], of, facts)
 
 
 @pytest.mark.parametrize(

@@ -399,7 +399,7 @@ def test_a_clause_about_no_operation_stands_at_the_root(monkeypatch):
     """A clause of another package's kind may name no operation."""
     monkeypatch.setattr("assay.rules.kinds.installed", lambda: {"odd": Odd})
     bound, target = joined(*LAB)
-    clause = replace(bound[0].contract.clauses[0], id="odd", kind="odd", params={"depth": 3})
+    clause = replace(bound[0].contract.clauses[0], id="odd", rule=Odd, params={"depth": 3})
     contract = replace(bound[0].contract, clauses=(*bound[0].contract.clauses, clause))
     doc = document([replace(bound[0], contract=contract)], target)
     (one,) = doc["x-assay-clauses"]

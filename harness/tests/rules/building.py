@@ -28,9 +28,9 @@ from assay.history import (
     Wire,
 )
 from assay.parsing.parse import find_contract, parse_contract
-from assay.rules.clauses import surely_listed
 from assay.rules.kinds import kind_of
 from assay.rules.obligation import obligations
+from assay.rules.rule import facts_of
 
 PARIS = ZoneInfo("Europe/Paris")
 #: A quiet Wednesday morning.
@@ -205,7 +205,7 @@ class Obliging:
             return [
                 Item(key=one.key, resource=one.resource)
                 for one in owns
-                if surely_listed(self.contract, one, self.now)
+                if facts_of(self.contract).surely_listed(one, self.now)
             ]
         key = call.arguments[operation.about]
         known = (got for each in self.people.values() if (got := each.owned(key)))

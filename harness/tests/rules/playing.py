@@ -10,6 +10,7 @@ from building import AT, ask
 from orders import DONE, KEY, history, ruled, shown, sign
 
 from assay.history import Arrange, Authorise, Call, Lack, Lacking, Owned, Subject
+from assay.planning.price import count_calls
 
 
 def anything(call, key):
@@ -69,4 +70,4 @@ def paid(steps):
 def price(clause, scenario):
     """Return what the plan says that a scenario costs."""
     params = ruled(clause)
-    return params.price(params.scenario(scenario))
+    return count_calls(params, params.scenario(scenario))

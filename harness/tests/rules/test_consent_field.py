@@ -19,8 +19,8 @@ from assay.history import (
     Subject,
     Wire,
 )
-from assay.rules.clauses import conditional_fields
 from assay.rules.kinds.consents.consent_field import ConsentField
+from assay.rules.rule import facts_of
 from assay.testing import (
     START,
     accepted,
@@ -242,11 +242,8 @@ def test_what_belongs_to_one_thing_is_covered_with_it(tmp_path):
 
 def test_the_field_is_known_to_be_conditional():
     """Other rules and the doctor ask for it."""
-    contract = clause().contract
-    assert {"ownerName": f"under a consent in the mode {ASKS}"} == conditional_fields(
-        contract, "accounts"
-    )
-    assert {} == conditional_fields(contract, "balances")
+    shown = f"under a consent in the mode {ASKS}"
+    assert {("accounts", "ownerName"): shown} == facts_of(clause().contract).conditional_fields
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ from assay.history import (
     Subject,
     Withdrawn,
 )
+from assay.planning.price import count_calls
 from assay.rules.kinds.requests import consistent
 from assay.rules.state import answers
 from assay.rules.verdict import Agreement, Standing
@@ -625,7 +626,7 @@ def test_what_a_contract_lacks_is_not_asked(operations, granted, ids):
     assert ids == [facet.id for facet in params.facets()]
     for scenario in ids:
         bank = Obliging()
-        assert params.price(params.scenario(scenario)) == len(
+        assert count_calls(params, params.scenario(scenario)) == len(
             bank.play(params.probe(params.scenario(scenario)))
         )
         found = {

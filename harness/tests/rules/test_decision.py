@@ -25,6 +25,7 @@ from orders import (
 
 from assay.cli.plan import plan_lines
 from assay.history import Authorise, Call, Code, Decision, Ending, Owned
+from assay.planning.price import count_calls
 from assay.preparation.prepare import prepare
 
 CASH, USUAL = "categoryPurpose-CASH", "categoryPurpose-not-CASH"
@@ -573,7 +574,7 @@ def test_the_facets_are_the_rows_of_the_table():
         ("creditorAccount-at-72h", 6),
         ("creditorAccount-just-over-72h", 3),
         ("creditorAccount-long", 3),
-    ] == [(facet.id, PARAMS.price(facet.scenario)) for facet in FACETS.values()]
+    ] == [(facet.id, count_calls(PARAMS, facet.scenario)) for facet in FACETS.values()]
     assert len(FACETS) == len({facet.scenario for facet in FACETS.values()})
 
 

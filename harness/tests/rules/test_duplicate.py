@@ -26,6 +26,7 @@ from orders import (
 
 from assay.contract.model import Capability
 from assay.history import Advance, Advanced, Arrange, Authorise, Call, Code, Decision, Ending
+from assay.planning.price import count_calls
 
 DAY = timedelta(days=1)
 REPEAT, NEXT_DAY = "repeat-refused", "next-day-accepted"
@@ -452,7 +453,7 @@ def test_the_facets_and_what_they_cost():
         "after-cancelled-accepted": 6,
         "after-refused-accepted": 5,
         "after-unsigned-accepted": 4,
-    } == {facet.id: PARAMS.price(facet.scenario) for facet in FACETS.values()}
+    } == {facet.id: count_calls(PARAMS, facet.scenario) for facet in FACETS.values()}
 
 
 def test_what_facets_need():
@@ -551,5 +552,7 @@ def test_a_first_that_is_not_carried_out(scenario, begins):
     good, bad = asked(scenario), asked(scenario, REJECTED)
 
     assert begins == good[1 : 1 + len(begins)]
-    assert PARAMS.price(PARAMS.scenario(scenario)) == len([one for one in good if one != "arrange"])
+    assert count_calls(PARAMS, PARAMS.scenario(scenario)) == len(
+        [one for one in good if one != "arrange"]
+    )
     assert [*good, "read", "arrange"] == bad[: len(good) + 2]

@@ -126,7 +126,7 @@ def test_what_was_not_exercised_does_not_conform(tmp_path):
     run = ProbeRun(history=history(answer("order", "application/json")))
 
     def verdict(run):
-        (judged,) = judge(partial(evidence_of, kind), [both["media-type"]], run, kind, [kind])
+        (judged,) = judge(partial(evidence_of, kind), [both["media-type"]], run, kind, kind.facts())
         return judged.standing, judged.reason
 
     assert (Standing.INDETERMINATE, "not judged: no call of show was accepted") == verdict(run)

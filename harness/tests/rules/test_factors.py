@@ -6,6 +6,7 @@ from orders import DONE, ENDED, OPEN, REJECTED, cancel, check, history, make, pa
 from screens import ALL, CONFIRMED, DISCONNECTED, FACTORS, REFUSED, STOPPED, Signing, story
 
 from assay.history import Accepted, Code, Decision, Item
+from assay.planning.price import count_calls
 
 ONLY_PASSWORD = ("login", "password", "decision")
 NO_CODE = ("login", "password", "factor", "decision")
@@ -404,7 +405,7 @@ def test_a_refused_factor_without_one_that_signs_is_no_merit():
 def test_the_price(scenario):
     """What the plan says is what it costs."""
     p = ruled("sca.factors")
-    assert p.price(p.scenario(scenario)) == Signing().play(p.probe(p.scenario(scenario)))
+    assert count_calls(p, p.scenario(scenario)) == Signing().play(p.probe(p.scenario(scenario)))
 
 
 def test_the_facets():

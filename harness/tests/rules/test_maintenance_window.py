@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from building import AISP, AT, FAILED, LOST, NO, PARIS, ask, check, listed, ruled
 
-from assay.rules.clauses import clauses_of
 from assay.rules.kinds.access.maintenance_window import MaintenanceWindow
+from assay.rules.rule import clauses_of
 
 DATA = listed("A1")
 QUIET = ask("accounts", DATA)

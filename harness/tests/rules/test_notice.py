@@ -23,6 +23,7 @@ from sound import hold
 
 from assay.contract.model import Capability
 from assay.history import Decision, Ending, Wire
+from assay.planning.price import count_calls
 
 PUT_OFF = {"mode": "deferred", "date": "2026-09-19"}
 LATER = {"mode": "deferred", "date": "2026-09-20"}
@@ -319,7 +320,7 @@ def test_modes_are_optional():
         facet.id for facet in params.facets()
     ]
     assert not any(Capability.CLOCK in facet.needs for facet in params.facets())
-    assert [5, 6, 6] == [params.price(facet.scenario) for facet in params.facets()]
+    assert [5, 6, 6] == [count_calls(params, facet.scenario) for facet in params.facets()]
 
 
 def test_a_stranger_signs_what_would_be_done_at_once():

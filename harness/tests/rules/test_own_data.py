@@ -9,7 +9,7 @@ from building import AT, FAILED, NO, account, ask, card, check, item, leaked, li
 from assay.files.load import loads
 from assay.history import Accepted, Call, Exchange, History, Item, Malformed, Owned, Subject, Wire
 from assay.parsing.parse import parse_document
-from assay.rules.clauses import clauses_of
+from assay.rules.rule import clauses_of
 from assay.testing import START, accepted, evidence, exchange, kind_in, refused
 from assay.testing import history as literal
 

@@ -32,7 +32,7 @@ GIVEN = {"operation": "accounts", "word": "a", "limit": 4}
 
 def clause(**given):
     return Clause(
-        id="c", kind="sample", statement="It is so.", sources=(), level=Level.MUST, params=given
+        id="c", rule=Sample, statement="It is so.", sources=(), level=Level.MUST, params=given
     )
 
 

@@ -4,7 +4,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from assay.history import Call, Owned, Subject
-from assay.rules import clauses
+from assay.rules.call_limit import perhaps_exhausted
+from assay.rules.rule import facts_of
 from assay.testing import START, accepted, evidence, exchange, history, kind_in, refused
 
 COUNTED = Path(__file__).parents[1] / "general_kinds" / "counted.yaml"
@@ -84,9 +85,9 @@ def test_others_know_that_a_limit_is_shared():
     contract = kind_in(COUNTED, "together").contract
     calls = history(PSU, *[read("accounts")] * 5, read("favourites"), read("entries", item="A"))
 
-    assert {"accounts", "favourites"} == clauses.counted_together(contract, "favourites")
-    assert {"entries"} == clauses.counted_together(contract, "entries")
-    assert {6} == clauses.perhaps_exhausted(contract, "favourites", calls)
+    assert {"accounts", "favourites"} == facts_of(contract).counted_together("favourites")
+    assert {"entries"} == facts_of(contract).counted_together("entries")
+    assert {6} == perhaps_exhausted(contract, "favourites", calls)
 
 
 def test_the_tpp_owes_the_shared_limit():

@@ -22,6 +22,7 @@ from building import (
 
 from assay.contract.model import Capability
 from assay.history import Accepted, Advance, Rejected
+from assay.planning.price import count_calls
 from assay.rules.state.periods import period
 
 PSU, OTHER = owner("psu", account("A1")), owner("other", account("B1"))
@@ -424,7 +425,7 @@ def tried(bank, scenario, **changed):
     params = ruled("batch-quota", **{"operations": TWO, **changed})
     calls = bank.play(params.probe(params.scenario(scenario)))
     found = params.check(history(*bank.events))
-    assert params.price(params.scenario(scenario)) == len(calls)
+    assert count_calls(params, params.scenario(scenario)) == len(calls)
     return {(one.facet, one.agreement.value) for one in found}, calls
 
 

@@ -9,7 +9,7 @@ import pytest
 from assay._resources import contract_dir
 from assay.history import Accepted, Authorise, Authorised, Call, Ending, Item, Owned, State, Subject
 from assay.history import Wire as Answered
-from assay.rules import clauses
+from assay.rules.call_limit import perhaps_over_quota
 from assay.testing import START, accepted, evidence, exchange, history, kind_in, problems, refused
 
 XS2A = contract_dir() / "examples" / "xs2a" / "xs2a.yaml"
@@ -135,7 +135,7 @@ def test_a_refusal_may_be_for_the_number_that_a_consent_names():
 
     def beyond(named):
         events = history(PSU, *made(named=named), *[read()] * 3)
-        return clauses.perhaps_over_quota(clause().contract, events)
+        return perhaps_over_quota(clause().contract, events)
 
     assert (frozenset({5}), frozenset(), frozenset({3, 4, 5})) == (
         beyond(2),

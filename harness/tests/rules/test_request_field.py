@@ -9,8 +9,8 @@ import pytest
 
 from assay.history import Call, Item, State, Subject
 from assay.history.events import Masked
-from assay.rules import clauses
 from assay.rules.kinds.requests.request_field import TPP_FACET
+from assay.rules.rule import facts_of
 from assay.testing import START, accepted, evidence, exchange, history, kind_in, problems, refused
 
 DESK = Path(__file__).parents[1] / "general_kinds" / "desk.yaml"
@@ -146,26 +146,21 @@ def test_what_is_reduced_need_not_be_given_back():
 
     assert [] == says("content", *far)
     assert ["until disagrees 1,2"] == says("content", *near)
-    contract = kind_in(DESK, "until").contract
-    (alters,) = (
-        each
-        for each in clauses.clauses_of(contract)
-        if each.alters("until", "2027-04-30", datetime.fromisoformat("2026-09-16T08:00:00+00:00"))
-    )
-    assert "until" == alters.field
-    assert not alters.alters("until", "2027-04-30", START + timedelta(days=60))
+    (alters,) = facts_of(kind_in(DESK, "until").contract).alterations["until"]
+    assert alters("2027-04-30", datetime.fromisoformat("2026-09-16T08:00:00+00:00"))
+    assert not alters("2027-04-30", START + timedelta(days=60))
 
 
 def test_other_clauses_leave_a_bad_value_open():
     """A request with it may be rejected, and need not be accepted."""
-    contract = kind_in(DESK, "amount").contract
+    facts = facts_of(kind_in(DESK, "amount").contract)
     call = Call(operation="order", subject="psu", arguments={**USUAL, "amount": "1.234"})
 
-    assert clauses.may_reject(contract, "order", {"amount": "1.234"})
-    assert not clauses.may_reject(contract, "order", {"amount": "1.23"})
-    assert not clauses.may_reject(contract, "account", {"amount": "1.234"})
-    assert not clauses.admits(contract, "order", call, None)
-    assert clauses.admits(contract, "order", replace(call, arguments=USUAL), None)
+    assert facts.may_reject("order", {"amount": "1.234"})
+    assert not facts.may_reject("order", {"amount": "1.23"})
+    assert not facts.may_reject("account", {"amount": "1.234"})
+    assert not facts.admits("order", call, None)
+    assert facts.admits("order", replace(call, arguments=USUAL), None)
 
 
 def test_the_tpp_sends_good_values():

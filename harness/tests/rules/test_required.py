@@ -7,8 +7,8 @@ import pytest
 
 from assay.history import Call, Malformed
 from assay.history.events import Masked
-from assay.rules import clauses
 from assay.rules.kinds.requests.required import TPP_FACET
+from assay.rules.rule import facts_of
 from assay.testing import (
     accepted,
     evidence,
@@ -160,11 +160,11 @@ def test_a_call_that_ends_a_request_is_made_without_it_first():
 
 def test_a_request_may_be_rejected_for_a_bad_value():
     """Other clauses leave open what such a request comes to."""
-    contract = kind_in(DESK, "request-id").contract
+    facts = facts_of(kind_in(DESK, "request-id").contract)
 
-    assert clauses.may_reject(contract, "order", {"X-Request-ID": "assay"})
-    assert not clauses.may_reject(contract, "order", {"X-Request-ID": GOOD})
-    assert not clauses.may_reject(contract, "order", {})
+    assert facts.may_reject("order", {"X-Request-ID": "assay"})
+    assert not facts.may_reject("order", {"X-Request-ID": GOOD})
+    assert not facts.may_reject("order", {})
 
 
 def test_the_tpp_sends_it():

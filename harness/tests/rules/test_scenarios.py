@@ -8,8 +8,9 @@ from building import AISP, Obliging
 from assay.errors import InputError
 from assay.files.load import loads
 from assay.parsing.parse import find_contract, parse_contract, parse_document
-from assay.rules.clauses import clauses_of
+from assay.planning.price import count_calls
 from assay.rules.obligation import obligations
+from assay.rules.rule import clauses_of
 
 #: Every operation, mode and word here is the beginning of another, or another facet's name.
 CONTRACT = """
@@ -107,7 +108,7 @@ def test_every_operation_is_called_in_a_trial_of_its_own(clause):
     for facet in kind.facets():
         calls = Obliging(contract=contract).play(kind.probe(facet.scenario))
         called[facet.id] = {call.operation for call in calls}
-        assert kind.price(facet.scenario) == len(calls)
+        assert count_calls(kind, facet.scenario) == len(calls)
 
     assert {
         "quota": {

@@ -6,6 +6,7 @@ import pytest
 from building import AISP, NO, Obliging, ask, check, consent, listed, owner, ruled
 
 from assay.history import Owned, Subject
+from assay.planning.price import count_calls
 
 JSON = (("Content-Type", "application/json; charset=utf-8"),)
 PROBLEM = (("content-type", "application/problem+json"),)
@@ -77,7 +78,7 @@ def test_only_what_an_operation_can_be_asked_about_is_asked():
     params = replace(params, contract=contract)
     calls = Obliging(contract=contract).play(params.probe(params.scenario("each")))
 
-    assert params.price(params.scenario("each")) == len(calls)
+    assert count_calls(params, params.scenario("each")) == len(calls)
     assert "psu-0-0" not in {call.arguments.get("iban") for call in calls}
 
 
@@ -89,7 +90,7 @@ def test_without_anything_guarded_no_refusal_is_provoked():
 
     assert (
         2
-        == params.price(params.scenario("each"))
+        == count_calls(params, params.scenario("each"))
         == len(Obliging().play(params.probe(params.scenario("each"))))
     )
 

@@ -27,9 +27,9 @@ from assay.fuzzing.sequences.shrink import without
 from assay.history import Call, Exchange, Holding, Resend
 from assay.openapi import document
 from assay.rules import steps
-from assay.rules.clauses import clauses_of, closed_at
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_operation
+from assay.rules.rule import facts_of
 from assay.rules.steps import Part
 from assay.running.resend import changed, request_of
 
@@ -185,7 +185,7 @@ class _NamedOperation:
 
     def judge(self, exchange: Exchange) -> tuple[Remark, ...]:
         """Return the remarks on an answer; without an answer nothing is known."""
-        if not exchange.wire.status or closed_at(self.schema.search.contract, exchange.at):
+        if not exchange.wire.status or facts_of(self.schema.search.contract).closed_at(exchange.at):
             return ()
         return self.schema.generator.judge(self.method, self.path, exchange.wire)
 
@@ -330,9 +330,7 @@ def ready_call(
 
 def _control(contract: Contract, operation: Operation) -> Operation:
     """Return the operation whose answer shows that all else is valid, usually the same one."""
-    controls = (clause.control_of(operation.id) for clause in clauses_of(contract))
-    control = next((name for name in controls if name is not None), operation.id)
-    return contract.operations[control]
+    return contract.operations[facts_of(contract).controls.get(operation.id, operation.id)]
 
 
 def _plain(contract: Contract, operation: Operation, subject: str) -> Part[Call]:

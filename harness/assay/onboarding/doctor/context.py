@@ -22,8 +22,7 @@ from assay.journal.redact import Redactor
 from assay.onboarding.doctor.probes import PRESENCE, RULE
 from assay.preparation.prepare import Prepared
 from assay.report.sanitize import clean
-from assay.rules.clauses import clauses_of
-from assay.rules.rule import Kind
+from assay.rules.rule import Kind, clauses_of
 from assay.running.environment import Environment
 
 #: How much of a text from the target is quoted, in characters.

@@ -23,10 +23,10 @@ from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, 
 from assay.onboarding.doctor.pointer_probe import members
 from assay.onboarding.doctor.probes import RULE
 from assay.onboarding.doctor.probing import probe_plans
-from assay.rules.clauses import clauses_of
 from assay.rules.kinds.reading.error_body import ALLOWED, ErrorBodyRule
 from assay.rules.queries import has_error_field
 from assay.rules.refusing_kind import OF_CODE, RefusingKind, check_refusals
+from assay.rules.rule import clauses_of
 from assay.rules.verdict import Agreement, Evidence
 
 #: The hint about a code that is not the expected one.

@@ -52,7 +52,7 @@ from assay.onboarding.doctor.request_probes import (
 )
 from assay.onboarding.doctor.rule_probes import arguments_of
 from assay.preparation.prepare import Prepared, prepare
-from assay.rules.clauses import clauses_of
+from assay.rules.rule import clauses_of
 from assay.rules.verdict import Exit
 from assay.running.environment import set_up
 

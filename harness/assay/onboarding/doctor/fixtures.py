@@ -17,8 +17,8 @@ from assay.onboarding.doctor.context import DoctorContext, Finding, Weight
 from assay.onboarding.doctor.pointer_probe import nearest
 from assay.onboarding.doctor.probes import SEGMENT
 from assay.onboarding.doctor.request_probes import DENIED
-from assay.rules import clauses
 from assay.rules.lifecycle.request_queries import split_url
+from assay.rules.rule import facts_of
 from assay.rules.state.calendar import local
 from assay.running.parallel_trials import lanes_for
 from assay.sca.html_forms import Form, forms
@@ -200,7 +200,7 @@ def _offered_to_segments(context: DoctorContext) -> Iterator[Finding]:
     """Report a factor in whose place the screens of a segment offer another one."""
     for contract in context.contracts_bound:
         for operation in (each for each in contract.operations.values() if each.makes):
-            by_segment = clauses.factors_by_segment(contract, operation.makes or "")
+            by_segment = facts_of(contract).factors_by_segment.get(operation.makes or "", {})
             for segment, factors in by_segment.items():
                 for event in context.events.get(f"{contract.id} {SEGMENT} {segment}", ()):
                     if isinstance(event, Authorised) and event.offered:

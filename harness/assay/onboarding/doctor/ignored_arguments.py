@@ -16,8 +16,7 @@ from assay.onboarding.doctor.probe_plan import ProbePlan
 from assay.onboarding.doctor.probes import RULE
 from assay.onboarding.doctor.probing import probe_plans
 from assay.onboarding.doctor.rule_probes import arguments_of
-from assay.rules.clauses import clauses_of
-from assay.rules.rule import Kind
+from assay.rules.rule import Kind, clauses_of
 from assay.rules.verdict import Agreement, Evidence
 
 __all__ = ["evidence_of", "examine"]

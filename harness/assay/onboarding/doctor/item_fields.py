@@ -34,9 +34,8 @@ from assay.onboarding.doctor.pointer_probe import (
     values,
 )
 from assay.onboarding.doctor.probes import RULE
-from assay.rules.clauses import clauses_of
-from assay.rules.clauses import conditional_fields as conditional_fields_of
 from assay.rules.queries import has_value
+from assay.rules.rule import clauses_of, facts_of
 
 #: How many items are searched for a pointer that was meant.
 _MOST_SEARCHED = 20
@@ -47,10 +46,10 @@ _UNITS: Final = tuple(Decimal(10) ** power for power in (-3, -2, 2, 3))
 def fields(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the fields: each must exist and hold a value that it can have."""
     contract = seen.context.contract_of(seen.operation)
-    conditional = conditional_fields_of(contract, seen.operation.id)
+    conditional = facts_of(contract).conditional_fields
     for name, bound in seen.binding.item.fields.items():
-        if name in conditional:
-            yield from examine(seen, name, bound, conditional[name])
+        if when := conditional.get((seen.operation.id, name)):
+            yield from examine(seen, name, bound, when)
             continue
         yield from alternatives(seen, "field", bound.at, name)
         # The fields of a request are known only if it was sent with them.
@@ -191,11 +190,8 @@ def _allowed(seen: AnsweredOperation, name: str) -> Fits | None:
     """Return what recognises the values that clauses allow in a field, if any clause does."""
     operation, contract = seen.operation, seen.context.contract_of(seen.operation)
     resources = operation.lists or (operation.request or "",)
-    clauses = clauses_of(contract)
-    allowed = [
-        [values for each in clauses if (values := each.allowed_values(resource, name)) is not None]
-        for resource in resources
-    ]
+    known = facts_of(contract).allowed_values
+    allowed = [known.get((resource, name), ()) for resource in resources]
     if not all(allowed):
         return None
     return lambda value: any(
@@ -285,7 +281,7 @@ def _answers(seen: AnsweredOperation, name: str) -> Iterator[SeenAnswer]:
     context, operation = seen.context, seen.operation
     contract = context.contract_of(operation)
     for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
-        if name in kind.conditional_fields(operation.id):
+        if (operation.id, name) in kind.facts().conditional_fields:
             beginning = f"{contract.id} {RULE} {clause.id} "
             yield from (each for each in context.answers if each.probe.startswith(beginning))
 

@@ -17,7 +17,8 @@ from assay.binding.target import FixtureKind, Role, ScaKind, Target
 from assay.contract.model import Capability, Contract, Operation
 from assay.fixtures.roles import cast_for, customers_for
 from assay.history import Holding
-from assay.rules import clauses, steps
+from assay.rules import steps
+from assay.rules.rule import facts_of
 
 #: Number of items that exceeds the first page of most lists.
 MANY = 12
@@ -119,7 +120,8 @@ class ProbePlan:
 
     def most(self, operations: Iterable[Operation]) -> int:
         """Return a number of items that exceeds one page of each operation."""
-        sizes = [clauses.page_size(self.contract, operation.id) for operation in operations]
+        known = facts_of(self.contract).page_sizes
+        sizes = [known.get(operation.id) for operation in operations]
         return max((MANY if size is None else min(size + 2, MOST) for size in sizes), default=1)
 
     def owner(self) -> str | None:
@@ -138,13 +140,10 @@ class ProbePlan:
     def counted(self) -> tuple[Operation, int] | None:
         """Return an operation whose calls without the customer are limited, and that limit."""
         counted: list[tuple[Operation, int]] = []
-        for clause in clauses.clauses_of(self.contract):
-            limits = clause.call_limits().items()
-            for name, limit in (
-                (name, limit.number) for name, limit in limits if not limit.attended
-            ):
-                operation = self.contract.operations[name]
-                if limit <= MOST_COUNTED and operation.available and not operation.grants:
-                    counted.append((operation, limit))
+        for name, limits in facts_of(self.contract).call_limits.items():
+            operation = self.contract.operations[name]
+            if operation.available and not operation.grants:
+                numbers = (each.number for each in limits if not each.attended)
+                counted += ((operation, number) for number in numbers if number <= MOST_COUNTED)
         # A list needs no item: the customer's accounts before the entries of one of them.
         return min(counted, key=lambda each: bool(each[0].about), default=None)

@@ -24,10 +24,9 @@ from assay.onboarding.doctor.probe_plan import HOST, ProbePlan
 from assay.onboarding.doctor.rule_probes import rule_probes
 from assay.planning.price import submitting
 from assay.rules import steps
-from assay.rules.clauses import factors_by_segment
 from assay.rules.consent_probes import with_consents
 from assay.rules.dry_run import DryTarget, dry_run
-from assay.rules.rule import Script
+from assay.rules.rule import Script, facts_of
 from assay.rules.steps import Part
 
 #: The names of the probes; that of a segment is `segment` and its name.
@@ -91,7 +90,9 @@ def _segments(plan: ProbePlan, create: Operation) -> Iterator[DoctorProbe]:
     """Yield the probes of each segment in the file, and of those that have factors of their own."""
     fixtures, named = plan.target.fixtures, plan.target.fixtures.segments
     offered = Capability.SEGMENTS in fixtures.offers
-    by_factors = factors_by_segment(plan.contract, create.makes or "") if offered else ()
+    by_factors = (
+        facts_of(plan.contract).factors_by_segment.get(create.makes or "", {}) if offered else ()
+    )
     for name in dict.fromkeys((*named, *by_factors)):
         yield DoctorProbe(
             name=f"{SEGMENT} {name}",

@@ -19,7 +19,7 @@ from assay.history import Accepted, Indeterminate
 from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.onboarding.doctor.pointer_probe import PointerProbe, correction, is_link, nearest
 from assay.onboarding.doctor.probes import SINCE, UNTIL
-from assay.rules.clauses import page_size
+from assay.rules.rule import facts_of
 
 #: A shorter body may be the same by chance.
 _DISTINCTIVE = 24
@@ -271,7 +271,7 @@ def _one_page(context: DoctorContext, operation: Operation) -> Iterator[Finding]
 
 def _pageable(context: DoctorContext, operation: Operation) -> bool:
     """Whether an operation lists resources, or entries below one, which have pages."""
-    sizes = (page_size(contract, operation.id) for contract in context.contracts_bound)
+    sizes = (facts_of(each).page_sizes.get(operation.id) for each in context.contracts_bound)
     return not operation.about or bool(operation.since) or any(size is not None for size in sizes)
 
 

@@ -28,10 +28,10 @@ from assay.history import (
     Subject,
 )
 from assay.onboarding.doctor.probe_plan import HOST, ProbePlan
-from assay.rules import clauses, steps
+from assay.rules import steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
-from assay.rules.rule import Script
+from assay.rules.rule import Script, facts_of
 from assay.rules.steps import Part
 
 #: The moments of a request at which it is shown, after that at which it was made.
@@ -126,7 +126,7 @@ def signature_probes(plan: ProbePlan, create: Operation) -> Iterator[tuple[str, 
     if not plan.signs or lifecycle.read is None:
         return
     yield "refused signature", partial(_signed, plan, lifecycle, REFUSAL, DENIED)
-    limits = clauses.signing_limits(plan.contract, lifecycle.request.id)
+    limits = facts_of(plan.contract).signing_limits.get(lifecycle.request.id, {})
     if limits and Capability.CLOCK in plan.target.fixtures.offers:
         idle = (max(limits.values()) + timedelta(minutes=1),)
         late = replace(request_steps.SIGN, linger=idle, variation=LEFT)
@@ -156,7 +156,7 @@ def modes(plan: ProbePlan, create: Operation) -> Script:
     """Make a request in every bound mode that the contract says is accepted."""
     lifecycle = lifecycle_of_operation(plan.contract, create)
     done = {lifecycle.mode, _changeable_mode(plan, lifecycle)}
-    accepted = clauses.accepted_modes(plan.contract, lifecycle.request.id)
+    accepted = facts_of(plan.contract).accepted_modes.get(lifecycle.request.id, ())
     bound = plan.binding(create).modes
     for mode in (mode for mode in accepted if mode in bound and mode not in done):
         psu = yield from request_steps.customer(lifecycle, f"psu-{mode}")
@@ -167,7 +167,7 @@ def modes(plan: ProbePlan, create: Operation) -> Script:
 def refused_modes(plan: ProbePlan, create: Operation) -> Script:
     """Make a request in every bound mode that the contract says is refused."""
     lifecycle = lifecycle_of_operation(plan.contract, create)
-    accepted = clauses.accepted_modes(plan.contract, lifecycle.request.id)
+    accepted = facts_of(plan.contract).accepted_modes.get(lifecycle.request.id, ())
     bound = plan.binding(create).modes
     for mode in (mode for mode in create.modes if mode in bound and mode not in accepted):
         psu = yield from request_steps.customer(lifecycle, f"psu-{mode}")
@@ -193,7 +193,7 @@ def _worded(plan: ProbePlan, create: Operation) -> tuple[str, ...]:
         for mode, spelling in binding.modes.items()
         if isinstance(spelling.value, str) and not repeats_argument(spelling, binding)
     }
-    accepted = clauses.accepted_modes(plan.contract, create.makes or "")
+    accepted = facts_of(plan.contract).accepted_modes.get(create.makes or "", ())
     return tuple(mode for mode in accepted if mode in worded)
 
 
@@ -254,7 +254,7 @@ def further_probes(plan: ProbePlan, create: Operation) -> Iterator[tuple[str, _S
     if not plan.makes_customers:
         return
     yield from signature_probes(plan, create)
-    accepted = clauses.accepted_modes(plan.contract, create.makes or "")
+    accepted = facts_of(plan.contract).accepted_modes.get(create.makes or "", ())
     if {*accepted} & {*plan.binding(create).modes}:
         yield "modes", partial(modes, plan, create)
         yield "refused modes", partial(refused_modes, plan, create)
@@ -272,6 +272,6 @@ def segment(plan: ProbePlan, name: str) -> Script:
         lifecycle = lifecycle_of_operation(plan.contract, create)
         call = replace(request_steps.request(lifecycle, psu), variation=SEGMENT)
         made = yield from steps.send(call)
-        offered = clauses.factors_by_segment(plan.contract, lifecycle.request.id)
+        offered = facts_of(plan.contract).factors_by_segment.get(lifecycle.request.id, {})
         if name in offered and plan.signs and made.item and _leads(plan, made):
             yield from request_steps.sign(lifecycle, made, IN_SEGMENT)

@@ -21,7 +21,7 @@ from assay.onboarding.doctor.ignored_arguments import evidence_of
 from assay.onboarding.doctor.probes import RULE
 from assay.onboarding.doctor.request_probes import CANCELLED, CHANGED, DENIED, LEFT, SIGNED, WAITING
 from assay.onboarding.doctor.submissions import rejected
-from assay.rules.clauses import clauses_of
+from assay.rules.rule import clauses_of
 from assay.rules.verdict import Agreement, Evidence
 
 #: The moment of a request that was only made.

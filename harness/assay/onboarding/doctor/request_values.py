@@ -21,7 +21,7 @@ from assay.onboarding.doctor.request_probes import (
     SEGMENT,
     UNKNOWN,
 )
-from assay.rules.clauses import admits
+from assay.rules.rule import facts_of
 
 
 def examine(context: DoctorContext) -> Iterator[Finding]:
@@ -109,7 +109,9 @@ def _segments(context: DoctorContext) -> Iterator[Finding]:
         subject = context.subjects.get(answer.subject)
         contract = context.contract_of(answer.operation)
         name = subject.segment if subject and subject.segment else ""
-        admitted = admits(contract, answer.operation.makes or "", answer.exchange.call, subject)
+        admitted = facts_of(contract).admits(
+            answer.operation.makes or "", answer.exchange.call, subject
+        )
         if answer.accepted and answer.good and not admitted:
             served.append(name)
         elif admitted and answer.refused:

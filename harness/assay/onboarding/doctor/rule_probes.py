@@ -18,12 +18,11 @@ from assay.binding.spelling import Spelling
 from assay.binding.target import Place
 from assay.history import Authorise, Step
 from assay.onboarding.doctor.probe_plan import ProbePlan
-from assay.rules.clauses import clauses_of
 from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.kinds.reading.error_body import ErrorBodyRule
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Kind, Script
+from assay.rules.rule import BindingRequirement, Facet, Kind, Script, clauses_of
 
 #: How many facets of a rule that rejects requests are probed, besides one for each factor.
 _FACETS: Final = 2
@@ -65,8 +64,7 @@ def _showing(plan: ProbePlan, kind: Kind) -> Iterator[Facet]:
     """Yield the facet of a rule whose probe shows a bound field that no ordinary call shows."""
     if not plan.signs or plan.grant is None:
         return
-    operations = plan.contract.operations.values()
-    named = {(each.id, name) for each in operations for name in kind.conditional_fields(each.id)}
+    named = kind.facts().conditional_fields
     for facet in kind.facets()[:1]:
         required = [each for each in facet.requires if each.feature in _BINDINGS]
         bound = all(_is_bound(plan, each) for each in required)
@@ -82,7 +80,7 @@ def _is_bound(plan: ProbePlan, required: BindingRequirement) -> bool:
 
 def _rejecting(plan: ProbePlan, kind: Kind, facets: list[Facet]) -> Iterator[Facet]:
     """Yield the first facets of a rule by which a request is rejected, and one for each factor."""
-    if not plan.signs or not plan.makes or type(kind).may_reject is Kind.may_reject:
+    if not plan.signs or not plan.makes or not kind.facts().rejections:
         return
     yield from facets[:_FACETS]
     signed = {factor for facet in facets[:_FACETS] for factor in _factors(plan, kind, facet)}

@@ -20,9 +20,9 @@ from assay.onboarding.doctor import items, submissions
 from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.onboarding.doctor.pointer_probe import ALIKE, likeness, nearest
 from assay.onboarding.doctor.probe_plan import HOST
-from assay.rules.clauses import clauses_of
 from assay.rules.consent_probes import named_operations
 from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import clauses_of
 
 __all__ = ["examine", "matched"]
 

@@ -196,6 +196,7 @@ import pytest
 from assay.kinds import Call, Standing
 from assay.testing import (
     accepted,
+    count_calls,
     evidence,
     exchange,
     failed,
@@ -282,7 +283,7 @@ def test_every_facet_has_a_mutant(clause):
 def test_a_scenario_costs_what_it_says(clause):
     """What a plan announces for each scenario is what its probe sends to a sound bank."""
     for scenario in {facet.scenario.id: facet.scenario for facet in clause.facets()}.values():
-        assert clause.price(scenario) == len(play(clause, scenario.id, Sound()).calls)
+        assert count_calls(clause, scenario) == len(play(clause, scenario.id, Sound()).calls)
 
 
 def test_a_wrong_name_is_a_finding(path):

@@ -30,7 +30,7 @@ from assay.onboarding.init.path_modes import mode_slots
 from assay.onboarding.init.requests import bound_places
 from assay.onboarding.init.sent_outputs import SentOutputs, sent_outputs
 from assay.onboarding.init.yaml_writer import YamlEntry, flow, gap, nested
-from assay.rules.clauses import clauses_of
+from assay.rules.rule import facts_of
 
 # -- Guesses of the members that a body must have besides its arguments --------------------------
 # Values are those of the document, or made for each call: a day in the future, the current
@@ -193,8 +193,7 @@ def _names_item(shape: MatchedOperation, offer: OpenApiOperation) -> bool:
 
 
 def _credentials(shape: MatchedOperation) -> Iterator[YamlEntry]:
-    clauses = clauses_of(shape.contract)
-    if any(clause.bars_credentials(shape.operation.id) for clause in clauses):
+    if shape.operation.id in facts_of(shape.contract).without_credentials:
         yield shape.gap("credentials")
 
 

@@ -26,9 +26,9 @@ from assay.onboarding.init.openapi_operations import OpenApiParameter
 from assay.onboarding.init.openapi_schemas import EACH, SchemaLeaf, typed, words
 from assay.onboarding.init.path_modes import mode_slots
 from assay.onboarding.init.yaml_writer import YamlEntry, flow
-from assay.rules.clauses import clauses_of
 from assay.rules.formats import is_iban
 from assay.rules.lifecycle.execution_record import USUAL
+from assay.rules.rule import facts_of
 
 #: Usual names of the beginning and the end of a range.
 _SINCE = (
@@ -320,10 +320,9 @@ def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, 
     A value that a rule of the contract names is no ordinary one, and of an enumeration the
     bank may accept just some: only its first is taken.
     """
-    values = (clause.fixed_value(name) for clause in clauses_of(shape.contract))
-    fixed = next((value for value in values if value is not None), None)
-    if fixed is not None:
-        return (fixed,)
+    fixed = facts_of(shape.contract).fixed_values.get(name)
+    if fixed:
+        return fixed[:1]
     special = frozenset(_texts([clause.params for clause in shape.contract.clauses]))
     ordinary = tuple(
         typed(leaf, value)

@@ -14,7 +14,7 @@ from assay.onboarding.init.matched_operation import MatchedOperation
 from assay.onboarding.init.name_matching import THEIRS, guessed
 from assay.onboarding.init.openapi_schemas import EACH, SchemaLeaf, words
 from assay.onboarding.init.yaml_writer import YamlEntry
-from assay.rules.clauses import page_size
+from assay.rules.rule import facts_of
 
 _LINKS = frozenset({"link", "href"})
 _MOST_LINKS = 12
@@ -131,7 +131,7 @@ def next_page(shape: MatchedOperation) -> Iterator[YamlEntry]:
     entry = next((entry for way in ways if (entry := way(shape))), None)
     if entry is not None:
         yield entry
-    elif not shape.lists or page_size(shape.contract, shape.operation.id) is not None:
+    elif not shape.lists or shape.operation.id in facts_of(shape.contract).page_sizes:
         yield shape.gap("next")
 
 

@@ -27,7 +27,7 @@ from assay.onboarding.init.openapi_schemas import EACH, SchemaLeaf
 from assay.onboarding.init.operation_bindings import operations, outcomes
 from assay.onboarding.init.sent_outputs import sent_outputs
 from assay.onboarding.init.yaml_writer import YamlEntry, gap, render
-from assay.rules.clauses import call_limits
+from assay.rules.rule import facts_of
 
 __all__ = ["auth_section", "render_target_file", "used_auth"]
 
@@ -114,7 +114,7 @@ def _calls(draft: TargetDraft) -> Iterator[YamlEntry]:
         header: dict[str, Json] = {"header": draft.presence, "value": "192.0.2.10"}
         why = draft.whys.get("presence", "")
         yield YamlEntry(key="presence", value=header, why=why, says=says)
-    elif any(call_limits(contract, attended=False) for contract in draft.contracts):
+    elif any(facts_of(contract).limits(attended=False) for contract in draft.contracts):
         yield replace(gap("presence", what="the name of this header"), says=says)
     if not draft.presence and draft.extends:
         yield YamlEntry(key="presence", value=None)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from assay.contract.model import Json
 from assay.history import Authorise, Code
-from assay.rules import clauses
 from assay.rules.conditions.expression import FAR, DecidedRequest, Point, Value
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Lifecycle
+from assay.rules.rule import facts_of
 
 #: The kind of screen on which a factor is chosen.
 CHOICE = "factor"
@@ -73,7 +73,7 @@ class Factor:
 def _offered(lifecycle: Lifecycle) -> Mapping[str, tuple[str, ...]]:
     """Return the factors that the contract names, each with the segments that have it."""
     out: dict[str, tuple[str, ...]] = {}
-    offered = clauses.factors_by_segment(lifecycle.contract, lifecycle.request.id)
+    offered = facts_of(lifecycle.contract).factors_by_segment.get(lifecycle.request.id, {})
     for segment, factors in offered.items():
         for factor in factors:
             out[factor] = (*out.get(factor, ()), segment)

@@ -33,7 +33,6 @@ from assay.history import (
     State,
     Subject,
 )
-from assay.rules import clauses
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -45,6 +44,7 @@ from assay.rules.evidence import (
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.queries import ordinary
+from assay.rules.rule import facts_of
 from assay.rules.steps import Part
 from assay.rules.verdict import Agreement, Evidence
 
@@ -206,7 +206,7 @@ def _attempt(
         bank=bank,
         repeats=_content(lifecycle, call) in signed,
         timely=timely,
-        decided=clauses.may_reject(lifecycle.contract, lifecycle.request.id, call.arguments),
+        decided=facts_of(lifecycle.contract).may_reject(lifecycle.request.id, call.arguments),
     )
 
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from assay.history import History
-from assay.rules import clauses
 from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, failed_instead
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
 from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import facts_of
 from assay.rules.verdict import Evidence
 
 #: A digest of everything in a request except one of its arguments: a long history has many.
@@ -136,7 +136,7 @@ class DefectRule(RefusingKind):
         if all(wrong is None or len(wrong) != 1 for wrong in defects):
             return
         contract, name = self.lifecycle.contract, self.lifecycle.request.id
-        repeatable = not clauses.rejects_repeats(contract, name)
+        repeatable = name not in facts_of(contract).unrepeatable
         controls: Mapping[tuple[str, Frame], Instance] = {
             (argument, frame(request, argument)): request
             for request, wrong in zip(made, defects, strict=True)

@@ -26,7 +26,6 @@ from assay.history import (
     Lacking,
     Withdrawn,
 )
-from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.changes import Change, change_of
 from assay.rules.lifecycle.defects import digest_of
@@ -34,6 +33,7 @@ from assay.rules.lifecycle.execution_record import Index, Record, kind_of_reques
 from assay.rules.lifecycle.refusals import Refusals
 from assay.rules.lifecycle.tracker import Lifecycle, Tracker
 from assay.rules.lifecycle.validity import PastRequests, is_valid
+from assay.rules.rule import facts_of
 from assay.rules.state.calendar import dates
 
 #: Days after which an execution is missing, whatever the calendar of banking days.
@@ -203,7 +203,7 @@ class Books:
         """Whether a request is certainly to be accepted, in whichever mode it is made."""
         create, call = self.lifecycle.create, exchange.call
         mode = call.mode or self.lifecycle.mode
-        accepted = clauses.accepted_modes(self.lifecycle.contract, self.lifecycle.request.id)
+        accepted = facts_of(self.lifecycle.contract).accepted_modes.get(self.lifecycle.request.id)
         if call.malformed or mode in self.lacking or (accepted and mode not in accepted):
             return False
         arguments = dict(call.arguments)
@@ -232,7 +232,9 @@ class Books:
 
     def plain(self, record: Record) -> bool:
         """Whether it is the main flow: a customer's first request, which nothing speaks against."""
-        segments = clauses.factors_by_segment(self.lifecycle.contract, self.lifecycle.request.id)
+        segments = facts_of(self.lifecycle.contract).factors_by_segment.get(
+            self.lifecycle.request.id, {}
+        )
         request = record.request
         segment = request.subject.segment if request.subject else None
         usual = segment in (None, next(iter(segments), None))

@@ -31,8 +31,8 @@ from assay.history import (
     Submitted,
     Withdrawn,
 )
-from assay.rules import clauses, steps
-from assay.rules.rule import BindingRequirement, needs
+from assay.rules import steps
+from assay.rules.rule import BindingRequirement, facts_of, needs
 
 
 # -- One request of a history: how it was made, signed, changed and ended, and its outcome -------
@@ -308,7 +308,7 @@ class Tracker:
 
     def _without_ids(self, exchange: Exchange) -> Exchange:
         """Return a call without what only identifies it: an id that was used before does more."""
-        bare = clauses.without_call_ids(self.lifecycle.contract, exchange)
+        bare = facts_of(self.lifecycle.contract).without_call_ids(exchange)
         reused = self.reuses_id(exchange)
         for used in self._ids_of(exchange):
             self._ids.setdefault(used, exchange.n)
@@ -319,7 +319,7 @@ class Tracker:
         return any(self._ids.get(used, exchange.n) < exchange.n for used in self._ids_of(exchange))
 
     def _ids_of(self, exchange: Exchange) -> Iterator[tuple[str, str]]:
-        rest = clauses.without_call_ids(self.lifecycle.contract, exchange).call.arguments
+        rest = facts_of(self.lifecycle.contract).without_call_ids(exchange).call.arguments
         for name, value in exchange.call.arguments.items():
             if name not in rest:
                 yield name, repr(value)
@@ -429,7 +429,7 @@ class Lifecycle:
     @property
     def changeable_mode(self) -> str | None:
         """A mode in which requests can be changed, or the plain one where no clause names any."""
-        only = clauses.changeable_modes(self.contract, self.request.id)
+        only = facts_of(self.contract).changeable_modes.get(self.request.id, ())
         return next((modes[0] for modes in (*only, self.deferred_modes) if modes), self.mode)
 
     @property
@@ -442,12 +442,12 @@ class Lifecycle:
         day = self.change.due.argument if self.change and self.change.due else None
         day = day or (self.create.due.argument if self.create.due else None)
         named = self.change.arguments if self.change else ()
-        fields = clauses.changeable_fields(self.contract, self.request.id) or {*named}
+        fields = facts_of(self.contract).changeable_fields.get(self.request.id) or named
         return tuple(name for name in named if name != day and name in fields)[:1]
 
     def new_values(self, change: Exchange) -> Mapping[str, Json]:
         """Return what a change asks for: the request's arguments in it that no call id is."""
-        sent = clauses.without_call_ids(self.contract, change).call.arguments
+        sent = facts_of(self.contract).without_call_ids(change).call.arguments
         return {name: value for name, value in sent.items() if name in self.create.arguments}
 
     @property

@@ -18,10 +18,10 @@ from typing import cast
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import number_of
 from assay.history import Call, Event, Exchange, State, Subject
-from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.execution_record import is_usual
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
+from assay.rules.rule import facts_of
 from assay.rules.state.calendar import local_day
 
 #: Types of values that are expected to be valid before any value was accepted.
@@ -127,7 +127,7 @@ def _readable(past: PastRequests, request: Instance) -> bool:
         return True
     lifecycle, call = past.lifecycle, request.made.call
     alike = past.perhaps_executed.get(_content(call), set()) - {id(request)}
-    decided = clauses.may_reject(lifecycle.contract, lifecycle.request.id, call.arguments)
+    decided = facts_of(lifecycle.contract).may_reject(lifecycle.request.id, call.arguments)
     plain = all(request_queries.plain(request, each) for each in request.screen_flows)
     return request_queries.signed(request) and plain and not alike and not decided
 
@@ -140,7 +140,7 @@ def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> 
     # A bank need not accept an argument that has no meaning in this mode.
     lean = call.arguments.keys() <= named
     whole = all(call.arguments.get(name) not in (None, "") for name in named)
-    admitted = clauses.admits(lifecycle.contract, lifecycle.request.id, call, subject)
+    admitted = facts_of(lifecycle.contract).admits(lifecycle.request.id, call, subject)
     plain = lean and whole and call.mode == lifecycle.mode
     return plain and admitted and _owned(lifecycle, exchange, subject)
 
@@ -155,7 +155,7 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
     if not any(name in past.accepted_values for name in create.arguments):
         plain = PLAIN_ONCE_ACCEPTED if exchange.accepted else PLAIN
         return not call.variation and all(type(value) in plain for value in call.arguments.values())
-    bare = clauses.without_call_ids(past.lifecycle.contract, exchange).call.arguments
+    bare = facts_of(past.lifecycle.contract).without_call_ids(exchange).call.arguments
     apart = {create.owned, *call.varied, create.due.argument if create.due else None}
     apart |= (call.arguments.keys() - bare.keys()) | {*call.generated}
     return all(
@@ -196,13 +196,13 @@ def _days_ahead(lifecycle: Lifecycle, exchange: Exchange) -> int | None:
 def _decided(lifecycle: Lifecycle, exchange: Exchange) -> bool:
     """Whether a clause may reject a request for one of its values."""
     request = lifecycle.request.id
-    return clauses.may_reject(lifecycle.contract, request, exchange.call.arguments)
+    return facts_of(lifecycle.contract).may_reject(request, exchange.call.arguments)
 
 
 def _repeats(exchange: Exchange, past: PastRequests) -> bool:
     """Whether a request with the same content may have been executed, where a clause forbids it."""
     lifecycle = past.lifecycle
-    matters = clauses.rejects_repeats(lifecycle.contract, lifecycle.request.id)
+    matters = lifecycle.request.id in facts_of(lifecycle.contract).unrepeatable
     return matters and bool(past.perhaps_executed.get(_content(exchange.call)))
 
 
@@ -252,7 +252,7 @@ def _untouched(request: Instance) -> bool:
 def _changeable(past: PastRequests, exchange: Exchange, request: Instance) -> bool:
     """Whether a change is of a changeable mode, before its day, and to valid values."""
     lifecycle, call = past.lifecycle, exchange.call
-    only = clauses.changeable_modes(lifecycle.contract, lifecycle.request.id)
+    only = facts_of(lifecycle.contract).changeable_modes.get(lifecycle.request.id, ())
     soon = (exchange.at - request.made.at).total_seconds() < HOUR
     new = lifecycle.new_values(exchange)
     good = all(

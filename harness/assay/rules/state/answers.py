@@ -30,9 +30,9 @@ from assay.history import (
     Subject,
     Withdrawn,
 )
-from assay.rules import clauses
 from assay.rules.consents import Consents, confirmed, consented_keys, lists_keys
 from assay.rules.queries import has_value, plain
+from assay.rules.rule import facts_of
 from assay.rules.state.calendar import dates, within_a_day
 
 #: Entries older than this do not change, even for a customer with activity.
@@ -169,7 +169,8 @@ class Answers:
 
     def _at(self, instant: datetime) -> None:
         """Process the time: on another day, or after maintenance, nothing is comparable."""
-        span = (within_a_day(instant, self.zone), *clauses.closure_phases(self.contract, instant))
+        closures = facts_of(self.contract).closures
+        span = (within_a_day(instant, self.zone), *(phase(instant) for phase in closures))
         if span != self._span:
             self._span = span
             self._era += 1

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from assay.contract.model import Contract, Operation
 from assay.history import Call, Exchange, History, Holding, Owned
-from assay.rules import clauses, steps
+from assay.rules import steps
+from assay.rules.call_limit import perhaps_over_quota
 from assay.rules.consents import consented_keys
 from assay.rules.evidence import counts_unattended, must_be_refused
 from assay.rules.queries import bare_or_ranged, plain, question
@@ -73,7 +74,7 @@ class Withholding:
         What was served before, without that consent, is the business of the consent's scope.
         """
         asked = list(self._asked(history))
-        over_quota = clauses.perhaps_over_quota(self.contract, history)
+        over_quota = perhaps_over_quota(self.contract, history)
         controlled = {
             _way(exchange.call)
             for exchange, owned, _ in asked

@@ -18,6 +18,7 @@ from assay.history import Call, Exchange, History, Holding
 from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import EXCUSE, REPLACED, SERVE_LESS, SERVE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
 from assay.rules.queries import plain, target_failed
@@ -97,16 +98,13 @@ class MaintenanceWindow(Kind):
 
     def covers(self, instant: datetime) -> bool:
         """Whether an instant lies in the announced hours; False if the zone is unknown."""
-        if self.zone is None:
-            return False
-        wall = wall_time(instant, self.zone)
-        return timedelta(0) <= wall - self.latest(wall) < self.spans
+        return self.phase(instant) == 0
 
-    def closed_at(self, instant: datetime) -> bool:
-        """Whether an instant lies in the announced hours."""
-        return self.covers(instant)
+    def facts(self) -> Facts:
+        """Return the announced closure."""
+        return Facts(closures=(self.phase,))
 
-    def closure_phase(self, instant: datetime) -> int | None:
+    def phase(self, instant: datetime) -> int | None:
         """Return -1, 0 or 1 for an instant before, in or after the latest window."""
         if self.zone is None:
             return None

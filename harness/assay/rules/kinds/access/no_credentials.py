@@ -21,6 +21,7 @@ from assay.history import Call, CredentialPlace, History, Holding, Token
 from assay.rules import parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
@@ -55,9 +56,9 @@ class NoCredentials(RefusingKind):
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()
 
-    def bars_credentials(self, operation: str) -> bool:
-        """Whether it is one of the operations of this clause."""
-        return any(operation == each.id for each in self.operations)
+    def facts(self) -> Facts:
+        """Return the operations: their calls have no credentials."""
+        return Facts(without_credentials=frozenset(each.id for each in self.operations))
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each operation, and one for the token endpoint."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Item, Subject
-from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import PROTECT_LESS, PROTECT_MORE, SAFEGUARD
 from assay.rules.control_judgement import refused_beside
 from assay.rules.evidence import AGREES, DISAGREES, doubt
@@ -29,6 +29,7 @@ from assay.rules.rule import (
     Scenario,
     Script,
     consent,
+    facts_of,
     needs,
     scenario_of,
 )
@@ -130,7 +131,7 @@ class OwnData(RefusingKind):
         entries = steps.days_before(today, 1, 2)
         # The first resource has more than a page, for another page may be of another thing.
         owners = steps.owners(self.contract, operation)
-        size = clauses.page_size(self.contract, operation.id) or 0
+        size = facts_of(self.contract).page_sizes.get(operation.id) or 0
         long = {owners[0]: entries * (size // len(entries) + 1)} if operation.about else {}
         asked: list[list[Call]] = []
         for name, count in (("psu", EACH), ("other", 1)):

@@ -23,10 +23,10 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History
 from assay.rules import comparisons, operation_parameters, parameters, steps
-from assay.rules.call_limit import CallLimit
 from assay.rules.consents import Consents
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import doubt
+from assay.rules.facts import CallLimit, Facts
 from assay.rules.parameter_declaration import Convert
 from assay.rules.queries import answered_questions, bare, fresh_subjects, question
 from assay.rules.refusing_kind import RefusingKind
@@ -134,7 +134,7 @@ class Quota(RefusingKind):
         """Whether a trial ends with control calls, which show that the methods answer."""
         return not self.attended or scenario.id in _CONTROLLED
 
-    def call_limits(self) -> Mapping[str, CallLimit]:
+    def facts(self) -> Facts:
         """Return the limit of each operation."""
         shared = self.counted_by == SHARED
         limit = CallLimit(
@@ -145,7 +145,7 @@ class Quota(RefusingKind):
             grant=self.grant.id if self.grant else "",
             shared=frozenset(operation.id for operation in self.operations if shared),
         )
-        return {operation.id: limit for operation in self.operations}
+        return Facts(call_limits={operation.id: (limit,) for operation in self.operations})
 
     def facets(self) -> tuple[Facet, ...]:
         """Return three facets for each operation, and those about counting and consents."""

@@ -7,7 +7,7 @@ a segment that is served.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +15,7 @@ from assay.contract.model import Capability
 from assay.history import Call, Exchange, Subject
 from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import PROMISE
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.acceptance import AcceptanceRule, Case
 from assay.rules.lifecycle.attempts import Attempt, sign_and_read
@@ -41,15 +42,16 @@ class Segments(AcceptanceRule):
         parameters.ref("names"), key="refused", compare=comparisons.classified(_RANKS)
     )
 
-    def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
-        """Whether the customer is known to belong to a segment that is served, or to none."""
-        if request != self.lifecycle.request.id:
-            return True
-        return subject is not None and (subject.segment or "") in ("", *self.served)
-
-    def segments(self) -> Sequence[str]:
+    def facts(self) -> Facts:
         """Return the segments that are served, and those that are not."""
-        return (*self.served, *self.refused)
+        return Facts(
+            segments=(*self.served, *self.refused),
+            admissions={self.lifecycle.request.id: (self._admits,)},
+        )
+
+    def _admits(self, _call: Call, subject: Subject | None) -> bool:
+        """Whether the customer is known to belong to a segment that is served, or to none."""
+        return subject is not None and (subject.segment or "") in ("", *self.served)
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each segment."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Token
-from assay.rules import clauses, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import must_be_refused
 from assay.rules.lifecycle import request_steps
@@ -25,6 +25,7 @@ from assay.rules.rule import (
     Scenario,
     Script,
     consent,
+    facts_of,
     needs,
     scenario_of,
 )
@@ -86,7 +87,7 @@ class TokenRequired(RefusingKind):
             today = (yield from steps.clock()).date()
             owner = steps.owners(self.contract, operation)[0]
             # More than a page, for the next page may be served in another way.
-            size = clauses.page_size(self.contract, operation.id) or 0
+            size = facts_of(self.contract).page_sizes.get(operation.id) or 0
             many = size + 1 if operation.about else 1
             count = 1 if operation.about else size + 1
             entries = steps.days_before(today, 1) * many

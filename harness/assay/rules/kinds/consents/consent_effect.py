@@ -17,7 +17,8 @@ from typing import Final
 
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
-from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules import comparisons, parameters, steps
+from assay.rules.call_limit import perhaps_over_quota
 from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys, ends_consent, lists_keys
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
@@ -33,7 +34,7 @@ from assay.rules.evidence import (
 from assay.rules.lifecycle.request_queries import similar_key, was_refused
 from assay.rules.parameters import about_one_thing
 from assay.rules.queries import bare, plain, question
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented_answers import served_with_consent
 from assay.rules.verdict import Evidence
@@ -183,7 +184,7 @@ class ConsentEffect(Kind):
         known = {facet.id for facet in self.facets()}
         consents, people = Consents.of(self.contract, self.grant, history), dict[str, _Past]()
         subjects = history.subjects
-        over_quota = clauses.perhaps_over_quota(self.contract, history)
+        over_quota = perhaps_over_quota(self.contract, history)
         for exchange in history.exchanges:
             call = exchange.call
             past = people.setdefault(call.subject, _Past())
@@ -209,7 +210,7 @@ class ConsentEffect(Kind):
     ) -> Iterator[Evidence]:
         """Judge a read of a thing that its reader owns."""
         owned = subject.owned(exchange.call.arguments.get(operation.about or ""))
-        if owned is None or not clauses.surely_listed(self.contract, owned, exchange.at):
+        if owned is None or not facts_of(self.contract).surely_listed(owned, exchange.at):
             return
         asked = (*question(exchange.call), "" if exchange.call.present else "without the customer")
         if owned.key in consents.certain(subject.name):

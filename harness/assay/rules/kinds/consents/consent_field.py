@@ -8,7 +8,7 @@ that never shows may be in another place than the target file says.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from assay.rules import comparisons, parameters, steps
 from assay.rules.consents import EARLIER, consented_keys
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import mode_of_consent, signed_in_mode, the_consent
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse, shown_uses
@@ -61,10 +62,10 @@ class ConsentField(Kind):
     mode: str = mode_of_consent()
     field: str = _field_of_items()
 
-    def conditional_fields(self, operation: str) -> Mapping[str, str]:
+    def facts(self) -> Facts:
         """Return the field, which is shown only in the mode."""
         shown = f"under a consent in the mode {self.mode}"
-        return {self.field: shown} if operation == self.operation.id else {}
+        return Facts(conditional_fields={(self.operation.id, self.field): shown})
 
     def facets(self) -> tuple[Facet, ...]:
         """Return that the field is shown in the mode, and in none it is not."""

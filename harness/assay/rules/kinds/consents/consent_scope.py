@@ -18,7 +18,8 @@ from typing import Any
 
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
-from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules import comparisons, parameters, steps
+from assay.rules.call_limit import perhaps_over_quota
 from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import (
@@ -42,7 +43,7 @@ from assay.rules.queries import (
     question,
 )
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented_answers import ServedThings, UncoveredCalls, served_with_consent
 from assay.rules.verdict import Agreement, Evidence
@@ -155,7 +156,7 @@ class ConsentScope(RefusingKind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call about a resource whose owners are known."""
-        over_quota = clauses.perhaps_over_quota(self.contract, history)
+        over_quota = perhaps_over_quota(self.contract, history)
         seen = _Seen.of(self, history)
         consents = Consents.of(self.contract, self.grant, history)
         strangers = _Strangers(served=seen.served)
@@ -201,7 +202,7 @@ class ConsentScope(RefusingKind):
         if call.subject not in whose:
             yield from strangers.judge(child, exchange, key, whose)
         elif key in consents.certain(call.subject):
-            if clauses.surely_listed(self.contract, whose[call.subject], exchange.at):
+            if facts_of(self.contract).surely_listed(whose[call.subject], exchange.at):
                 yield served_with_consent(f"{child}-granted", exchange, whose[call.subject])
         elif key not in consents.possible(call.subject):
             known = call.subject in seen.untouched or seen.uncovered.has(call)
@@ -352,6 +353,6 @@ def _none_yet(clause: ConsentScope, exchange: Exchange) -> bool:
     outcome, call = exchange.outcome, exchange.call
     if not isinstance(outcome, Accepted):
         return False
-    hidden = clauses.disclosures(clause.contract, call.operation)
+    hidden = facts_of(clause.contract).disclosures.get(call.operation, ())
     missing = any(not has_value(outcome.values.get(value)) for value in hidden)
     return missing and call.present and bool(outcome.items) and not is_part(exchange)

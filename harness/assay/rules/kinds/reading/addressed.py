@@ -33,7 +33,7 @@ from assay.history import (
     Unavailable,
     Withdrawn,
 )
-from assay.rules import clauses, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consequences import SAFEGUARD
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
@@ -48,6 +48,7 @@ from assay.rules.rule import (
     Scenario,
     Script,
     TppFacet,
+    facts_of,
     needs,
     scenario_of,
 )
@@ -273,7 +274,7 @@ class _CallHistory:
         fault = UNKNOWN if known != key else "" if own else FOREIGN
         if known not in self.makers or (fault == UNKNOWN and not own):
             return None
-        asked = clauses.without_call_ids(self.tracked.lifecycle.contract, exchange).call.compared
+        asked = facts_of(self.tracked.lifecycle.contract).without_call_ids(exchange).call.compared
         rest = sorted((name, repr(value)) for name, value in asked.items() if name != about)
         when = self.epoch, self.changes.get(known, 0)
         return _AddressedCall(

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
-from assay.rules import clauses, parameters, steps
-from assay.rules.consents import Consents
+from assay.rules import parameters, steps
+from assay.rules.call_limit import perhaps_exhausted
+from assay.rules.consents import Consents, consented_keys, names_each_once
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
     AGREES,
@@ -27,7 +28,16 @@ from assay.rules.evidence import (
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
 from assay.rules.queries import bare, ordinary, target_failed
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    consent,
+    facts_of,
+    needs,
+)
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.alias_comparison import ALIASES_AGREE, NamedAnswers
 from assay.rules.verdict import Evidence, Standing
@@ -192,7 +202,7 @@ class Available(Kind):
         consents = Consents.of(self.contract, self.grant, history)
         controlled: set[str] = set()
         named = NamedAnswers(zone=self.contract.zone)
-        exhausted = clauses.perhaps_exhausted(self.contract, self.operation.id, history)
+        exhausted = perhaps_exhausted(self.contract, self.operation.id, history)
         for exchange in history.exchanges:
             call = exchange.call
             if consents.note(exchange):
@@ -210,14 +220,8 @@ class Available(Kind):
                 twin = call.subject in controlled and self._names_what_is_served
                 controlled |= {call.subject} if exchange.accepted else set()
                 yield from named.main(exchange) if call.alias is None else ()
-                sound = clauses.certainly_served(
-                    self.contract,
-                    self.operation,
-                    exchange,
-                    grant=self.grant,
-                    subject=subjects.get(call.subject),
-                    consents=consents,
-                )
+                subject = subjects.get(call.subject)
+                sound = _certainly_served(self, exchange, subject, consents)
                 sound = sound and exchange.n not in exhausted
                 yield from _plain(exchange, sound=sound, controlled=twin)
 
@@ -291,6 +295,33 @@ def _requests(
         past.note(event)
     if declined is not None and not controlled:
         yield replace(_answers(declined), agreement=UNCLEAR)
+
+
+def _certainly_served(
+    clause: Available, exchange: Exchange, subject: Subject | None, consents: Consents
+) -> bool:
+    """Whether the history shows a call to be one that must be served.
+
+    Its resource must belong to the customer, be listed and be covered by a consent. A consent
+    must name each thing once, in a list.
+    """
+    call, operation = exchange.call, clause.operation
+    if not operation.about and not operation.grants:
+        return True
+    if operation.grants:
+        named = consented_keys(call, operation)
+        if not names_each_once(call, operation):
+            return False
+    else:
+        named = frozenset({str(call.arguments.get(operation.about or ""))})
+    if clause.grant and not named <= consents.certain(call.subject):
+        return False
+    if subject is None:
+        return clause.grant is not None
+    facts, owned = facts_of(clause.contract), [subject.owned(key) for key in named]
+    return bool(owned) and all(
+        thing is not None and facts.surely_listed(thing, exchange.at) for thing in owned
+    )
 
 
 def _plain(exchange: Exchange, *, sound: bool, controlled: bool) -> Iterator[Evidence]:

@@ -18,6 +18,7 @@ from assay.rules import comparisons, parameters, steps
 from assay.rules.consents import EARLIER, GIVEN, Consents
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
+from assay.rules.facts import Facts
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import fresh_subjects, has_value, is_part, plain
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
@@ -52,9 +53,9 @@ class DisclosedWhen(Kind):
     grant: Operation = parameters.grant(required=True)
     owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
 
-    def disclosed_with_consent(self, operation: str) -> str | None:
-        """Return the value, for the operation of this clause."""
-        return self.value if operation == self.operation.id else None
+    def facts(self) -> Facts:
+        """Return the value, which is disclosed with a consent only."""
+        return Facts(disclosures={self.operation.id: (self.value,)})
 
     @property
     def _unreadable(self) -> str:

@@ -7,7 +7,7 @@ value: what a gateway answers before it has read the call is not the bank's answ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -18,6 +18,7 @@ from assay.rules import comparisons, operation_parameters, parameters, steps
 from assay.rules.call_ids import fresh_id
 from assay.rules.consequences import PROMISE, REPLACED
 from assay.rules.evidence import UNAUTHENTICATED
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
 from assay.rules.rule import (
@@ -84,10 +85,9 @@ class Echo(Kind):
         """The header of the answer: that of the argument's name, unless the clause says another."""
         return self.answered_in or self.argument
 
-    def call_ids(self, operation: str) -> Sequence[str]:
+    def facts(self) -> Facts:
         """Return the argument: it only identifies a call."""
-        concerned = any(each.id == operation for each in self.operations)
-        return (self.argument,) if concerned else ()
+        return Facts(call_ids={operation.id: (self.argument,) for operation in self.operations})
 
     def facets(self) -> tuple[Facet, ...]:
         """Return two facets for each operation: accepted calls, and refused ones."""

@@ -23,6 +23,7 @@ from assay.rules import comparisons, consents, parameters, steps
 from assay.rules.consented_lists import NarrowedLists
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.facts import NOTHING, Facts
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
 from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.refusing_kind import RefusingKind
@@ -190,16 +191,16 @@ class Eligibility(RefusingKind):
         """Return the facets that expect a refusal."""
         return [f"withholds-{trait}" for trait in self.hides]
 
-    def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
-        """Return whether a resource is listed by its date of last use."""
-        if (
-            self.recent is None
-            or thing.resource != self.resource
-            or self.recent.trait not in thing.traits
-        ):
-            return {}
+    def facts(self) -> Facts:
+        """Return how a resource is listed by its date of last use."""
+        if self.recent is None:
+            return NOTHING
+        return Facts(listed={(self.resource, self.recent.trait): (self._lists,)})
+
+    def _lists(self, thing: Owned, at: datetime) -> bool:
+        """Whether a thing with such a date is certainly listed."""
         judged = _recent(self, thing, at)
-        return {self.recent.trait: judged is not None and judged[1]}
+        return judged is not None and judged[1]
 
     def probe(self, scenario: Scenario) -> Script:
         """Own one resource in each state, and list them; or name each in a consent and read it."""

@@ -23,14 +23,15 @@ from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import is_word, text_of
 from assay.files.document import Finding, Pointer
 from assay.history import ERROR_CODE, Call, ErrorBody, Exchange, History, ShownError, Token
-from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, PROMISE, REPLACED
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameter_declaration import VALUES
 from assay.rules.parameters import Raw, all_known
 from assay.rules.queries import has_error_field
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.text_shape import is_hidden
 from assay.rules.verdict import Evidence
@@ -135,6 +136,10 @@ class ErrorBodyRule(Kind):
         offered = [each for each in self.operations if each.available]
         return min(offered or self.operations, key=_effort)
 
+    def facts(self) -> Facts:
+        """Return which refusals must have a code, if the clause says that errors have one."""
+        return Facts(coded_refusals=(self.concerns,) if ERROR_CODE in self.fields else ())
+
     def facets(self) -> tuple[Facet, ...]:
         """Return a facet for the media type, one for each field, and one for its values."""
         described: list[tuple[str, str, str]] = []
@@ -181,7 +186,7 @@ class ErrorBodyRule(Kind):
             yield call
         for name in self.refused.arguments:
             without = replace(call, without=(name,), variation=f"{name} is missing")
-            if clauses.is_barred(self.contract, without):
+            if facts_of(self.contract).is_barred(without):
                 yield without
 
     def _about_nothing(self, subject: str) -> Script:

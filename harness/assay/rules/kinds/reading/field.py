@@ -15,7 +15,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import same, text_of
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, Item, Subject
-from assay.rules import clauses, comparisons, parameters, steps, text_shape
+from assay.rules import comparisons, parameters, steps, text_shape
 from assay.rules.consequences import (
     ANSWER_LESS,
     ANSWER_MORE,
@@ -25,13 +25,24 @@ from assay.rules.consequences import (
     SERVE_MORE,
 )
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
+from assay.rules.facts import Facts
 from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES, OPEN
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_request
 from assay.rules.parameter_declaration import VALUES
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import has_value, resources_by_key
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    clauses_of,
+    consent,
+    facts_of,
+    needs,
+)
 from assay.rules.schema_pieces import FieldSchema, Schema, SchemaPiece
 from assay.rules.scope import Calls, Scope
 from assay.rules.text_shape import TextShape
@@ -103,7 +114,11 @@ class Field(Kind):
         """Return the clauses by which only some answers have the field of a resource."""
         named = [self.operation(resource).id] if resource in self.resources else []
         return tuple(
-            each for id_ in named for each in clauses.showing(self.contract, id_, self.field)
+            each
+            for id_ in named
+            if (id_, self.field) in facts_of(self.contract).conditional_fields
+            for each in clauses_of(self.contract)
+            if (id_, self.field) in each.facts().conditional_fields
         )
 
     @property
@@ -127,10 +142,11 @@ class Field(Kind):
                 mandatory=self.mandatory and not self._showing(resource),
             )
 
-    def allowed_values(self, resource: str, field: str) -> Sequence[Json] | None:
-        """Return the constant, or the values listed, for the field of this clause."""
+    def facts(self) -> Facts:
+        """Return the constant, or the values listed."""
         named = self.enum or (() if self.const is None else (self.const,))
-        return named if field == self.field and resource in self.resources and named else None
+        allowed = {(resource, self.field): (named,) for resource in self.resources if named}
+        return Facts(allowed_values=allowed)
 
     def facets(self) -> tuple[Facet, ...]:
         """Return a facet for the value in each resource, and one for its presence if mandatory."""
@@ -274,7 +290,7 @@ def _listed(clause: Field) -> tuple[Operation, ...]:
 
 def _most(clause: Field, operation: Operation, psu: Subject) -> int:
     """Return the number of pages that the probe's items fill; real customers may have more."""
-    size = (psu.fresh or operation.about) and clauses.page_size(clause.contract, operation.id)
+    size = (psu.fresh or operation.about) and facts_of(clause.contract).page_sizes.get(operation.id)
     items = MANY if operation.about else EACH * len(clause.owners)
     return -(-items // size) if size and size < items else steps.MOST_PAGES
 

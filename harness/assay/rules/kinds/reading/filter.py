@@ -10,7 +10,7 @@ the field says nothing, and only whole lists show that something is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Final
@@ -19,9 +19,10 @@ from assay.contract.model import Capability, Json, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, History, Holding, Item
 from assay.history.events import Masked
-from assay.rules import clauses, comparisons, operation_parameters, parameters, steps
+from assay.rules import comparisons, operation_parameters, parameters, steps
 from assay.rules.consequences import OPENED, PROMISE, REPLACED, SERVE_LESS, SERVE_MORE, SETTLED
 from assay.rules.evidence import AGREES, DISAGREES
+from assay.rules.facts import Facts
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import PageWalk, ordinary, page_walks
 from assay.rules.rule import (
@@ -31,6 +32,7 @@ from assay.rules.rule import (
     Scenario,
     Script,
     consent,
+    facts_of,
     needs,
     scenario_of,
 )
@@ -146,11 +148,11 @@ class Filter(Kind):
     )
     grant: Operation | None = parameters.grant()
 
-    def allowed_values(self, resource: str, field: str) -> Sequence[Json] | None:
+    def facts(self) -> Facts:
         """Return the values that the argument selects."""
-        ours = resource in self.operation.lists and field == self.field
         selected = tuple(dict.fromkeys(name for names in self.values.values() for name in names))
-        return selected if ours and selected else None
+        listed = self.operation.lists if selected else ()
+        return Facts(allowed_values={(each, self.field): (selected,) for each in listed})
 
     def facets(self) -> tuple[Facet, ...]:
         """Return two facets for each value, and one for each end of a range."""
@@ -231,7 +233,7 @@ class Filter(Kind):
 
     def _most(self) -> int:
         """Return how many pages the entries of the probe fill."""
-        size = clauses.page_size(self.contract, self.operation.id) or len(DAYS)
+        size = facts_of(self.contract).page_sizes.get(self.operation.id) or len(DAYS)
         return -(-len(DAYS) // size) + 1
 
     def check(self, history: History) -> Iterator[Evidence]:

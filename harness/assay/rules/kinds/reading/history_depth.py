@@ -20,9 +20,10 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Subject
-from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
+from assay.rules.facts import Facts
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks, plain
 from assay.rules.rule import (
     BindingRequirement,
@@ -32,6 +33,7 @@ from assay.rules.rule import (
     Script,
     TppFacet,
     consent,
+    facts_of,
     needs,
 )
 from assay.rules.scope import Calls, Scope
@@ -72,9 +74,9 @@ class HistoryDepth(Kind):
     )
     zone: ZoneInfo | None = parameters.the_zone()
 
-    def history_days(self, operation: str) -> int | None:
-        """Return the depth, for the operation of this clause."""
-        return self.days if operation == self.operation.id else None
+    def facts(self) -> Facts:
+        """Return the depth."""
+        return Facts(history_days={self.operation.id: self.days})
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for no range, too long a range, a last day, a week later, and midnight."""
@@ -154,7 +156,7 @@ class HistoryDepth(Kind):
         if scenario.id == "default":
             # A page of recent entries, so that those on both sides of the limit are on another.
             entries += steps.days_before(today, 2) * (
-                clauses.page_size(self.contract, self.operation.id) or 0
+                facts_of(self.contract).page_sizes.get(self.operation.id) or 0
             )
         psu = yield from steps.arrange(
             "psu", *(Holding(resource=owner, entries=entries) for owner in self.owners)

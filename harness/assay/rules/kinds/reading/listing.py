@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
-from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules import comparisons, parameters, steps
 from assay.rules.consented_lists import NarrowedLists
 from assay.rules.consents import EARLIER, Consents
 from assay.rules.consequences import PROMISE, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.queries import PageWalk, bare, page_walks
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -126,7 +126,7 @@ def _owned(
         thing.key: thing.resource
         for thing in subject.owns
         if thing.resource in clause.operation.lists
-        and clauses.surely_listed(clause.contract, thing, at)
+        and facts_of(clause.contract).surely_listed(thing, at)
     }
     if before and owned:
         everything = _all(WITHOUT, walk, owned, "all {} things that the customer owns")

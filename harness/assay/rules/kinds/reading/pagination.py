@@ -14,7 +14,8 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
-from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules import comparisons, parameters, steps
+from assay.rules.call_limit import perhaps_exhausted
 from assay.rules.consented_lists import NarrowedLists
 from assay.rules.consequences import PROMISE, RESIZED
 from assay.rules.evidence import (
@@ -24,8 +25,18 @@ from assay.rules.evidence import (
     UNCLEAR,
     describe_answer,
 )
+from assay.rules.facts import Facts
 from assay.rules.queries import PageWalk, bare, page_walks, target_failed
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    consent,
+    facts_of,
+    needs,
+)
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
 from assay.rules.verdict import Evidence
@@ -58,7 +69,7 @@ class Pagination(Kind):
     @property
     def depth(self) -> int | None:
         """How many days back answers go, if the contract limits it."""
-        return clauses.history_days(self.contract, self.operation.id)
+        return facts_of(self.contract).history_days.get(self.operation.id)
 
     @property
     def total(self) -> int:
@@ -70,9 +81,9 @@ class Pagination(Kind):
         """The number of pages after which a walk counts as endless."""
         return self.total + 2
 
-    def page_size(self, operation: str) -> int | None:
-        """Return the size of a full page, for the operation of this clause."""
-        return self.size if operation == self.operation.id else None
+    def facts(self) -> Facts:
+        """Return the size of a full page."""
+        return Facts(page_sizes={self.operation.id: self.size})
 
     def facets(self) -> tuple[Facet, ...]:
         """Return two facets for page sizes, two for the items, and one for the end."""
@@ -136,7 +147,7 @@ class Pagination(Kind):
         """Judge each walk by itself, and against the resources of its customer."""
         subjects = history.subjects
         narrowed = NarrowedLists.read(self.contract, history, self.granting)
-        exhausted = clauses.perhaps_exhausted(self.contract, self.operation.id, history)
+        exhausted = perhaps_exhausted(self.contract, self.operation.id, history)
         for walk in page_walks(history, self.operation.id, self.contract):
             if exhausted.intersection(walk.numbers):
                 continue
@@ -177,7 +188,7 @@ def expected(
     if not clause.operation.about:
         listed = [item for item in subject.owns if item.resource in clause.operation.lists]
         sure = frozenset(
-            item.key for item in listed if clauses.surely_listed(clause.contract, item, at)
+            item.key for item in listed if facts_of(clause.contract).surely_listed(item, at)
         )
         fresh = sure if consented is None or sure <= walk.keys else sure & consented
         return Roster(fresh=fresh, most=len(subject.owns))

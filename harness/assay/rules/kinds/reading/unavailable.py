@@ -19,6 +19,7 @@ from assay.rules import comparisons, parameters, steps
 from assay.rules.consents import Consents
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.queries import ordinary, plain, served_operations
@@ -53,9 +54,9 @@ class UnavailableOperation(RefusingKind):
     lifecycle: tracker.Lifecycle | None = the_request(required=False)
     owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
 
-    def control_of(self, operation: str) -> str | None:
-        """Return the control, for the operation of this clause."""
-        return self.control.id if operation == self.operation.id else None
+    def facts(self) -> Facts:
+        """Return the control of the operation."""
+        return Facts(controls={self.operation.id: self.control.id})
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet before a consent or signature, and one after, if there is one.

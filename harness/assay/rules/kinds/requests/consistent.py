@@ -16,10 +16,19 @@ from typing import Any
 
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Call, Exchange, History, Holding, Item, Subject
-from assay.rules import clauses, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    consent,
+    facts_of,
+    needs,
+)
 from assay.rules.state.answers import LATELY, Answers, ComparedAnswer, Page, SeenAnswers, mark
 from assay.rules.state.ranges import MEETING, SHORTER, Ranges
 from assay.rules.verdict import Agreement, Evidence, Standing
@@ -99,7 +108,7 @@ class Consistent(Kind):
         """Make calls in two ways whose answers must agree."""
         today = (yield from steps.clock()).date()
         # More than a page in all days but one, so that ranges have further pages, too.
-        size = clauses.page_size(self.contract, self.ranged.id) if self.ranged else None
+        size = facts_of(self.contract).page_sizes.get(self.ranged.id) if self.ranged else None
         each = (size or 0) // (FRESH - 1) + 1 if scenario.id == SHORTER else 1
         # Ranges meet on days that are long past; only a long list of an existing customer has them.
         last = FRESH + 1 + (LATELY.days + 2 if scenario.id == MEETING else 0)

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import cached_property, partial
+from typing import TypeAlias
 
-from assay.contract.model import Capability, Contract, Json
+from assay.contract.model import Capability, Json
 from assay.history import History, Registered, Subject
 from assay.rules import comparisons, conditions, parameters
 from assay.rules.conditions import control as conditions_control
@@ -32,6 +33,7 @@ from assay.rules.conditions.registered import Age
 from assay.rules.conditions.table import DecisionRow, Table
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
@@ -48,11 +50,23 @@ REJECTED, ACCEPTED = "rejected", "accepted"
 NO_CONTROL = "no comparable request was executed"
 
 
-def _controls(_contract: Contract, known: Mapping[str, Any]) -> Mapping[str, Control]:
-    """Return the control of each row of the table that has one."""
-    table: Table = known["table"]
-    every = {row.id: control(table, row) for row in table.rows}
-    return {id_: each for id_, each in every.items() if each is not None}
+@dataclass(frozen=True, kw_only=True)
+class _Decided:
+    """What follows from a condition; facts of other clauses are in it, so not while one is parsed."""
+
+    when: Json
+    lifecycle: tracker.Lifecycle
+
+    @cached_property
+    def table(self) -> Table:
+        """The decision table."""
+        return conditions.parse(self.when, self.lifecycle)
+
+    @cached_property
+    def controls(self) -> Mapping[str, Control]:
+        """The control of each row of the table that has one."""
+        every = {row.id: control(self.table, row) for row in self.table.rows}
+        return {id_: each for id_, each in every.items() if each is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +89,19 @@ class DecisionRule(RefusingKind):
         references=conditions.references,
         compare=compare_rejecting,
     )
-    table: Table = parameters.derived(
-        lambda _, known: conditions.parse(known["when"], known["lifecycle"])
+    decided: _Decided = parameters.derived(
+        lambda _, known: _Decided(when=known["when"], lifecycle=known["lifecycle"])
     )
-    controls: Mapping[str, Control] = parameters.derived(_controls)
+
+    @property
+    def table(self) -> Table:
+        """The decision table."""
+        return self.decided.table
+
+    @property
+    def controls(self) -> Mapping[str, Control]:
+        """The control of each row that has one."""
+        return self.decided.controls
 
     def unaffected_by(self) -> Mapping[str, str]:
         """Return what the condition itself speaks of: registrations, and their age on a day."""
@@ -97,17 +120,21 @@ class DecisionRule(RefusingKind):
             return unaffected
         return {name: why for name, why in unaffected.items() if not name.startswith("mode=")}
 
-    def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
-        """Whether the condition can be true of a request that has these arguments."""
-        ours = request == self.lifecycle.request.id
-        return ours and conditions.may_hold(self.when, arguments)
+    def facts(self) -> Facts:
+        """Return when the condition can hold, and the values that it names.
 
-    def named_values(self, request: str) -> Iterator[tuple[str, Json]]:
-        """Yield the values that the condition names; the negation of a truth value is sent itself."""
-        if request == self.lifecycle.request.id:
-            for atom in conditions.atoms_of(self.when):
-                if "is" in atom and not isinstance(atom["is"], bool):
-                    yield str(atom["field"]), atom["is"]
+        The negation of a truth value is sent itself.
+        """
+        request = self.lifecycle.request.id
+        named = (
+            (str(atom["field"]), atom["is"])
+            for atom in conditions.atoms_of(self.when)
+            if "is" in atom and not isinstance(atom["is"], bool)
+        )
+        return Facts(
+            rejections={request: (partial(conditions.may_hold, self.when),)},
+            named_values={request: tuple(named)},
+        )
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each row, and inapplicable ones for what no row can show."""

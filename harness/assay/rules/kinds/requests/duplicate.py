@@ -18,10 +18,11 @@ from typing import TypeAlias
 from assay.contract.model import Capability
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Decision, History, Subject
-from assay.rules import clauses, comparisons
+from assay.rules import comparisons
 from assay.rules import parameters as rules_parameters
 from assay.rules.consequences import LIMIT, REFUSE_MORE, SERVE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.alternative_causes import Explanations
 from assay.rules.lifecycle.comparison import (
@@ -42,7 +43,7 @@ from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.parameters import Raw, maker
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, facts_of, needs
 from assay.rules.steps import Part, send
 from assay.rules.verdict import Agreement, Evidence
 
@@ -98,9 +99,9 @@ class Duplicate(RefusingKind):
         modes = {f"mode={mode}": why for mode in self.lifecycle.deferred_modes}
         return {"turn": "the clause itself is about repetition", **modes}
 
-    def rejects_repeats(self, request: str) -> bool:
-        """Whether it is the request of this clause."""
-        return request == self.lifecycle.request.id
+    def facts(self) -> Facts:
+        """Return the request, which is rejected as a repeat."""
+        return Facts(unrepeatable=frozenset({self.lifecycle.request.id}))
 
     def parameter(self, facet: str) -> str | None:
         """Return the parameter that a facet is about, if it is about one."""
@@ -161,7 +162,7 @@ class Duplicate(RefusingKind):
             yield from request_steps.wait_days(psu, 1)
         if scenario.id != NEXT_DAY:
             # What the target file made up for the first request is sent again; a day is not.
-            made = clauses.without_call_ids(lifecycle.contract, first).call.arguments
+            made = facts_of(lifecycle.contract).without_call_ids(first).call.arguments
             call = replace(call, arguments={**made, **call.arguments})
         outcome = yield from make_sign_read(lifecycle, _second(self, scenario.id, call, psu))
         if outcome.rejected:

@@ -21,7 +21,7 @@ from typing import ClassVar, Final
 
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Decision, Exchange, History, State, Subject
-from assay.rules import clauses, comparisons, parameters
+from assay.rules import comparisons, parameters
 from assay.rules.consequences import PROMISE
 from assay.rules.lifecycle import reconciliation, request_steps, signing
 from assay.rules.lifecycle.executions import GRACE, Books
@@ -44,7 +44,7 @@ from assay.rules.lifecycle.reconciliation import (
 )
 from assay.rules.lifecycle.request_steps import today
 from assay.rules.lifecycle.tracker import Lifecycle
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 from assay.rules.verdict import Evidence, Standing
@@ -97,7 +97,7 @@ class Execution(Kind):
     @property
     def changed(self) -> tuple[str, ...]:
         """The argument of a change that is refused in the plain mode; none where it is not."""
-        only = clauses.changeable_modes(self.lifecycle.contract, self.lifecycle.request.id)
+        only = facts_of(self.lifecycle.contract).changeable_modes.get(self.lifecycle.request.id, ())
         barred = any(self.lifecycle.mode not in modes for modes in only)
         return self.lifecycle.changeable_arguments if barred and self.lifecycle.change else ()
 
@@ -146,7 +146,7 @@ class Execution(Kind):
                 signing.NEEDS | clock,
             ),
         )
-        repeats = clauses.rejects_repeats(self.lifecycle.contract, self.lifecycle.request.id)
+        repeats = self.lifecycle.request.id in facts_of(self.lifecycle.contract).unrepeatable
         absent = {REFUSED: not self.unmet, REPEAT: not repeats, CHANGE: not self.changed}
         absent[TIMED_OUT] = self.minutes is None or not self.lifecycle.signed
         if not self.lifecycle.signed:

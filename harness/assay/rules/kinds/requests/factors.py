@@ -9,7 +9,7 @@ if no code is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -18,6 +18,7 @@ from assay.history import Authorise, Authorised, Code, Decision, History
 from assay.rules import comparisons, parameters
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
@@ -78,17 +79,13 @@ class Factors(Kind):
         """All factors that the clause names."""
         return tuple(dict.fromkeys(word for codes in self.offered.values() for word in codes))
 
-    def factors(self) -> Sequence[str]:
-        """Return all factors that the clause names."""
-        return self.words
-
-    def segments(self) -> Sequence[str]:
-        """Return the segments to which the clause offers factors."""
-        return tuple(self.offered)
-
-    def factors_by_segment(self, request: str) -> Mapping[str, tuple[str, ...]]:
-        """Return the factors that the clause offers to each segment, for its request."""
-        return self.offered if request == self.lifecycle.request.id else {}
+    def facts(self) -> Facts:
+        """Return the factors that the clause offers to each segment."""
+        return Facts(
+            factors_by_segment={self.lifecycle.request.id: self.offered},
+            factors=self.words,
+            segments=tuple(self.offered),
+        )
 
     @property
     def barred(self) -> Mapping[str, str]:

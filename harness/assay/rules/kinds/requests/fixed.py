@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.contract.model import Capability, Json, Operation
+from assay.contract.model import Capability, Json
 from assay.contract.scalars import is_word, text_of
 from assay.files.document import found
 from assay.history import Call, Exchange, History, State, Subject
@@ -33,6 +33,7 @@ from assay.rules.evidence import (
     describe_answer,
     tpp_evidence,
 )
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.changes import Change, Phase, change_of
 from assay.rules.lifecycle.defects import Defect, DefectRule
@@ -100,24 +101,28 @@ class Fixed(DefectRule):
         compare=comparisons.ranked({"exact": -1, "unspecified": 0}),
     )
 
-    def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
+    def facts(self) -> Facts:
+        """Return the value, which is the only one that the field of a request can have."""
+        request = self.lifecycle.request.id
+        about = (each.id for each in self.contract.operations.values() if each.request == request)
+        return Facts(
+            fixed_values={self.field: (self.const,)},
+            admissions={request: (self._admits,)},
+            expected=dict.fromkeys(((each, self.field) for each in about), (self._expects,)),
+        )
+
+    def _admits(self, call: Call, _subject: Subject | None) -> bool:
         """Whether the field has its one value."""
-        concerned = request == self.lifecycle.request.id
-        return not concerned or is_word(self.const, call.arguments.get(self.field))
+        return is_word(self.const, call.arguments.get(self.field))
+
+    def _expects(self, value: Json) -> str:
+        """Return the value, for any other one."""
+        return "" if is_word(self.const, value) else found(self.const)
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
         """Yield the schema of the field."""
         create = self.lifecycle.create.id
         yield ArgumentSchema(operation=create, argument=self.field, schema={"const": self.const})
-
-    def expects(self, operation: Operation, argument: str, value: Json) -> str:
-        """Return the value, for any other one."""
-        concerned = operation.request == self.lifecycle.request.id and argument == self.field
-        return found(self.const) if concerned and not is_word(self.const, value) else ""
-
-    def fixed_value(self, argument: str) -> Json:
-        """Return the value, for the field of this clause."""
-        return self.const if argument == self.field else None
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for other values, and one for each other spelling of the valid one."""

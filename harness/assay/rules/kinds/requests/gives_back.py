@@ -14,12 +14,12 @@ from datetime import datetime
 from assay.contract.model import Capability, Json
 from assay.contract.scalars import is_word
 from assay.history import Exchange, History, State
-from assay.rules import clauses, comparisons, steps
+from assay.rules import comparisons, steps
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -110,14 +110,14 @@ def _judge(
 
 def _forbidden(clause: GivesBack, field: str, sent: Json) -> bool:
     """Whether a clause allows another value only, so that a bank may ignore this one."""
-    fixed = (each.fixed_value(field) for each in clauses.clauses_of(clause.lifecycle.contract))
-    return any(value is not None and not is_word(value, sent) for value in fixed)
+    fixed = facts_of(clause.lifecycle.contract).fixed_values.get(field, ())
+    return not all(is_word(value, sent) for value in fixed)
 
 
 def _altered(clause: GivesBack, field: str, sent: Json, at: datetime) -> bool:
     """Whether a clause lets a bank keep another value than the one that was sent."""
-    every = clauses.clauses_of(clause.lifecycle.contract)
-    return any(each.alters(field, sent, at) for each in every)
+    alterations = facts_of(clause.lifecycle.contract).alterations.get(field, ())
+    return any(alters(sent, at) for alters in alterations)
 
 
 def _taken(request: tracker.Instance, field: str) -> Iterator[int]:

@@ -20,7 +20,7 @@ from typing import Final
 
 from assay.contract.model import Capability
 from assay.history import Call, Effects, Exchange, History
-from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules import comparisons, parameters, steps
 from assay.rules.call_ids import fresh_id
 from assay.rules.consequences import (
     PROMISE,
@@ -40,11 +40,12 @@ from assay.rules.evidence import (
     must_be_refused,
     tpp_evidence,
 )
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import check_argument, the_request
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -86,9 +87,9 @@ class Idempotency(RefusingKind):
         compare=comparisons.presence(added=REFUSE_MORE, removed=REFUSE_LESS, changed=TEST_ONLY),
     )
 
-    def call_ids(self, operation: str) -> Sequence[str]:
+    def facts(self) -> Facts:
         """Return the key: it only identifies a call."""
-        return (self.key,) if operation == self.lifecycle.create.id else ()
+        return Facts(call_ids={self.lifecycle.create.id: (self.key,)})
 
     def facets(self) -> tuple[Facet, ...]:
         """Return up to four facets, each with a trial of its own."""
@@ -218,7 +219,7 @@ class Idempotency(RefusingKind):
 
     def _asked(self, exchange: Exchange) -> Hashable:
         """Return all that a call asks for, without its key."""
-        call = clauses.without_call_ids(self.lifecycle.contract, exchange).call
+        call = facts_of(self.lifecycle.contract).without_call_ids(exchange).call
         return (
             call.subject,
             call.mode,

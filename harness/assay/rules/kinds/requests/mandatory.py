@@ -17,11 +17,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from assay.contract.model import Capability, Json, Operation
+from assay.contract.model import Capability, Json
 from assay.history import Call, History
 from assay.rules import comparisons, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, tpp_evidence
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import defects, request_steps
 from assay.rules.lifecycle.defects import Defect, DefectRule
 from assay.rules.lifecycle.parameters import arguments
@@ -46,6 +47,11 @@ _ABSENT = object()
 TPP_FACET = "fields-there"
 
 
+def _expects(value: Json) -> str:
+    """Return that a value is not empty, if it is."""
+    return "a value" if value in (None, "", [], {}) else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mandatory(DefectRule):
     """The mandatory fields of a request."""
@@ -57,10 +63,10 @@ class Mandatory(DefectRule):
 
     fields: tuple[str, ...] = arguments(compare=comparisons.covered())
 
-    def expects(self, operation: Operation, argument: str, value: Json) -> str:
-        """Return that the value is not empty, if it is."""
-        concerned = operation.id == self.lifecycle.create.id and argument in self.fields
-        return "a value" if concerned and value in (None, "", [], {}) else ""
+    def facts(self) -> Facts:
+        """Return that each argument has a value that is not empty."""
+        create = self.lifecycle.create.id
+        return Facts(expected=dict.fromkeys(((create, each) for each in self.fields), (_expects,)))
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
         """Yield that each field is mandatory."""

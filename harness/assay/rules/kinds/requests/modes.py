@@ -21,6 +21,7 @@ from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE, UNSEEN_MODE
 from assay.rules import comparisons, steps
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.acceptance import AcceptanceRule, Case
 from assay.rules.lifecycle.attempts import Attempt, sign_and_read, unrepeated_amount
@@ -78,10 +79,9 @@ class Modes(AcceptanceRule):
     offered: tuple[str, ...] = modes(key="where-offered", compare=comparisons.classified(_RANKS))
     refused: tuple[str, ...] = modes(key="refused", compare=comparisons.classified(_RANKS))
 
-    def accepted_modes(self, request: str) -> Sequence[str]:
+    def facts(self) -> Facts:
         """Return the modes that are served, and those that are where they are offered."""
-        concerned = request == self.lifecycle.request.id
-        return (*self.served, *self.offered) if concerned else ()
+        return Facts(accepted_modes={self.lifecycle.request.id: (*self.served, *self.offered)})
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
         """Yield the modes that are never valid."""

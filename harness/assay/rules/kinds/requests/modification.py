@@ -18,6 +18,7 @@ from assay.history import Exchange, History, State, Subject
 from assay.rules import comparisons
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.changes import (
     CARRIED,
@@ -104,13 +105,13 @@ class Modification(RefusingKind):
         """A mode whose requests cannot be changed and are executed when signed."""
         return next((mode for mode in self.closed if not self.lifecycle.deferred(mode)), None)
 
-    def changeable_modes(self, request: str) -> tuple[str, ...] | None:
-        """Return the modes in which the request of this clause can be changed."""
-        return self.only if request == self.lifecycle.request.id else None
-
-    def changeable_fields(self, request: str) -> Sequence[str]:
-        """Return the fields of this clause."""
-        return self.fields if request == self.lifecycle.request.id else ()
+    def facts(self) -> Facts:
+        """Return the modes in which the request can be changed, and its fields that can be."""
+        request = self.lifecycle.request.id
+        return Facts(
+            changeable_modes={request: (self.only,)},
+            changeable_fields={request: self.fields},
+        )
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each mode, and those for reading and execution."""

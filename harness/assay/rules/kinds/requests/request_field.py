@@ -20,13 +20,14 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from assay.contract.model import Capability, Json, Operation
+from assay.contract.model import Capability, Json
 from assay.contract.scalars import text_of
 from assay.history import Call, Exchange, History, State, Subject
 from assay.rules import comparisons, parameters, steps, text_shape
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
 from assay.rules.control_judgement import served_between
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.defects import Defect, DefectRule, frame, is_control
 from assay.rules.lifecycle.parameters import check_argument
@@ -113,30 +114,39 @@ class RequestField(DefectRule):
         create = self.lifecycle.create.id
         yield ArgumentSchema(operation=create, argument=self.field, schema=schema)
 
-    def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
+    def facts(self) -> Facts:
+        """Return which values of the argument are accepted, and which are altered."""
+        request = self.lifecycle.request.id
+        about = (each.id for each in self.contract.operations.values() if each.request == request)
+        return Facts(
+            admissions={request: (self._admits,)},
+            rejections={request: (self._may_reject,)},
+            alterations={self.field: (self._alters,)},
+            expected=dict.fromkeys(((each, self.field) for each in about), (self._expects,)),
+        )
+
+    def _admits(self, call: Call, _subject: Subject | None) -> bool:
+        """Whether the value is a good one."""
+        return not self._wrong(call.arguments.get(self.field, ""))
+
+    def _may_reject(self, arguments: Mapping[str, Json]) -> bool:
         """Whether the value may be one to be rejected: a day is, for all that is known."""
-        if request != self.lifecycle.request.id or arguments.get(self.field) in (None, ""):
+        value = arguments.get(self.field)
+        if value in (None, ""):
             return False
-        value = arguments[self.field]
         return self._wrong(value) != {} or ((self.not_past or self._reduces) and bool(_day(value)))
 
-    def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
-        """Whether the value is a good one."""
-        concerned = request == self.lifecycle.request.id
-        return not concerned or not self._wrong(call.arguments.get(self.field, ""))
+    def _alters(self, value: Json, at: datetime) -> bool:
+        """Whether a day is too far away, so that another one is shown."""
+        day = _day(value) if self._reduces else None
+        return day is not None and day > dates(at, None)[-1] + (self.at_most_days or 0) * DAY - DAY
 
-    def expects(self, operation: Operation, argument: str, value: Json) -> str:
+    def _expects(self, value: Json) -> str:
         """Return the form of the argument, if the value certainly has another one."""
-        concerned = operation.request == self.lifecycle.request.id and argument == self.field
-        wrong = self._wrong(value) if concerned and value not in (None, "") else {}
+        wrong = self._wrong(value) if value not in (None, "") else {}
         forms = {PRECISE: f"at most {self.decimals} decimals", INVALID: str(self.shape)}
         long = f"at most {self.max_length} characters"
         return " and ".join(forms.get(facet, long) for facet, why in wrong.items() if why)
-
-    def alters(self, argument: str, value: Json, at: datetime) -> bool:
-        """Whether a day is too far away, so that another one is shown."""
-        day = _day(value) if argument == self.field and self._reduces else None
-        return day is not None and day > dates(at, None)[-1] + (self.at_most_days or 0) * DAY - DAY
 
     def _is_too_far(self, value: Json, at: datetime) -> bool:
         """Whether a day is too far away, counted in any way."""
@@ -235,7 +245,7 @@ class RequestField(DefectRule):
         """Yield the defects of each request; None where that is open."""
         for request in made:
             value, at = request.made.call.arguments.get(self.field), request.made.at
-            if value in (None, "") or self.alters(self.field, value, at):
+            if value in (None, "") or self._alters(value, at):
                 yield None
                 continue
             wrong = self._wrong(value, at)

@@ -20,7 +20,8 @@ from enum import Enum
 from assay.contract.model import Capability, Json, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History
-from assay.rules import clauses, comparisons, operation_parameters, parameters, steps, text_shape
+from assay.rules import comparisons, operation_parameters, parameters, steps, text_shape
+from assay.rules.call_limit import perhaps_exhausted
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
 from assay.rules.control_judgement import refused_beside, served_between
 from assay.rules.evidence import (
@@ -28,6 +29,7 @@ from assay.rules.evidence import (
     DISAGREES,
     tpp_evidence,
 )
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
 from assay.rules.queries import ordinary
@@ -39,6 +41,7 @@ from assay.rules.rule import (
     Script,
     TppFacet,
     consent,
+    facts_of,
     needs,
     scenario_of,
 )
@@ -119,23 +122,30 @@ class Required(RefusingKind):
                 mandatory=not self.optional,
             )
 
-    def expects(self, operation: Operation, argument: str, value: Json) -> str:
+    def facts(self) -> Facts:
+        """Return what the parameter must be, and that calls are refused where it is not."""
+        made = (each.makes for each in self.operations if each.makes)
+        named = [each.id for each in self.operations]
+        return Facts(
+            rejections=dict.fromkeys(made, (self._may_reject,)),
+            bars=dict.fromkeys(named, (self._bars,)),
+            expected=dict.fromkeys(((each, self.argument) for each in named), (self._expects,)),
+        )
+
+    def _may_reject(self, arguments: Mapping[str, Json]) -> bool:
+        """Whether the value of the parameter is a bad one."""
+        value = arguments.get(self.argument, "")
+        return value not in _EMPTY and self._fault(value) not in (None, "open")
+
+    def _bars(self, call: Call) -> bool:
+        """Whether the parameter is missing in a call, or has a bad value."""
+        return self.fault(call) is not None
+
+    def _expects(self, value: Json) -> str:
         """Return the shape or the limit of the parameter, if the value is a bad one."""
-        concerned = operation in self.operations and argument == self.argument
-        fault = self._fault(value) if concerned else None
+        fault = self._fault(value)
         limit = f"at most {self.limit}" if fault is ParameterFault.BEYOND else ""
         return str(self.shape) if fault is ParameterFault.INVALID else limit
-
-    def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
-        """Whether the value of the parameter is a bad one."""
-        concerned = any(operation.makes == request for operation in self.operations)
-        value = arguments.get(self.argument, "")
-        return concerned and value not in _EMPTY and self._fault(value) not in (None, "open")
-
-    def bars(self, call: Call) -> bool:
-        """Whether the parameter is missing in a call, or has a bad value."""
-        named = {operation.id for operation in self.operations}
-        return call.operation in named and self.fault(call) is not None
 
     def facets(self) -> tuple[Facet, ...]:
         """Return up to five facets for each operation."""
@@ -279,7 +289,7 @@ class _Judged:
         self.exhausted = {
             number
             for operation in clause.operations
-            for number in clauses.perhaps_exhausted(clause.contract, operation.id, history)
+            for number in perhaps_exhausted(clause.contract, operation.id, history)
         }
         self.controls: dict[Hashable, list[int]] = {}
         for exchange in history.exchanges:
@@ -313,7 +323,10 @@ class _Judged:
 
     def _frame(self, call: Call) -> Hashable:
         """Return all that a call asks for, beside the parameter."""
-        own = {self.clause.argument, *clauses.call_ids(self.clause.contract, call.operation)}
+        own = {
+            self.clause.argument,
+            *facts_of(self.clause.contract).call_ids.get(call.operation, ()),
+        }
         rest = sorted((name, repr(v)) for name, v in call.compared.items() if name not in own)
         missing = {*call.without} - {self.clause.argument}
         who = call.subject, call.by, call.present, call.host, call.alias

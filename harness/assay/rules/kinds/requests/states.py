@@ -10,18 +10,19 @@ The clause is ambient: it also judges what the trials of all other clauses show.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Final
 
-from assay.contract.model import Capability, Contract, Json, Operation
+from assay.contract.model import Capability, Contract, Operation
 from assay.errors import did_you_mean
 from assay.files.document import Finding, Pointer
 from assay.history import Authorise, Call, Decision, Exchange, History, Holding
 from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, PROMISE
 from assay.rules.evidence import AGREES, DISAGREES
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 from assay.rules.parameters import Raw, known
@@ -139,9 +140,9 @@ class States(Kind):
         read = self.lifecycle.read if self.lifecycle else next(listing, None)
         return self.shown_by or read
 
-    def allowed_values(self, resource: str, field: str) -> Sequence[Json] | None:
+    def facts(self) -> Facts:
         """Return every word that the clause knows."""
-        return self.all_words if (resource, field) == (self.resource, self.field) else None
+        return Facts(allowed_values={(self.resource, self.field): (self.all_words,)})
 
     def facets(self) -> tuple[Facet, ...]:
         """Return a facet for each thing that the clause says."""

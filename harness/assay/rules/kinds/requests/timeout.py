@@ -18,6 +18,7 @@ from assay.history import Authorised, Ending, History, State
 from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_queries import same_host, same_url
@@ -96,10 +97,10 @@ class Timeout(Kind):
         due = self.lifecycle.create.due
         return due.modes[0] if due and due.modes else None
 
-    def signing_limits(self, request: str) -> Mapping[str, timedelta]:
-        """Return the limit of this clause, for its request."""
-        own = request == self.lifecycle.request.id
-        return {self.measure: self.time_limits.limit} if own else {}
+    def facts(self) -> Facts:
+        """Return the limit of what is measured."""
+        limit = {self.measure: self.time_limits.limit}
+        return Facts(signing_limits={self.lifecycle.request.id: limit})
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for both sides of the limit, its renewal, and what must not follow."""

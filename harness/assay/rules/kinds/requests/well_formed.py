@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Subject
-from assay.rules import clauses, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, GATEWAY, UNCLEAR
 from assay.rules.lifecycle import request_steps
-from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, consent, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -120,7 +120,7 @@ class WellFormed(Kind):
 
 def _fills_a_page(clause: WellFormed, operation: Operation) -> bool:
     """Whether what the probe's customer owns fills more than one page of an operation."""
-    size = clauses.page_size(clause.contract, operation.id)
+    size = facts_of(clause.contract).page_sizes.get(operation.id)
     return size is not None and bool(operation.about) and size < MANY
 
 

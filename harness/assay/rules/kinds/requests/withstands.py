@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from assay.contract.model import Capability, Json, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History
-from assay.rules import clauses, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consequences import SAFEGUARD
 from assay.rules.evidence import (
     AGREES,
@@ -36,6 +36,7 @@ from assay.rules.rule import (
     Kind,
     Scenario,
     Script,
+    facts_of,
     needs,
     scenario_of,
 )
@@ -144,7 +145,7 @@ class Withstands(Kind):
             operation = named.get(call.operation)
             if operation is None or not ordinary(call):
                 continue
-            asked = clauses.without_call_ids(self.contract, exchange).call
+            asked = facts_of(self.contract).without_call_ids(exchange).call
             strange = [
                 name
                 for name in operation.arguments

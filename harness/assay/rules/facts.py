@@ -1,0 +1,252 @@
+"""Facts of a contract: what its clauses say that matters to other clauses, and to other rooms.
+
+One clause can depend on another: a probe that reads whole pages needs the page size of the clause
+on pagination. Each kind hands out the facts of its clauses (`Kind.facts`), and those of a whole
+contract are put together once (`rule.facts_of`), so no kind knows another by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import Final, Self, TypeAlias, TypeVar
+
+from assay.contract.model import Json
+from assay.history import Call, Exchange, Owned, Subject
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimit:
+    """A number of calls in a period; `attended` if calls with the customer count, too.
+
+    `shared` are the operations whose calls count together; empty if each has its own count.
+    A consent that `grant` makes may name a smaller number, in `argument`.
+    """
+
+    number: int
+    attended: bool
+    daily: bool
+    shared: frozenset[str] = frozenset()
+    argument: str = ""
+    grant: str = ""
+
+
+_Names: TypeAlias = tuple[str, ...]
+_Several: TypeAlias = tuple[_Names, ...]
+_Jsons: TypeAlias = tuple[Json, ...]
+_Lists: TypeAlias = tuple[_Jsons, ...]
+_Values: TypeAlias = tuple[tuple[str, Json], ...]
+_Offered: TypeAlias = Mapping[str, _Names]
+_Times: TypeAlias = Mapping[str, timedelta]
+_Limits: TypeAlias = tuple[CallLimit, ...]
+_Pair: TypeAlias = tuple[str, str]
+_OfCall: TypeAlias = tuple[Callable[[Call], bool], ...]
+_OfCustomer: TypeAlias = tuple[Callable[[Call, Subject | None], bool], ...]
+_OfArguments: TypeAlias = tuple[Callable[[Mapping[str, Json]], bool], ...]
+_OfExpected: TypeAlias = tuple[Callable[[Json], str], ...]
+_OfValue: TypeAlias = tuple[Callable[[Json, datetime], bool], ...]
+_OfThing: TypeAlias = tuple[Callable[[Owned, datetime], bool], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What one clause, or all clauses of a contract, say that others depend on."""
+
+    # -- by the id of an operation ---------------------------------------------------
+    #: How many items a full page has.
+    page_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    #: How many days back an operation answers.
+    history_days: Mapping[str, int] = field(default_factory=dict[str, int])
+    #: How many calls are allowed in a period.
+    call_limits: Mapping[str, _Limits] = field(default_factory=dict[str, _Limits])
+    #: The arguments that only identify a call.
+    call_ids: Mapping[str, _Names] = field(default_factory=dict[str, _Names])
+    #: Whether a call is to be refused for a header or a query parameter.
+    bars: Mapping[str, _OfCall] = field(default_factory=dict[str, _OfCall])
+    #: The values that an operation discloses with a consent only.
+    disclosures: Mapping[str, _Names] = field(default_factory=dict[str, _Names])
+    #: The operation that is the control for another.
+    controls: Mapping[str, str] = field(default_factory=dict[str, str])
+    #: The operations whose calls must not have the customer's credentials.
+    without_credentials: frozenset[str] = frozenset()
+    #: When an operation shows a field that only some of its answers have; by both.
+    conditional_fields: Mapping[_Pair, str] = field(default_factory=dict[_Pair, str])
+    #: What an argument of an ordinary call must be, if a value breaks the clause; by both. With such
+    #: a value in the target file every call would break it, whatever the bank does.
+    expected: Mapping[_Pair, _OfExpected] = field(default_factory=dict[_Pair, _OfExpected])
+
+    # -- by the name of a request ----------------------------------------------------
+    #: The factors with which customers of each segment sign.
+    factors_by_segment: Mapping[str, _Offered] = field(default_factory=dict[str, _Offered])
+    #: How long a customer may take to sign, by what is measured: the shortest time.
+    signing_limits: Mapping[str, _Times] = field(default_factory=dict[str, _Times])
+    #: Whether a bank is allowed to accept a call that makes a request.
+    admissions: Mapping[str, _OfCustomer] = field(default_factory=dict[str, _OfCustomer])
+    #: Whether a request may be rejected because of the value of an argument.
+    rejections: Mapping[str, _OfArguments] = field(default_factory=dict[str, _OfArguments])
+    #: The arguments with the values with which a request is expected to have another outcome.
+    named_values: Mapping[str, _Values] = field(default_factory=dict[str, _Values])
+    #: The modes in which a request is accepted, if offered.
+    accepted_modes: Mapping[str, _Names] = field(default_factory=dict[str, _Names])
+    #: The modes in which a request can be changed, for each clause that restricts them.
+    changeable_modes: Mapping[str, _Several] = field(default_factory=dict[str, _Several])
+    #: The arguments that can be changed.
+    changeable_fields: Mapping[str, _Names] = field(default_factory=dict[str, _Names])
+    #: The requests that are rejected where they repeat an earlier one.
+    unrepeatable: frozenset[str] = frozenset()
+
+    # -- by the name of an argument --------------------------------------------------
+    #: The only value of an argument of a request, for each clause that states one.
+    fixed_values: Mapping[str, _Jsons] = field(default_factory=dict[str, _Jsons])
+    #: Whether a bank may keep another value than the one that was sent.
+    alterations: Mapping[str, _OfValue] = field(default_factory=dict[str, _OfValue])
+
+    # -- by the name of a resource, and that of a field or trait of it ------------------
+    #: The values that a field may have, for each clause that lists them.
+    allowed_values: Mapping[_Pair, _Lists] = field(default_factory=dict[_Pair, _Lists])
+    #: Whether an owned thing with a trait is known to be listed.
+    listed: Mapping[_Pair, _OfThing] = field(default_factory=dict[_Pair, _OfThing])
+
+    # -- of the whole interface ------------------------------------------------------
+    #: Return -1, 0 or 1 before, during or after the announced closure of a week; None if unknown.
+    closures: tuple[Callable[[datetime], int | None], ...] = ()
+    #: Whether the error in a refusal must have a code.
+    coded_refusals: tuple[Callable[[Exchange], bool], ...] = ()
+    #: All factors that are named.
+    factors: tuple[str, ...] = ()
+    #: All segments of customers that are named.
+    segments: tuple[str, ...] = ()
+
+    @classmethod
+    def together(cls, parts: Sequence[Facts]) -> Self:
+        """Return the facts of several clauses as one value."""
+        return cls(
+            page_sizes=_by_key((each.page_sizes for each in parts), _first),
+            history_days=_by_key((each.history_days for each in parts), _first),
+            call_limits=_by_key((each.call_limits for each in parts), _all),
+            call_ids=_by_key((each.call_ids for each in parts), _all),
+            bars=_by_key((each.bars for each in parts), _all),
+            disclosures=_by_key((each.disclosures for each in parts), _all),
+            conditional_fields=_by_key((each.conditional_fields for each in parts), _last),
+            expected=_by_key((each.expected for each in parts), _all),
+            controls=_by_key((each.controls for each in parts), _first),
+            without_credentials=_union(each.without_credentials for each in parts),
+            factors_by_segment=_by_key(
+                (each.factors_by_segment for each in parts), lambda named: _by_key(named, _all)
+            ),
+            signing_limits=_by_key(
+                (each.signing_limits for each in parts), lambda named: _by_key(named, min)
+            ),
+            admissions=_by_key((each.admissions for each in parts), _all),
+            rejections=_by_key((each.rejections for each in parts), _all),
+            named_values=_by_key((each.named_values for each in parts), _all),
+            accepted_modes=_by_key((each.accepted_modes for each in parts), _distinct),
+            changeable_modes=_by_key((each.changeable_modes for each in parts), _all),
+            changeable_fields=_by_key((each.changeable_fields for each in parts), _all),
+            unrepeatable=_union(each.unrepeatable for each in parts),
+            fixed_values=_by_key((each.fixed_values for each in parts), _all),
+            alterations=_by_key((each.alterations for each in parts), _all),
+            allowed_values=_by_key((each.allowed_values for each in parts), _all),
+            listed=_by_key((each.listed for each in parts), _all),
+            closures=_all(each.closures for each in parts),
+            coded_refusals=_all(each.coded_refusals for each in parts),
+            factors=_distinct(each.factors for each in parts),
+            segments=_distinct(each.segments for each in parts),
+        )
+
+    # -- what follows from several facts, or from a function --------------------------
+    def surely_listed(self, thing: Owned, at: datetime) -> bool:
+        """Whether every trait of an owned thing is known to allow listing it."""
+        for trait, value in thing.traits.items():
+            judges = self.listed.get((thing.resource, trait), ())
+            if (value and not judges) or not all(listed(thing, at) for listed in judges):
+                return False
+        return True
+
+    def closed_at(self, instant: datetime) -> bool:
+        """Whether the interface is announced to be closed at an instant."""
+        return any(phase(instant) == 0 for phase in self.closures)
+
+    def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
+        """Whether every clause allows a bank to accept a call that makes a request."""
+        return all(admits(call, subject) for admits in self.admissions.get(request, ()))
+
+    def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
+        """Whether a clause may reject a request because of the value of an argument."""
+        return any(may_reject(arguments) for may_reject in self.rejections.get(request, ()))
+
+    def is_barred(self, call: Call) -> bool:
+        """Whether a clause has a call refused for a header or a query parameter."""
+        return any(bars(call) for bars in self.bars.get(call.operation, ()))
+
+    def without_call_ids(self, exchange: Exchange) -> Exchange:
+        """Return an exchange without the arguments that only identify its call.
+
+        One that the call leaves out, or that has a bad value, does more than that: it is kept.
+        """
+        call = exchange.call
+        ids = frozenset(self.call_ids.get(call.operation, ()))
+        if missing := ids.intersection(call.without):
+            kept: dict[str, Json] = {**call.arguments, **dict.fromkeys(missing)}
+            return replace(exchange, call=replace(call, arguments=kept))
+        if ids.isdisjoint(call.arguments) or self.is_barred(call):
+            return exchange
+        rest = {name: value for name, value in call.arguments.items() if name not in ids}
+        return replace(exchange, call=replace(call, arguments=rest))
+
+    def limits(self, *, attended: bool) -> Mapping[str, int]:
+        """Return how many calls are allowed in a period, by operation.
+
+        They are those where calls with the customer count, too, or else those where they do not.
+        """
+        numbers = {
+            operation: [limit.number for limit in limits if limit.attended is attended]
+            for operation, limits in self.call_limits.items()
+        }
+        return {operation: min(named) for operation, named in numbers.items() if named}
+
+    def counted_together(self, operation: str) -> frozenset[str]:
+        """Return the operations whose calls may count for the same limit as those of an operation."""
+        shared = (limit.shared for limit in self.call_limits.get(operation, ()))
+        return frozenset({operation}).union(*shared)
+
+
+#: The facts of a clause that says nothing on which others depend.
+NOTHING: Final = Facts()
+
+
+# -- how those of several clauses are put together --------------------------------------
+def _by_key(
+    parts: Iterable[Mapping[_K, _V]], together: Callable[[Sequence[_V]], _V]
+) -> Mapping[_K, _V]:
+    """Put together what several clauses say under each key."""
+    said: dict[_K, list[_V]] = {}
+    for part in parts:
+        for key, value in part.items():
+            said.setdefault(key, []).append(value)
+    return {key: together(values) for key, values in said.items()}
+
+
+def _first(values: Sequence[_V]) -> _V:
+    return values[0]
+
+
+def _last(values: Sequence[_V]) -> _V:
+    return values[-1]
+
+
+def _all(values: Iterable[tuple[_V, ...]]) -> tuple[_V, ...]:
+    return tuple(chain.from_iterable(values))
+
+
+def _distinct(values: Iterable[tuple[_V, ...]]) -> tuple[_V, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(values)))
+
+
+def _union(values: Iterable[frozenset[_V]]) -> frozenset[_V]:
+    return frozenset(chain.from_iterable(values))
