@@ -110,8 +110,8 @@ def served(prepared: Prepared, mutant: str = "") -> Iterator[ServedBank]:
             day = (psu.now.date() + timedelta(days=3)).isoformat()
             yield ServedBank(
                 target=target,
-                customer=executor.access["psu"].token or "",
-                tpp=executor.fixture.tpp().token or "",
+                customer=executor.trial.access["psu"].token or "",
+                tpp=executor.trial.fixture.tpp().token or "",
                 examples={
                     "iban": [account, card],
                     "accounts": [[account, card]],

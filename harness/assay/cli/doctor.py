@@ -16,8 +16,7 @@ import click
 
 from assay.cli import options
 from assay.cli.progress import ExaminationProgress
-from assay.planning.preflight_policy import is_examined
-from assay.preparation.prepare import Prepared
+from assay.preparation.prepare import Prepared, is_examined
 from assay.transport.secrets import look_up
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import click
 
 from assay.cli import doctor, options
 from assay.cli.crash_report import note_folder
+from assay.cli.loading import INTERRUPTED
 from assay.cli.publication import link_latest
 from assay.cli.results import new_folder
-from assay.cli.start import INTERRUPTED
 from assay.cli.termination import terminable
 from assay.contexts.covering import Depth
 from assay.errors import InputError

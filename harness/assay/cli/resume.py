@@ -27,8 +27,7 @@ from assay.journal.lines import Line
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal
 from assay.judging.exit_policy import Floor, read_floor
-from assay.planning.plan import Disposition, Plan, Planned, Shard, decided
-from assay.planning.price import Price
+from assay.planning.plan import Disposition, Plan, Planned, Price, Shard, decided
 from assay.planning.shards import read_shard
 from assay.preparation.prepare import Prepared
 from assay.rules.verdict import Exit

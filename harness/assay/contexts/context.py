@@ -7,10 +7,14 @@ know of it. `in_context` wraps a probe; the values of one trial act one after an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from assay.binding.join import capabilities
+from assay.binding.spelling import OperationBinding
+from assay.binding.target import Target
+from assay.contract.model import Capability, Contract
 from assay.history import Reply, Step
 from assay.rules.rule import Script
 
@@ -140,3 +144,28 @@ def _added(mappers: Sequence[StepMapper], adding: StepMapper, script: Script) ->
             step = script.send((yield step))
     except StopIteration:
         return
+
+
+# -- Situations: what the values of dimensions follow from ---------------------------------------
+_NOTHING = OperationBinding()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """A contract at a target, from which the values of dimensions follow."""
+
+    contract: Contract
+    target: Target
+
+    @property
+    def offered(self) -> frozenset[Capability]:
+        """What the target offers for the contract."""
+        return capabilities(self.contract, self.target)
+
+    def binding(self, operation: str) -> OperationBinding:
+        """Return how the target spells an operation."""
+        return self.target.operations.get(operation, _NOTHING)
+
+
+#: Yields each value of a dimension, or its name and what the target lacks for it.
+Values = Iterator[DimensionValue | tuple[str, str]]

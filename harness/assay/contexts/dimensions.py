@@ -14,7 +14,7 @@ from functools import partial
 from assay.binding.security import ISSUING, AuthKind
 from assay.binding.target import Target
 from assay.contexts import customers, requests
-from assay.contexts.context import Dimension, DimensionValue, StepMapper
+from assay.contexts.context import Dimension, DimensionValue, Situation, StepMapper, Values
 from assay.contexts.customers import OWN, calls
 from assay.contexts.request_dimensions import (
     amounts,
@@ -27,7 +27,6 @@ from assay.contexts.request_dimensions import (
     segments,
     tpps,
 )
-from assay.contexts.situation import Situation, Values
 from assay.contract.model import Capability, Contract
 from assay.history import Advance, Advanced, Call, Exchange, Lack, Renew, Reply, Step, Subject
 from assay.rules.rule import Script, facts_of

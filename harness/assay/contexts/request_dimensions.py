@@ -9,10 +9,9 @@ from functools import partial
 
 from assay.binding.security import AuthKind
 from assay.contexts import customers, requests
-from assay.contexts.context import DimensionValue, StepMapper
+from assay.contexts.context import DimensionValue, Situation, StepMapper, Values
 from assay.contexts.customers import OWN, arrangements, calls
 from assay.contexts.requests import NO_REQUEST, InMode, created, mode_reason
-from assay.contexts.situation import Situation, Values
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import (
     Advance,

@@ -70,7 +70,7 @@ def _arranged(search: Searching, household: AbstractStep) -> Subject | None:
     operations = search.contract.operations
     with executing(search.environment, operations, number=search.number) as executor:
         try:
-            event = executor.perform(Concretizer(now=executor.look()).step(household))
+            event = executor.perform(Concretizer(now=executor.trial.look()).step(household))
         except CannotArrange:
             return None
     return event if isinstance(event, Subject) else None

@@ -298,12 +298,12 @@ class Search:
             raise CannotArrange("an open fixture")
         if isinstance(step, Call) and not self._affords(1):
             raise CannotArrange("more calls than the search limits allow")
-        before = len(self._executor.events)
+        before = len(self._executor.trial.events)
         try:
             return perform_all(mapped(step, self._watched.mappers), self._executor.perform)
         except CannotArrange:
             # The step is left out of the sequence, but a part of what its context adds was done.
-            self._torn |= len(self._executor.events) > before
+            self._torn |= len(self._executor.trial.events) > before
             raise
         except TargetError as error:
             self.fail(error)
@@ -319,7 +319,7 @@ class Search:
         """
         if self._executor is None or self._torn:
             return
-        broken = self._judged(History(events=tuple(self._executor.events)))
+        broken = self._judged(self._executor.history)
         if broken:
             raise self._broken(tuple(sequence), broken, self._watched.context)
         if self._spent():
@@ -328,7 +328,7 @@ class Search:
     def end(self) -> None:
         """Close the fixture of the sequence."""
         if self._executor is not None:
-            self.reach.see(self._watched, self._executor.events)
+            self.reach.see(self._watched, self._executor.trial.events)
         if self._fixture is not None:
             self._fixture.__exit__(None, None, None)
         self._executor = self._fixture = None
@@ -364,7 +364,7 @@ class Search:
             and any(operation.makes for operation in self.contract.operations.values()),
             concretizer=Concretizer(
                 zone=self.contract.zone or ANYWHERE,
-                now=clock.now if isinstance(clock, Advanced) else self._executor.look(),
+                now=clock.now if isinstance(clock, Advanced) else self._executor.trial.look(),
             ),
         )
 
@@ -392,7 +392,7 @@ class Search:
         """Return all that the sequence violates so far, whether known or not."""
         if self._executor is None:
             return ()
-        history = History(events=tuple(self._executor.events))
+        history = self._executor.history
         return tuple(breaches(self.plan, self.contract.id, history, self._planned))
 
     def _judged(self, history: History) -> tuple[Breach, ...]:

@@ -38,13 +38,12 @@ from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence, wr
 from assay.fuzzing.sequences.sequence_names import foreign_names
 from assay.history import History
 from assay.history.events import ProbeRun
-from assay.journal.trial_end import TrialEnd
+from assay.journal.trial_end import TrialEnd, VerdictSource
 from assay.judging.judge import judge
 from assay.planning.plan import Plan, restrict
 from assay.rules.evidence import evidence_of
 from assay.rules.rule import facts_of
 from assay.rules.verdict import Evidence, Standing, Verdict, weigh
-from assay.running.ambient import FindingSource
 from assay.running.session import Session
 
 #: The folder of recorded sequences, beside the journal.
@@ -210,7 +209,7 @@ class SearchSession:
             evidence=evidence,
             calls=len(probe_run.history.exchanges),
         )
-        self.session.record_finding(verdict, FindingSource(trial=name, replay=path))
+        self.session.record_finding(verdict, VerdictSource(trial=name, replay=str(path or "")))
 
     def _evidence(
         self, finding: FuzzFinding, contract: str, probe_run: ProbeRun
@@ -377,7 +376,7 @@ def replay(session: Session, plan: Plan, recorded: RecordedSequence) -> None:
         kind = plan.clauses[recorded.contract][obligation.clause].kind
         check, facts = partial(evidence_of, kind), facts_of(contract)
         (verdict,) = judge(check, (obligation,), probe_run, kind, facts)
-        session.record_finding(verdict, FindingSource(trial=trial, replay=Path(recorded.path)))
+        session.record_finding(verdict, VerdictSource(trial=trial, replay=str(recorded.path)))
 
 
 def _context(recorded: RecordedSequence, contract: Contract, target: Target) -> Context:

@@ -13,12 +13,10 @@ from operator import is_
 
 from assay.binding.target import Target
 from assay.contexts.context import Context, Dimension, DimensionValue, in_context
-from assay.contexts.coverage import Cell, CoveredTrial, coverage
-from assay.contexts.covering import Depth, applicable, contexts
+from assay.contexts.covering import Cell, CoveredTrial, Depth, applicable, contexts, coverage
 from assay.contexts.dimensions import dimensions
 from assay.history import Step
-from assay.planning.plan import Plan, Trial
-from assay.planning.price import Price, calls_in
+from assay.planning.plan import Plan, Price, Trial, calls_in
 from assay.planning.trial_names import contextual_name
 from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import ConformingTarget, play

@@ -41,7 +41,6 @@ from assay.history import (
     Ending,
     Event,
     Exchange,
-    History,
     Item,
     Renew,
     State,
@@ -56,10 +55,12 @@ from assay.rules.dry_run import DryTarget
 from assay.rules.evidence import checked
 from assay.rules.rule import Script, facts_of
 from assay.rules.steps import perform_all
+from assay.running.calls import TrialCalls
 from assay.running.environment import Environment
 from assay.running.executor import Executor
+from assay.running.fixture_events import PartialArrangement
 from assay.running.guard import Customer, Guard, absent
-from assay.running.partial_arrangement import PartialArrangement
+from assay.running.trial_state import TrialState
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
 from assay.transport.protocol import Delivery, unanswered
 
@@ -104,11 +105,11 @@ class TrialEstimate:
 
 
 @dataclass(kw_only=True)
-class DryExecutor(Executor):
-    """Performs steps against a dry target. `granted` says that the fixtures are fake, too."""
+class DryCalls(TrialCalls):
+    """Calls that the dry target answers, and what they cost."""
 
     dry_target: DryTarget
-    granted: bool
+    partly: PartialArrangement = field(default_factory=PartialArrangement)
     batch: Counter[tuple[Customer, str, date]] = field(
         default_factory=Counter[tuple[Customer, str, date]]
     )
@@ -116,67 +117,30 @@ class DryExecutor(Executor):
     requests: list[tuple[str, Mapping[str, Json]]] = field(
         default_factory=list[tuple[str, Mapping[str, Json]]]
     )
-    signatures: int = 0
     uses: Counter[str] = field(default_factory=Counter[str])
     items: Counter[str] = field(default_factory=Counter[str])
 
-    def event_of(self, step: Step) -> Event:
-        """Perform a step with the real fixture, or have the dry target answer it."""
-        if isinstance(step, Authorise):
-            return self._signed(step)
-        if isinstance(step, Call | Submit) or not (self.granted or isinstance(step, Renew)):
-            return super().event_of(step)
-        event = self.dry_target.reply(step)
-        if isinstance(event, Subject):
-            self.access[event.name] = self._fake_access()
-            self.now = event.now
-            self.owners |= dict.fromkeys((owned.key for owned in event.owns), event.name)
-            self.resources |= {owned.key: owned.resource for owned in event.owns}
-        return event
-
-    def _fake_access(self) -> Access:
-        """Return the credentials of a fake customer."""
-        factors = self.environment.target.sca.factors.values()
-        codes = dict.fromkeys(factors, ANYTHING)
-        return Access(token=ANYTHING, login=ANYTHING, password=ANYTHING, codes=codes)
-
-    def arrange(self, step: Arrange) -> Subject:
-        """Set up a subject with the real fixture; secrets need not be set."""
-        subject = super().arrange(step)
-        name = self.access[step.subject].id
-        for role in self.environment.target.fixtures.roles:
-            if role.name == name:
-                access = access_of(role, _fake_secrets(role))
-                token = access.token or self.environment.common.token
-                self.access[step.subject] = replace(access, token=token)
-        return subject
-
-    def read_list(self, operation: str, owner: str) -> None:
-        """Request a customer's list once; it is taken to have everything that the customer owns."""
-        self.keep(self._call(Call(operation=operation, subject=owner)), owner)
-        self.ids |= {key: key for key, name in self.owners.items() if name == owner}
-
     def submitted(self, call: Call, request: HttpRequest, key: str, target: Target) -> Exchange:
         """Check the safety gates, and accept the submission of a request."""
-        operation, guard = self.operations[call.operation], self.environment.guard
-        guard.admit(call, operation, request, lambda: self.who(call.subject), self.look, target)
+        trial = self.trial
+        operation, guard = trial.operations[call.operation], trial.environment.guard
+        guard.admit(call, operation, request, lambda: trial.who(call.subject), trial.look, target)
         binding = target.operations[operation.id]
         outcome = Accepted(
             items=(Item(key=key, state=State.DONE),),
             outputs=dict.fromkeys(binding.outputs, ANYTHING),
         )
         wire = replace(ANSWER, url=request.url)
-        return Exchange(n=self.number(), at=self.look(), call=call, outcome=outcome, wire=wire)
+        return Exchange(n=trial.number(), at=trial.look(), call=call, outcome=outcome, wire=wire)
 
     def exchanged(self, call: Call, request: HttpRequest, target: Target | None = None) -> Exchange:
         """Check the safety gates, record the cost, and answer as the dry target."""
-        operation, guard = self.operations[call.operation], self.environment.guard
-        guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
-        who = self.who(call.subject)
-        if has_real_customers(self.environment.target) and absent(
-            call, request, self.environment.target
-        ):
-            day = guard.use(operation.id, who, self.look()).day
+        trial = self.trial
+        operation, guard = trial.operations[call.operation], trial.environment.guard
+        guard.admit(call, operation, request, lambda: trial.who(call.subject), trial.look)
+        who = trial.who(call.subject)
+        if has_real_customers(trial.target) and absent(call, request, trial.target):
+            day = guard.use(operation.id, who, trial.look()).day
             self.batch[who, operation.id, day] += 1
             self.uses[who.name] += 1
         if operation.grants:
@@ -185,28 +149,28 @@ class DryExecutor(Executor):
             self.requests.append((operation.id, call.arguments))
         if operation.writes or operation.grants:
             self.uses[who.name] += 1
-            self.items.update(self.used_items(call))
-        self.dry_target.now = self.look()
+            self.items.update(trial.used_items(call))
+        self.dry_target.now = trial.look()
         event = self.dry_target.reply(call)
         assert isinstance(event, Exchange)  # noqa: S101 -- a call is answered by an exchange
         if self.partly.missing and operation.lists:
             # What can still be judged is seen only in lists of what the customer does own.
             event = replace(event, outcome=Accepted(items=tuple(self._listed(call, operation))))
-        binding = self.environment.target.operations.get(operation.id)
+        binding = trial.target.operations.get(operation.id)
         links = (request.url,) if binding and (binding.link_headers or names_links(binding)) else ()
         wire = replace(ANSWER, url=request.url, links=links)
-        event = replace(event, n=self.number(), wire=wire)
+        event = replace(event, n=trial.number(), wire=wire)
         if binding is not None and binding.outputs and isinstance(event.outcome, Accepted):
             outputs = dict.fromkeys(binding.outputs, ANYTHING)
             event = replace(event, outcome=replace(event.outcome, outputs=outputs))
-            self.kept.keep(event, binding)
+            self.values.kept.keep(event, binding)
         return event
 
     def _listed(self, call: Call, operation: Operation) -> Iterator[Item]:
         """Yield an item for each thing that a list may have, of values that say nothing."""
         contract, now = self.dry_target.contract, self.dry_target.now
         facts = facts_of(contract)
-        subjects = (event for event in self.events if isinstance(event, Subject))
+        subjects = (event for event in self.trial.events if isinstance(event, Subject))
         owned = [thing for each in subjects if each.name == call.subject for thing in each.owns]
         key = call.arguments.get(operation.about or "")
         for resource in (contract.resources[name] for name in operation.lists):
@@ -217,20 +181,66 @@ class DryExecutor(Executor):
                 elif thing.resource == resource.id and facts.surely_listed(thing, now):
                     yield Item(resource=resource.id, key=thing.key, fields=fields)
 
+
+@dataclass(kw_only=True)
+class DryExecutor(Executor):
+    """Performs steps against a dry target. `granted` says that the fixtures are fake, too."""
+
+    calls: DryCalls
+    granted: bool
+    signatures: int = 0
+
+    def event_of(self, step: Step) -> Event:
+        """Perform a step with the real fixture, or have the dry target answer it."""
+        if isinstance(step, Authorise):
+            return self._signed(step)
+        if isinstance(step, Call | Submit) or not (self.granted or isinstance(step, Renew)):
+            event = super().event_of(step)
+            if isinstance(event, Subject):
+                self._give_fake_secrets(event.name)
+            return event
+        event = self.calls.dry_target.reply(step)
+        if isinstance(event, Subject):
+            self.trial.learn(event.name, event, self._fake_access())
+        return event
+
+    def _fake_access(self) -> Access:
+        """Return the credentials of a fake customer."""
+        factors = self.trial.target.sca.factors.values()
+        codes = dict.fromkeys(factors, ANYTHING)
+        return Access(token=ANYTHING, login=ANYTHING, password=ANYTHING, codes=codes)
+
+    def _give_fake_secrets(self, subject: str) -> None:
+        """Replace the secrets of a listed customer, which need not be set."""
+        access, environment = self.trial.access, self.trial.environment
+        name = access[subject].id
+        for role in environment.target.fixtures.roles:
+            if role.name == name:
+                faked = access_of(role, _fake_secrets(role))
+                access[subject] = replace(faked, token=faked.token or environment.common.token)
+
+    def read_list(self, operation: str, owner: str) -> None:
+        """Request a customer's list once; it is taken to have everything that the customer owns."""
+        call = Call(operation=operation, subject=owner)
+        self.keep(self.calls.make(self.calls.ready(call)), owner)
+        self.calls.values.ids |= {
+            key: key for key, name in self.trial.owners.items() if name == owner
+        }
+
     def _signed(self, step: Authorise) -> Authorised:
         """Check that a signer is available, and have the request signed."""
-        self.environment.guard.check_running()
-        access = self.access.get(step.by or step.subject, Access())
-        self.signer.sign(step, access, self.wait)
+        trial, signer = self.trial, step.by or step.subject
+        trial.environment.guard.check_running()
+        trial.signer.sign(step, trial.access.get(signer, Access()), trial.wait)
         if step.pace or step.linger:
-            screens = max(len(self.environment.target.sca.screens), 1)
-            self.wait(step.pace * screens + sum(step.linger, start=timedelta(0)))
+            screens = max(len(trial.target.sca.screens), 1)
+            trial.wait(step.pace * screens + sum(step.linger, start=timedelta(0)))
         self.signatures += 1
-        self.uses[self.who(step.by or step.subject).name] += 1
-        self.items.update(self.used_items(step))
-        event = self.dry_target.reply(step)
+        self.calls.uses[trial.who(signer).name] += 1
+        self.calls.items.update(trial.used_items(step))
+        event = self.calls.dry_target.reply(step)
         assert isinstance(event, Authorised)  # noqa: S101 -- as above
-        return replace(event, n=self.number(), moments=(self.look(),))
+        return replace(event, n=trial.number(), moments=(trial.look(),))
 
 
 def _fake_secrets(role: Role) -> Mapping[str, str]:
@@ -276,19 +286,18 @@ def dry_run_trial(
     environment.guard.learn(plan)
     fixture = fixture_of(target, dry_target, waits=waits, choice=choice or trial.choice or UNUSED)
     numbers = count(1)
-    executor = DryExecutor(
+    state = TrialState(
         environment=environment,
         fixture=fixture,
         signer=signer_of(environment, fixture),
         operations=contract.operations,
         number=lambda: next(numbers),
-        record=lambda _event, _access: None,
-        dry_target=dry_target,
-        granted=granted,
     )
-    executor.partly = PartialArrangement()
-    stopped = _play(executor.partly.going_on(script), executor)
-    history = History(events=tuple(executor.events))
+    calls = DryCalls(trial=state, dry_target=dry_target)
+    executor = DryExecutor(calls=calls, granted=granted)
+    executor.fixture_events.partly = calls.partly
+    stopped = _play(calls.partly.going_on(script), executor)
+    history = executor.history
     observed: set[str] = set()
     if stopped:
         with suppress(Exception):  # a check may fail on the answers of a dry target
@@ -297,12 +306,12 @@ def dry_run_trial(
         stopped=stopped,
         observed=frozenset(observed),
         calls=sum(isinstance(event, Exchange | Submitted) for event in history.events),
-        batch=executor.batch,
-        consents=executor.consents,
-        requests=tuple(executor.requests),
+        batch=calls.batch,
+        consents=calls.consents,
+        requests=tuple(calls.requests),
         customers=tuple(fixture.taken) if isinstance(fixture, RolesFixture) else (),
-        uses=executor.uses,
-        items=executor.items,
+        uses=calls.uses,
+        items=calls.items,
         signatures=executor.signatures,
         waited=dry_target.now - now if waits else timedelta(0),
         written=environment.guard.written,

@@ -25,13 +25,12 @@ from assay.binding.target import Role, RoleChoice, Target
 from assay.contract.model import Capability
 from assay.errors import CannotArrange, Shortage
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
-from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
-from assay.planning.price import FREE, Price
+from assay.planning.plan import FREE, Disposition, Plan, Planned, Price, Trial, decided
 from assay.preparation.dry_run import TrialEstimate, dry_run_trial
 from assay.rules.state import calendar
-from assay.running.credentials import UNAUTHENTICATED_TPP
 from assay.running.guard import UNUSED_DAY, Customer, Guard, customer_for, held_back, item_of
 from assay.running.ledger import Ledger, default_path
+from assay.running.tokens import UNAUTHENTICATED_TPP
 
 # -- Choice of the listed customers of each trial: the least used come first ---------------------
 # What is used of a customer is a quota, a consent, a request, a signature. What the trials of the

@@ -20,7 +20,7 @@ from assay.binding.features import without_tpp_token
 from assay.binding.join import BoundContract, bind
 from assay.binding.path_slots import made_slots
 from assay.binding.spelling import keys_without_value
-from assay.binding.target import Target, TransportKind
+from assay.binding.target import AuthKind, ScaKind, Target, TransportKind
 from assay.contexts.covering import Depth
 from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of
@@ -372,3 +372,21 @@ def _rank(plan: Plan, trial: Trial) -> int:
         elif step.subject not in granted:
             called_before.add(step.subject)
     return 1 if granted & called_before else 2
+
+
+# -- Targets that are examined before a run ------------------------------------------------------
+def is_examined(target: Target, name: str | None) -> bool:
+    """Whether a target of this name is examined before a run.
+
+    Shipped target files are not, nor targets that are not called over a network, nor those for
+    which a person would have to sign in.
+    """
+    shown = name is None or name.startswith(("http://", "https://"))
+    return not shown and target.transport is TransportKind.HTTP and not _asks_a_person(target)
+
+
+def _asks_a_person(target: Target) -> bool:
+    """Whether the examination would ask a person to sign in, as the run does again."""
+    auths = (target.auth, *([target.auth.tpp] if target.auth.tpp else []))
+    code = any(auth.kind is AuthKind.CODE for auth in auths)
+    return code and target.sca.kind is ScaKind.MANUAL

@@ -12,8 +12,9 @@ others, which must show nothing either. A whole proof runs every trial.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -30,9 +31,9 @@ from assay.parsing.parse import parse_contracts
 from assay.planning.plan import Disposition, Plan, Trial, plan
 from assay.preparation.target_file import find_target, read_target
 from assay.rules.verdict import Exit, Standing, Verdict
-from assay.running.contextual import run_contexts
 from assay.running.environment import set_up
 from assay.running.session import Session, run_session
+from assay.running.session import run_trials as perform_trials
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL, Mutant, Neutral
 from assay.sandbox.mutants.bundles import replaced
@@ -146,15 +147,11 @@ def run_on_bank(
 
     """
     planned, target = reference(contracts)
-    session = _session(planned, target, policies, seed)
-    try:
-        verdicts = (
-            run_session(session).verdicts if trials is None else _run_part(session, planned, trials)
-        )
-    finally:
-        session.environment.close()
-    if session.faults:
-        raise RuntimeError("; ".join(session.faults))
+    with _session(_bank(policies), planned, target, seed) as session:
+        if trials is None:
+            verdicts = run_session(session).verdicts
+        else:
+            verdicts = _run_part(session, planned, trials)
     by = {
         standing: frozenset(
             verdict.obligation for verdict in verdicts if verdict.standing is standing
@@ -164,18 +161,29 @@ def run_on_bank(
     return by[Standing.VIOLATES], by[Standing.INDETERMINATE] | by[Standing.UNVERIFIED]
 
 
-def _session(planned: Plan, target: Target, policies: Policies, seed: int = 0) -> Session:
-    def bank(base_url: str) -> Any:
-        return make_app(policies, base_url=base_url)
+def _bank(policies: Policies) -> Callable[[str], Any]:
+    return lambda base_url: make_app(policies, base_url=base_url)
 
-    return Session(
+
+@contextmanager
+def _session(
+    bank: Callable[[str], Any], planned: Plan, target: Target, seed: int = 0
+) -> Generator[Session]:
+    """Open a session without a journal on a bank; `RuntimeError` where the harness itself failed."""
+    session = Session(
         plan=planned,
         environment=set_up(target, seed=seed, bank=bank),
         journal=Journal(out=None, redactor=Careless()),
     )
+    try:
+        yield session
+    finally:
+        session.environment.close()
+    if session.faults:
+        raise RuntimeError("; ".join(session.faults))
 
 
-def _run_part(session: Session, planned: Plan, trials: Collection[str]) -> list[Verdict]:
+def _run_part(session: Session, planned: Plan, trials: Collection[str]) -> tuple[Verdict, ...]:
     """Run some trials, and return the verdicts on what they settle, and on what they violate."""
     session.open()
     chosen = [trial for trial in planned.trials if trial.id in trials]
@@ -184,7 +192,7 @@ def _run_part(session: Session, planned: Plan, trials: Collection[str]) -> list[
     settled = {obligation.id for trial in chosen for obligation in trial.settles}
     reached = settled | session.violated()
     obligations = (item.obligation for item in planned.items)
-    return [session.settle(each) for each in obligations if each.id in reached]
+    return tuple(session.settle(each) for each in obligations if each.id in reached)
 
 
 @cache
@@ -197,17 +205,14 @@ def traced() -> Trace:
     """
     trace = Trace(tuple(ChangedBank.of(id_, each.change) for id_, each in variants().items()))
     planned, target = reference()
-    session = _session(planned, target, trace.policies())
-    try:
+    with _session(_bank(trace.policies()), planned, target) as session:
         session.open()
         for trial in planned.trials:
             trace.trial = trial.id
             session.run_trial(trial)
             trace.trial = OUTSIDE
-    finally:
-        session.environment.close()
-    if session.faults or session.violated():
-        raise RuntimeError("; ".join([*session.faults, *sorted(session.violated())]))
+        if violated := session.violated():
+            raise RuntimeError("; ".join([*session.faults, *sorted(violated)]))
     return trace
 
 
@@ -234,24 +239,9 @@ def run_trials(
         RuntimeError: the harness itself failed.
 
     """
-    environment = set_up(target, bank=bank)
-    session = Session(
-        plan=plan, environment=environment, journal=Journal(out=None, redactor=Careless())
-    )
-    try:
+    with _session(bank, plan, target) as session:
         session.open()
-
-        def enough() -> bool:
-            return first and bool(session.violated())
-
-        for trial in plan.trials:
-            if not enough():
-                session.run_trial(trial)
-        run_contexts(session, plan.contextual, enough=enough)
-    finally:
-        environment.close()
-    if session.faults:
-        raise RuntimeError("; ".join(session.faults))
+        perform_trials(session, enough=lambda: first and bool(session.violated()))
     return session.exchanges, session.violated()
 
 

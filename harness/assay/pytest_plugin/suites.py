@@ -40,11 +40,11 @@ from assay.pytest_plugin.trial_journal import TrialJournal, trials_of_violations
 from assay.rules.kinds import installed
 from assay.rules.obligation import Obligation
 from assay.rules.verdict import Exit, Standing, Verdict
-from assay.running.ambient import ambient_obligations
 from assay.running.contextual import run_contexts
 from assay.running.environment import set_up
 from assay.running.parallel_trials import lanes_for, most_lanes
 from assay.running.session import Options, Session
+from assay.running.trial_recorder import ambient_obligations
 from assay.sca.protocol import StderrPrompt
 
 if TYPE_CHECKING:

@@ -1,176 +1,236 @@
-"""Generated values that one call carries, as far as the target file uses them."""
+"""Values that the calls of one trial carry: generated ones, and those of earlier answers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import replace
-from datetime import UTC, date, tzinfo
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, field, replace
+from datetime import UTC
+from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 from uuid import uuid5
 
 from assay.binding.encode import BARE
+from assay.binding.outputs import OutputValues
 from assay.binding.path_slots import makers, repeated_slots, slots_of
 from assay.binding.spelling import OperationBinding
 from assay.binding.target import Target
 from assay.binding.values import RequestValues, filled, has_day, sent
 from assay.contract.model import Operation
 from assay.contract.scalars import text_of
-from assay.history import Call, Exchange
+from assay.history import Accepted, Call, Exchange
 from assay.rules.state.calendar import local_day
+from assay.running.trial_state import TrialState
 
-if TYPE_CHECKING:
-    from assay.running.executor import Executor
-
-
-__all__ = ["added_parameters", "making", "values_for"]
+__all__ = ["CallValues", "KeptOutputs"]
 
 #: The length of the text that is unique to a trial: it must fit into a reference or label.
 TRIAL_LENGTH = 12
 
 
-def values_for(executor: Executor, call: Call, target: Target) -> RequestValues:
-    """Return the generated values of one request, as far as the target file uses them.
+# -- Outputs of answers of one trial, for later calls of the same customer and TPP ---------------
+#: Outputs of answers by name; None is one that cannot be sent.
+_Outputs: TypeAlias = dict[str, str | None]
 
-    Two equal calls have the same `alike`, and all calls of a trial the same `trial`; `unique` is
-    different in every call.
+
+@dataclass(slots=True)
+class KeptOutputs:
+    """The outputs of the last accepted answers, by customer and TPP; and of each consent, by key.
+
+    `latest` are the numbers of the answers that had them, and `made` the keys of what was made. `looked_up` are the customers and TPPs for
+    whom a consent was made to read a list. `of_submissions` are those of each request's submission.
     """
-    binding, operation = (
-        target.operations.get(call.operation, BARE),
-        executor.operations[call.operation],
+
+    last: dict[tuple[str, str], _Outputs] = field(default_factory=dict[tuple[str, str], _Outputs])
+    latest: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    made: dict[tuple[str, str], dict[str, tuple[int, str]]] = field(
+        default_factory=dict[tuple[str, str], "dict[str, tuple[int, str]]"]
     )
-    spellings = (*binding.arguments.values(), *binding.modes.values())
-    values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
-    standing = target.headers or target.queries or binding.headers or binding.queries
-    plain = RequestValues(
-        zone=_zone(executor, call),
-        ids=executor.ids,
-        resources=executor.resources,
-        outputs=executor.kept.values_for(
-            call,
-            executor.environment.target.outputs,
-            by_tpp=operation.by_tpp,
-            request=executor.submissions.key(str(call.arguments.get(operation.about or "", ""))),
-        ),
-    )
-    slots = repeated_values(executor, call, target, plain)
-    if binding.whole:
-        plain = replace(plain, body=repeated_body(executor, call, operation))
-    if not (standing or binding.template or values):
-        return replace(plain, slots=slots)
-    executor.generated += 1
-    texts = (target.headers, target.queries, binding.headers, binding.queries, binding.template)
-    dated = has_day((*texts, *(each.value for each in spellings), *(s.other for s in spellings)))
-    equal = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
-    return replace(
-        plain,
-        slots=slots,
-        now=(executor.now or executor.look()).isoformat(),
-        today=_today(executor, call) if dated else None,
-        unique=str(uuid5(executor.name, str(executor.generated))),
-        alike=uuid5(executor.name, equal).hex[:30],
-        trial=executor.name.hex[:TRIAL_LENGTH],
-    )
+    of_consents: dict[str, _Outputs] = field(default_factory=dict[str, _Outputs])
+    of_submissions: dict[str, _Outputs] = field(default_factory=dict[str, _Outputs])
+    looked_up: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+
+    def keep(self, exchange: Exchange, binding: OperationBinding | None) -> None:
+        """Keep the outputs of an accepted answer."""
+        call, outcome = exchange.call, exchange.outcome
+        if binding is None or not binding.outputs or not isinstance(outcome, Accepted):
+            return
+        had = {name: outcome.outputs.get(name) for name in binding.outputs}
+        self.last.setdefault((call.subject, call.by), {}).update(had)
+        self.latest[call.subject, call.by] = exchange.n
+        if exchange.item and exchange.item.key:
+            self.of_consents[exchange.item.key] = had
+            made = self.made.setdefault((call.subject, call.by), {})
+            made[call.operation] = exchange.n, exchange.item.key
+
+    def keep_submission(self, request: str, outcome: Accepted, binding: OperationBinding) -> None:
+        """Keep the outputs of an accepted submission, for later calls about the request."""
+        self.of_submissions[request] = {name: outcome.outputs.get(name) for name in binding.outputs}
+
+    def last_made(self, call: Call, operations: Collection[str]) -> str | None:
+        """Return the key of what one of these operations made last for the customer of a call.
+
+        Of several TPPs it is the one that calls; any, if the call does not say which.
+        """
+        made = [
+            last
+            for (customer, tpp), each in self.made.items()
+            if customer == call.subject and (tpp == call.by or not call.by)
+            for operation, last in each.items()
+            if operation in operations
+        ]
+        return max(made)[1] if made else None
+
+    def values_for(
+        self, call: Call, sources: Mapping[str, str], *, by_tpp: bool = True, request: str = ""
+    ) -> OutputValues:
+        """Return the outputs that a call can use; `sources` are all that the target file names.
+
+        A call in the customer's name can use what any TPP was answered last, and one about a
+        `request` what its submission was answered.
+        """
+        known = self.last.get((call.subject, call.by), {})
+        if not by_tpp and not call.by:
+            theirs = [each for each, had in self.last.items() if each[0] == call.subject and had]
+            newest = max(theirs, key=lambda each: self.latest.get(each, 0), default=None)
+            known = self.last[newest] if newest is not None else known
+        if call.consent is not None:
+            known = {**known, **self.of_consents.get(call.consent, {})}
+        known = {**known, **self.of_submissions.get(request, {})}
+        return OutputValues(
+            sources=sources,
+            values={name: value for name, value in known.items() if value is not None},
+            unusable=frozenset(name for name, value in known.items() if value is None),
+        )
+
+    def without_later(self, customer: str, tpp: str) -> Callable[[], None]:
+        """Return what restores the outputs of a customer and a TPP as they are now."""
+        key = customer, tpp
+        had, number = dict(self.last.get(key, {})), self.latest.get(key, 0)
+        made = dict(self.made.get(key, {}))
+
+        def restore() -> None:
+            self.last[key], self.latest[key], self.made[key] = had, number, made
+
+        return restore
 
 
-def _today(executor: Executor, call: Call) -> date:
-    """Return the calendar day at the bank, by its clock and its time zone."""
-    return local_day(executor.look(), _zone(executor, call) or UTC)
+# -- Values of one call --------------------------------------------------------------------------
+@dataclass(slots=True)
+class CallValues:
+    """The values that the calls of one trial carry."""
 
+    trial: TrialState
+    #: The target's own ids of things, by key.
+    ids: dict[str, str] = field(default_factory=dict[str, str])
+    kept: KeptOutputs = field(default_factory=KeptOutputs)
+    #: How many calls had generated values.
+    generated: int = 0
 
-def _zone(executor: Executor, call: Call) -> tzinfo | None:
-    """Return the zone of the bank's days for an operation."""
-    environment = executor.environment
-    return environment.guard.zones.get(call.operation) or environment.target.zone
+    def of(self, call: Call, target: Target) -> RequestValues:
+        """Return the values of one request, as far as the target file uses them.
 
+        Two equal calls have the same `alike`, and all calls of a trial the same `trial`; `unique` is
+        different in every call.
+        """
+        trial, operation = self.trial, self.trial.operations[call.operation]
+        binding = target.operations.get(call.operation, BARE)
+        spellings = (*binding.arguments.values(), *binding.modes.values())
+        values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
+        standing = target.headers or target.queries or binding.headers or binding.queries
+        plain = RequestValues(
+            zone=trial.zone(call.operation),
+            ids=self.ids,
+            resources=trial.resources,
+            outputs=self.kept.values_for(
+                call,
+                trial.target.outputs,
+                by_tpp=operation.by_tpp,
+                request=self._request(call, operation),
+            ),
+        )
+        slots = self._repeated(call, target, plain)
+        if binding.whole:
+            plain = replace(plain, body=self._repeated_body(call, operation))
+        if not (standing or binding.template or values):
+            return replace(plain, slots=slots)
+        self.generated += 1
+        texts = (target.headers, target.queries, binding.headers, binding.queries, binding.template)
+        spelt = (*(each.value for each in spellings), *(each.other for each in spellings))
+        equal = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
+        today = local_day(trial.look(), plain.zone or UTC) if has_day((*texts, *spelt)) else None
+        return replace(
+            plain,
+            slots=slots,
+            now=(trial.now or trial.look()).isoformat(),
+            today=today,
+            unique=str(uuid5(trial.name, str(self.generated))),
+            alike=uuid5(trial.name, equal).hex[:30],
+            trial=trial.name.hex[:TRIAL_LENGTH],
+        )
 
-def making(executor: Executor, request: str) -> Exchange | None:
-    """Return the accepted call that made a request."""
-    for event in reversed(executor.events):
-        if not isinstance(event, Exchange) or event.item is None or event.item.key != request:
-            continue
-        if executor.operations[event.call.operation].makes:
-            return event
-    return None
+    def _request(self, call: Call, operation: Operation) -> str:
+        """Return the key of the request that a call is about."""
+        return self.trial.submissions.key(str(call.arguments.get(operation.about or "", "")))
 
+    def _repeated(self, call: Call, target: Target, made: RequestValues) -> Mapping[str, str]:
+        """Return what stands in the slots of a path that repeat those of the making call.
 
-def added_parameters(executor: Executor, request: str) -> tuple[str, ...] | None:
-    """Return the query parameters that the target adds to the return address of a request."""
-    for event in executor.events:
-        if isinstance(event, Exchange) and event.item is not None and event.item.key == request:
-            operation = executor.operations[event.call.operation]
-            binding = executor.environment.target.operations.get(operation.id, BARE)
-            spelling = binding.arguments.get(operation.returns or "")
-            if operation.makes and spelling is not None:
-                return spelling.adds
-    return None
+        Of a request that this trial has not made, they are those of the last one that it made, or
+        what the target file says.
+        """
+        bindings, operation = target.operations, self.trial.operations[call.operation]
+        names = [*repeated_slots(operation, bindings.get(operation.id, BARE))]
+        if not names:
+            return {}
+        values: dict[str, str] = {}
+        making = self._making(call, operation)
+        if making is not None:
+            maker = self.trial.operations[making.call.operation]
+            values = _values(making, maker, bindings.get(maker.id, BARE), made)
+        else:
+            for maker in makers(operation, self.trial.operations.values()):
+                for name, spelling in bindings.get(maker.id, BARE).arguments.items():
+                    if spelling.value is not None:
+                        text = text_of(sent(filled(spelling.value, made), spelling, made))
+                        values |= {name: text, spelling.name: text}
+        return {name: values[name] for name in names if name in values}
 
+    def _repeated_body(self, call: Call, operation: Operation) -> Mapping[str, Any]:
+        """Return the body of a request as it was last accepted, for a change that sends it whole.
 
-# -- Repeated values -----------------------------------------------------------------------------
-# What a call about a request repeats of the call that made it: values in its path, or its body.
-def repeated_values(
-    executor: Executor, call: Call, target: Target, made: RequestValues
-) -> Mapping[str, str]:
-    """Return what stands in the slots of a path that repeat those of the making call.
+        A change of what this trial has not made repeats the last request that it made.
+        """
+        made = self._making(call, operation)
+        if made is None:
+            return {}
+        body: object = None
+        key = made.item.key if made.item else None
+        for event in (made, *self.trial.exchanges):
+            if not event.accepted or event.n < made.n:
+                continue
+            about = self.trial.operations[event.call.operation]
+            changed = about.changes and event.call.arguments.get(about.about or "") == key
+            if event is made or changed:
+                with suppress(ValueError):
+                    body = json.loads(event.wire.request_body)
+        return cast("Mapping[str, Any]", body) if isinstance(body, dict) else {}
 
-    Of a request that this trial has not made, they are those of the last one that it made, or
-    what the target file says.
-    """
-    bindings, operation = target.operations, executor.operations[call.operation]
-    names = [*repeated_slots(operation, bindings.get(operation.id, BARE))]
-    if not names:
-        return {}
-    values: dict[str, str] = {}
-    making = _making(executor, call, operation)
-    if making is not None:
-        maker = executor.operations[making.call.operation]
-        values = _values(making, maker, bindings.get(maker.id, BARE), made)
-    else:
-        for maker in makers(operation, executor.operations.values()):
-            for name, spelling in bindings.get(maker.id, BARE).arguments.items():
-                if spelling.value is not None:
-                    text = text_of(sent(filled(spelling.value, made), spelling, made))
-                    values |= {name: text, spelling.name: text}
-    return {name: values[name] for name in names if name in values}
-
-
-def repeated_body(executor: Executor, call: Call, operation: Operation) -> Mapping[str, Any]:
-    """Return the body of a request as it was last accepted, for a change that sends it whole.
-
-    A change of what this trial has not made repeats the last request that it made.
-    """
-    made = _making(executor, call, operation)
-    if made is None:
-        return {}
-    body: object = None
-    key = made.item.key if made.item else None
-    for event in (made, *executor.events):
-        if not isinstance(event, Exchange) or not event.accepted or event.n < made.n:
-            continue
-        about = executor.operations[event.call.operation]
-        changed = about.changes and event.call.arguments.get(about.about or "") == key
-        if event is made or changed:
-            with suppress(ValueError):
-                body = json.loads(event.wire.request_body)
-    return cast("Mapping[str, Any]", body) if isinstance(body, dict) else {}
-
-
-def _making(executor: Executor, call: Call, operation: Operation) -> Exchange | None:
-    """Return the accepted call that made the request of a call, or any other request."""
-    key = executor.submissions.key(str(call.arguments.get(operation.about or "", "")))
-    making = {maker.id for maker in makers(operation, executor.operations.values())}
-    last: Exchange | None = None
-    for event in reversed(executor.events):
-        if not isinstance(event, Exchange) or not event.accepted:
-            continue
-        if event.call.operation not in making:
-            continue
-        if event.item is not None and event.item.key == key:
-            return event
-        last = last or event
-    return last
+    def _making(self, call: Call, operation: Operation) -> Exchange | None:
+        """Return the accepted call that made the request of a call, or any other request."""
+        key = self._request(call, operation)
+        making = {maker.id for maker in makers(operation, self.trial.operations.values())}
+        last: Exchange | None = None
+        for event in reversed(self.trial.events):
+            if not isinstance(event, Exchange) or not event.accepted:
+                continue
+            if event.call.operation not in making:
+                continue
+            if event.item is not None and event.item.key == key:
+                return event
+            last = last or event
+        return last
 
 
 def _values(

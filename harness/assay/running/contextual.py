@@ -17,13 +17,15 @@ from typing import Protocol
 from assay.contexts.context import Context, label
 from assay.history import History
 from assay.history.events import ProbeRun
+from assay.journal.trial_end import VerdictSource
 from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly
 from assay.judging.judge import Breach
 from assay.planning.plan import Plan, Trial
 from assay.planning.trial_names import contextual_name
 from assay.rules.evidence import checked, countable
-from assay.rules.verdict import Agreement, Standing, Verdict
+from assay.rules.verdict import Agreement, Verdict
+from assay.running.trial_recorder import TrialResult, by_obligation, violated
 
 
 @dataclass(slots=True)
@@ -69,51 +71,38 @@ class TrialRunner(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextFinding:
-    """A violation in a context, and the trial that shows it."""
-
-    verdict: Verdict
-    trial: str
-    context: Context
-
-
 def in_context(trial: Trial, context: Context) -> Trial:
     """Return a trial in another context."""
     name = contextual_name(trial.settles[0].trial, (value.id for value in context))
     return replace(trial, id=name, context=context)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextResult:
-    """What a trial violates in its context, and whether it shows less than in the base context."""
-
-    findings: tuple[ContextFinding, ...] = ()
-    hides: bool = False
-
-
-def run_in_context(trial: Trial, runner: TrialRunner, so_far: VerdictAssembly) -> ContextResult:
+def run_in_context(trial: Trial, runner: TrialRunner, so_far: VerdictAssembly) -> TrialResult:
     """Run a trial in its context, and return what it violates beyond what was found `so_far`."""
     known = so_far.violated()
+
+    def new(history: History) -> dict[str, list[Breach]]:
+        return by_obligation(runner.broken(runner.plan, trial.contract, history), known)
+
     run = runner.run_unjudged(trial)
     history = run.history
-    together = _violated(runner.broken(runner.plan, trial.contract, history), known)
+    together = new(history)
     if not together:
         # What the target cannot do from the first call on is not tried again in parts.
         reached = bool(history.exchanges) or not run.stopped
-        return ContextResult(hides=reached and _hides(trial, runner, history, so_far))
+        return TrialResult(hides=reached and _hides(trial, runner, history, so_far))
     parts: list[tuple[Trial, dict[str, list[Breach]]]] = []
     for value in trial.context if trial.context[1:] else ():
         alone = in_context(trial, (value,))
-        history = runner.run_unjudged(alone).history
-        parts.append((alone, _violated(runner.broken(runner.plan, alone.contract, history), known)))
-    found: dict[str, ContextFinding] = {}
-    for each, violated in (*parts, (trial, together)):
-        for obligation, breaches in violated.items():
-            verdict = _verdict(obligation, each.context, breaches)
-            finding = ContextFinding(verdict=verdict, trial=each.id, context=each.context)
-            found.setdefault(obligation, finding)
-    return ContextResult(findings=tuple(found.values()))
+        parts.append((alone, new(runner.run_unjudged(alone).history)))
+    own = {obligation.id for obligation in trial.settles}
+    found: dict[str, tuple[Verdict, VerdictSource]] = {}
+    for each, shown in (*parts, (trial, together)):
+        for name, breaches in shown.items():
+            settles = "" if name in own else trial.settles[0].id
+            verdict = violated(name, breaches, f"only {label(each.context)}: ")
+            found.setdefault(name, (verdict, VerdictSource(trial=each.id, settles=settles)))
+    return TrialResult(findings=tuple(found.values()))
 
 
 def note_end(journal: Journal, trial: Trial, run: ProbeRun) -> None:
@@ -196,25 +185,6 @@ def agreeing(plan: Plan, trial: Trial, history: History) -> Counter[str]:
         evidence.facet
         for evidence in countable(checked(kind, history))
         if evidence.agreement is Agreement.AGREES
-    )
-
-
-def _violated(breaches: Sequence[Breach], known: frozenset[str]) -> dict[str, list[Breach]]:
-    found: dict[str, list[Breach]] = {}
-    for breach in breaches:
-        if breach.obligation not in known:
-            found.setdefault(breach.obligation, []).append(breach)
-    return found
-
-
-def _verdict(obligation: str, context: Context, breaches: Sequence[Breach]) -> Verdict:
-    evidence = tuple(breach.evidence for breach in breaches)
-    first = evidence[0]
-    return Verdict(
-        obligation=obligation,
-        standing=Standing.VIOLATES,
-        reason=f"only {label(context)}: expected {first.expected}; {first.seen}",
-        evidence=evidence,
     )
 
 

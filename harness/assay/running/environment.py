@@ -17,8 +17,7 @@ from assay.binding.encode import Access
 from assay.binding.origin import origin
 from assay.binding.target import RoleChoice, ScaKind, Target, TransportKind
 from assay.errors import CannotArrange
-from assay.fixtures.control import Send
-from assay.fixtures.control_answers import learning
+from assay.fixtures.control import Send, learning
 from assay.fixtures.protocol import Fixture, FixtureProvider
 from assay.fixtures.providers import Customers, customers_of, has_real_customers, open_provider
 from assay.fixtures.waiting import Waiting, WaitingProvider, choosing
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.running.ledger import Ledger
-    from assay.sca.chromium import Chromium
+    from assay.sca.browser import Chromium
     from assay.sca.manual import CallbackServer
 
 #: Stands for the guard until it is made from the target.
@@ -217,7 +216,7 @@ def _embedded(bank: Bank, target: Target) -> Application:
 def _chromium(target: Target) -> Chromium | None:
     if target.sca.kind is not ScaKind.BROWSER:
         return None
-    from assay.sca.chromium import find_chromium  # noqa: PLC0415 -- seldom used
+    from assay.sca.browser import find_chromium  # noqa: PLC0415 -- seldom used
 
     chromium = find_chromium(target)
     base = origin(target.base_url)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias, cast
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from assay.binding.encode import BARE, Access, HttpRequest, encode
@@ -27,9 +27,7 @@ from assay.contract.model import Json, Operation
 from assay.contract.scalars import same, text_of
 from assay.errors import CannotArrange
 from assay.history import Call, Cause, Exchange, Indeterminate, Malformed, Resend
-
-if TYPE_CHECKING:
-    from assay.running.executor import Executor
+from assay.running.calls import TrialCalls
 
 #: Why the refusal of a changed request shows nothing.
 UNKNOWN_VALUE = "it has a value that was never accepted before"
@@ -40,7 +38,7 @@ _Comparable: TypeAlias = tuple[
 ]
 
 
-def resend(executor: Executor, step: Resend) -> Exchange:
+def resent(calls: TrialCalls, step: Resend) -> Exchange:
     """Send the request of an earlier exchange again, with the change of a step.
 
     A failure at a request that the target's document forbids is one at a malformed call. The
@@ -50,19 +48,18 @@ def resend(executor: Executor, step: Resend) -> Exchange:
         CannotArrange: there is no such exchange, or the guard does not admit the request.
 
     """
-    exchanges = (event for event in executor.events if isinstance(event, Exchange))
-    control = next((each for each in exchanges if each.n == step.exchange), None)
+    trial, target = calls.trial, calls.trial.target
+    control = next((each for each in trial.exchanges if each.n == step.exchange), None)
     if control is None:
         raise CannotArrange("the request that is sent again")
-    target = executor.environment.target
-    operation = executor.operations[control.call.operation]
-    binding = target.operations.get(operation.id, BARE)
+    operation = trial.operations[control.call.operation]
+    binding = trial.binding(operation.id)
     request = changed(request_of(control), step, _template(control.call, operation, binding))
     auth = target.auth.of(by_tpp=operation.by_tpp)
     request = _with_tokens(request, control.wire.request_body, auth)
-    alike = _alike(control.call, executor.operations, target)
+    alike = _alike(control.call, trial.operations, target)
     call = nearest(request, control, alike, target, step.variation)
-    exchange = executor.exchanged(call, request)
+    exchange = calls.exchanged(call, request)
     failed = isinstance(exchange.outcome, Indeterminate) and exchange.outcome.cause is Cause.SERVER
     if step.forbidden and failed and not call.malformed:
         exchange = replace(exchange, call=replace(call, malformed=_malformed(request)))

@@ -6,13 +6,15 @@ footer after the last verdict, and reports a fault if an obligation has no verdi
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
-from assay.contract.model import Contract
+from assay.binding.target import Target
+from assay.contract.model import Contract, Json
 from assay.errors import JournalError, TargetError
 from assay.history import AnsweredCall, Authorised, Event, History
 from assay.history.events import ProbeRun
@@ -20,23 +22,52 @@ from assay.journal.trial_end import RecordedVerdict, TrialEnd, VerdictSource, re
 from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly
 from assay.judging.corrections import parties
+from assay.judging.exit_policy import ExitPolicy
 from assay.judging.judge import Breach, breaches, indeterminate
 from assay.judging.static_answers import digest_key
 from assay.planning.plan import Plan, Trial, count_signatures
 from assay.rules.obligation import Obligation
 from assay.rules.rule import Script
 from assay.rules.verdict import Exit, Verdict, tally
-from assay.running import ambient, contextual
-from assay.running.ambient import FindingSource, Sources
+from assay.running import contextual
 from assay.running.contextual import run_contexts
 from assay.running.environment import Environment
 from assay.running.parallel_trials import RecordedRun
 from assay.running.resumption import RecordedProgress
-from assay.running.run_values import Options, RunResult, TrialResult
-from assay.running.trial_recorder import TrialRecorder
+from assay.running.trial_recorder import TrialRecorder, TrialResult, ambient_findings
 from assay.transport.auth.diagnostics import AuthenticationError
 
 __all__ = ["Options", "RunResult", "Session", "run_session"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Options of the user that shape verdicts and the journal."""
+
+    seed: int = 0
+    policy: ExitPolicy = field(default_factory=ExitPolicy)
+    selection: Mapping[str, str] = field(default_factory=dict[str, str])
+    command: str = "assay run"
+    #: How many trials run side by side.
+    concurrency: int = 1
+    #: The part of a reproduction command between `assay run` and the selection.
+    reproduce: str = ""
+    #: The listed customers to which the user restricted the run.
+    roles: tuple[str, ...] = ()
+    #: The options with which the run can be resumed, if it can.
+    invocation: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """Result of a finished run; `stopped` says what ended it early."""
+
+    verdicts: tuple[Verdict, ...]
+    counts: Mapping[str, int]
+    exchanges: int
+    faults: tuple[str, ...]
+    exit: Exit
+    stopped: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -170,7 +201,7 @@ class Session:
         """Run one trial and judge it; a fault of the harness affects no other one."""
         try:
             run, verdicts = self.recorder.judged(trial)
-            findings = tuple(ambient.findings(self.plan, trial, run.history, self.violated()))
+            findings = ambient_findings(self.plan, trial, run.history, self.violated())
         except JournalError:
             raise
         except AuthenticationError as error:
@@ -212,7 +243,7 @@ class Session:
         recorded = self.progress.take(trial.id)
         if recorded is not None:
             return recorded
-        result, done = contextual.ContextResult(), True
+        result, done = TrialResult(), True
         try:
             result = contextual.run_in_context(trial, self, self._assembly)
         except JournalError:
@@ -223,14 +254,11 @@ class Session:
             done = False
         except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
             self.fault(trial.id, error)
-        own = {obligation.id for obligation in trial.settles}
         for finding in result.findings:
-            verdict = finding.verdict
-            settles = "" if verdict.obligation in own else trial.settles[0].id
-            self._verdicts.take(verdict, FindingSource(trial=finding.trial, settles=settles))
+            self._verdicts.take(*finding)
         done = done and not self.environment.guard.stopped
         self.end_trial(TrialEnd(trial=trial.id, done=done, hides=result.hides))
-        self._verdicts.write_preliminary([each.verdict.obligation for each in result.findings])
+        self._verdicts.write_preliminary([verdict.obligation for verdict, _ in result.findings])
         return result.hides
 
     def run_unjudged(self, trial: Trial) -> ProbeRun:
@@ -275,7 +303,7 @@ class Session:
         """Return what a history violates of all that a plan asks."""
         return tuple(breaches(plan, contract, history))
 
-    def record_finding(self, verdict: Verdict, source: FindingSource) -> None:
+    def record_finding(self, verdict: Verdict, source: VerdictSource) -> None:
         """Record a verdict that another trial showed, unless a graver one was reached before."""
         self._verdicts.take(verdict, source)
         self._verdicts.write_preliminary([verdict.obligation])
@@ -351,6 +379,26 @@ class Session:
         )
 
 
+def run_trials(
+    session: Session,
+    on_trial: Callable[[Trial], None] = lambda _: None,
+    enough: Callable[[], bool] = lambda: False,
+) -> None:
+    """Run the trials of an open session, then those in further contexts, until that is `enough`.
+
+    Raises:
+        TargetError: nothing was ever reached at the target.
+
+    """
+    session.run_ahead(session.plan.trials, session.plan.contextual)
+    for trial in session.plan.trials:
+        if enough():
+            return
+        on_trial(trial)
+        session.run_trial(trial)
+    run_contexts(session, session.plan.contextual, on_trial, enough)
+
+
 def run_session(
     session: Session,
     on_trial: Callable[[Trial], None] = lambda _: None,
@@ -364,11 +412,7 @@ def run_session(
     """
     session.open()
     try:
-        session.run_ahead(session.plan.trials, session.plan.contextual)
-        for trial in session.plan.trials:
-            on_trial(trial)
-            session.run_trial(trial)
-        run_contexts(session, session.plan.contextual, on_trial)
+        run_trials(session, on_trial)
         search()
     except TargetError as error:
         session.abort(str(error))
@@ -377,6 +421,77 @@ def run_session(
         session.abort("interrupted")
         raise
     return session.close()
+
+
+#: Stands for the trial of the obligation itself.
+OWN = VerdictSource()
+
+
+# -- Commands that reproduce a verdict -----------------------------------------------------------
+# A sequence or a trial in a further context can show a violation, too. The command that reproduces
+# it has to run that, too.
+@dataclass(slots=True, kw_only=True)
+class Sources:
+    """The sources of a run, by obligation; `command` is how the run was begun.
+
+    `chosen` are the listed customers to which the user restricted the run, and `roles` those that
+    were used, by trial and by obligation.
+    """
+
+    command: str = ""
+    seed: int = 0
+    chosen: tuple[str, ...] = ()
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
+    _found: dict[str, VerdictSource] = field(default_factory=dict[str, VerdictSource])
+
+    @classmethod
+    def of(cls, plan: Plan, target: Target, options: Options) -> Sources:
+        """Return the sources of a run that begins."""
+        return cls(
+            command=options.reproduce,
+            seed=options.seed,
+            chosen=options.roles,
+            roles=roles_of(plan) if len(target.fixtures.roles) > 1 else {},
+        )
+
+    def add(self, obligation: str, source: VerdictSource) -> None:
+        """Note what showed the violation of an obligation, if another trial than its own did."""
+        self._found.pop(obligation, None)
+        if source.trial:
+            self._found[obligation] = source
+
+    def get(self, obligation: str) -> str:
+        """Return the trial that showed a violation; empty for that of the obligation."""
+        source = self._found.get(obligation)
+        return source.trial if source else ""
+
+    def reproduce(self, obligation: str) -> str:
+        """Return the command that shows the verdict on an obligation again."""
+        source = self._found.get(obligation)
+        if source is not None and source.replay:
+            command = self.command + _role_options(self.chosen)
+            return f"assay run{command} --replay {shlex.quote(source.replay)}"
+        trials = [source.trial] if source is not None else []
+        used = [name for each in (*trials, obligation) for name in self.roles.get(each, ())]
+        command = self.command + _role_options(used or self.chosen)
+        seed = f" --seed {self.seed}" if self.seed else ""
+        settles = source.settles if source is not None else ""
+        chosen = f"{settles} or {obligation}" if settles else obligation
+        return f"assay run{command} -k {shlex.quote(chosen)}{seed}"
+
+
+def _role_options(names: Iterable[str]) -> str:
+    return "".join(f" --role {shlex.quote(name)}" for name in dict.fromkeys(names))
+
+
+def roles_of(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """Return the listed customers that the trials of a plan take, by trial and by obligation."""
+    used: dict[str, tuple[str, ...]] = {}
+    for trial in plan.all_trials:
+        names = trial.choice.taken if trial.choice else ()
+        used[trial.id] = names
+        used |= {each.id: names for each in trial.settles if not trial.context}
+    return used
 
 
 # -- Verdicts of a run in progress: preliminary ones from trials, final ones at the end ----------
@@ -394,32 +509,20 @@ class VerdictRecord:
     assembly: VerdictAssembly
     sources: Sources
     _written: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
-    _taken: dict[str, FindingSource | None] = field(
-        default_factory=dict[str, "FindingSource | None"]
-    )
+    _taken: dict[str, VerdictSource] = field(default_factory=dict[str, VerdictSource])
 
-    def take(self, verdict: Verdict, source: FindingSource | None = None) -> None:
-        """Keep a verdict unless a graver one was reached before.
-
-        `source` is the trial that shows it, if that is not the one of the obligation.
-        """
+    def take(self, verdict: Verdict, source: VerdictSource = OWN) -> None:
+        """Keep a verdict unless a graver one was reached before."""
         verdict = self.journal.clean(verdict)
         if self.assembly.record_graver(verdict):
             self._taken[verdict.obligation] = source
-            if source is None:
-                self.sources.forget(verdict.obligation)
-            else:
-                self.sources.add(verdict.obligation, source)
+            self.sources.add(verdict.obligation, source)
 
     def restore(self, progress: RecordedProgress) -> None:
         """Take in what the trials of a run showed before it was cut short."""
         progress.restore(self.assembly)
         for name, recorded in progress.verdicts.items():
-            found = recorded.source
-            if found.trial:
-                replayed = Path(found.replay) if found.replay else None
-                source = FindingSource(trial=found.trial, replay=replayed, settles=found.settles)
-                self.sources.add(name, source)
+            self.sources.add(name, recorded.source)
 
     def write_end(self, end: TrialEnd) -> None:
         """Write that a trial has ended, and all that it changed; before its preliminary verdicts."""
@@ -435,10 +538,8 @@ class VerdictRecord:
 
     def _source(self, obligation: str) -> VerdictSource:
         source = self._taken[obligation]
-        if source is None:
-            return VerdictSource()
-        replayed = "" if source.replay is None else self.journal.redactor.link(str(source.replay))
-        return VerdictSource(trial=source.trial, replay=replayed, settles=source.settles)
+        link = self.journal.redactor.link(source.replay) if source.replay else ""
+        return replace(source, replay=link)
 
     def write_preliminary(self, changed: Collection[str]) -> None:
         """Write the verdicts that differ from those written before, some obligations having changed."""

@@ -2,26 +2,29 @@
 
 Where several trials run side by side, each is written when its turn comes, in the plan's order, and
 its exchanges get their numbers then. A run that ends early writes all that was done by then.
+
+The check of an ambient clause judges the end of every trial. So that it can see what was carried
+out, a trial that made a request ends with an inquiry at the fixture, which is no exchange.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
 from assay.binding.encode import Access
-from assay.contract.model import Contract
-from assay.history import AnsweredCall, Authorised, Event, History
+from assay.contract.model import Capability, Contract
+from assay.history import AnsweredCall, Authorised, Call, Effects, Event, History, Inquire
 from assay.history.events import ProbeRun
+from assay.journal.trial_end import VerdictSource
 from assay.journal.writer import Journal
-from assay.judging.judge import judge
+from assay.judging.judge import Breach, breaches, judge
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.evidence import evidence_of
-from assay.rules.rule import Script, facts_of
-from assay.rules.verdict import Verdict
-from assay.running import ambient
+from assay.rules.rule import Script, clauses_of, facts_of
+from assay.rules.verdict import Standing, Verdict
 from assay.running.environment import Environment
 from assay.running.executor import run_probe
 from assay.running.parallel_trials import Lanes, LaneStopped, RecordedRun, StoppableTransport
@@ -115,7 +118,7 @@ class TrialRecorder:
         """Return the probe of a trial, with an inquiry at its end if it needs one."""
         _, probe = script_of(self.plan, trial)
         offers = self.environment.target.fixtures.offers
-        return ambient.with_inquiry(probe, self._contract(trial), offers)
+        return with_inquiry(probe, self._contract(trial), offers)
 
     def _perform_ahead(self, trial: Trial, ahead: RecordedRun) -> None:
         """Run the probe of a trial in a thread of its own, and keep what it does."""
@@ -183,3 +186,90 @@ class TrialRecorder:
     def _record(self, name: str, event: Event, access: Access) -> None:
         self.journal.event(name, event, access)
         self.on_event(event)
+
+
+# -- Judgement of whatever a trial shows ---------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialResult:
+    """What a trial shows: verdicts, and violations of other obligations, with what shows them.
+
+    It is not `done` if the target could not be used; then a resumed run runs it again. In a further
+    context, it `hides` something if it shows less than in the base context.
+    """
+
+    verdicts: tuple[Verdict, ...] = ()
+    findings: tuple[tuple[Verdict, VerdictSource], ...] = ()
+    done: bool = True
+    hides: bool = False
+
+
+def with_inquiry(script: Script, contract: Contract, offers: Collection[Capability]) -> Script:
+    """Return a probe that asks, at its end, what was executed of the requests it made.
+
+    Nothing is added where no clause is ambient, where the target does not offer it, or where the
+    probe asks at its end itself.
+    """
+    ambient = any(clause.ambient for clause in clauses_of(contract))
+    if not ambient or Capability.EFFECTS not in offers:
+        yield from script
+        return
+    made = asked = False
+    try:
+        step = next(script)
+        while True:
+            reply = yield step
+            if isinstance(step, Call):
+                operation = contract.operations[step.operation]
+                made = made or operation.makes is not None
+                asked = asked and operation.shows is not None
+            else:
+                asked = isinstance(reply, Effects)
+            step = script.send(reply)
+    except StopIteration:
+        # A reading after the last inquiry alters nothing.
+        if made and not asked:
+            yield Inquire()
+    finally:
+        script.close()
+
+
+def ambient_obligations(plan: Plan) -> frozenset[str]:
+    """Return the obligations of a plan by which every trial is judged."""
+    ambient = {
+        (contract, name)
+        for contract, clauses in plan.clauses.items()
+        for name, clause in clauses.items()
+        if clause.kind.ambient
+    }
+    obligations = (item.obligation for item in plan.items)
+    return frozenset(each.id for each in obligations if (each.contract, each.clause) in ambient)
+
+
+def by_obligation(found: Iterable[Breach], known: Collection[str]) -> dict[str, list[Breach]]:
+    """Return breaches by what they violate, without the obligations that are known to be violated."""
+    violations: dict[str, list[Breach]] = {}
+    for breach in found:
+        if breach.obligation not in known:
+            violations.setdefault(breach.obligation, []).append(breach)
+    return violations
+
+
+def violated(obligation: str, shown: Sequence[Breach], where: str = "") -> Verdict:
+    """Return the verdict that an obligation is violated; `where` begins the reason."""
+    first = shown[0].evidence
+    return Verdict(
+        obligation=obligation,
+        standing=Standing.VIOLATES,
+        reason=f"{where}expected {first.expected}; {first.seen}",
+        evidence=tuple(breach.evidence for breach in shown),
+    )
+
+
+def ambient_findings(
+    plan: Plan, trial: Trial, history: History, known: Collection[str]
+) -> tuple[tuple[Verdict, VerdictSource], ...]:
+    """Return what a trial violates of ambient clauses, besides the obligations that it settles."""
+    shown = breaches(plan, trial.contract, history, ambient=True)
+    violations = by_obligation(shown, {*known, *(each.id for each in trial.settles)})
+    source = VerdictSource(trial=trial.id, settles=trial.settles[0].id)
+    return tuple((violated(name, each), source) for name, each in violations.items())

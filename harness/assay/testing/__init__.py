@@ -19,7 +19,7 @@ scripted banks begin.
 
 from __future__ import annotations
 
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.testing.banks import Played, judge, kind_in, play, problems, use_kind, verdicts, violated
 from assay.testing.histories import (
     START,

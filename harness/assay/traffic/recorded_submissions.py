@@ -19,7 +19,7 @@ from assay.binding.spelling import SLOT, OperationBinding, SubmissionBinding
 from assay.binding.target import Place, Target
 from assay.contract.model import Json, Operation
 from assay.history import Accepted, Call, Exchange, Indeterminate, Outcome, State, Submitted
-from assay.running.submissions import Submissions
+from assay.running.trial_state import Submissions
 from assay.traffic.parse_request import ParsedRequest, leaves
 
 #: How many requests are remembered at most.

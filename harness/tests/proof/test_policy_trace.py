@@ -17,7 +17,7 @@ from assay.proof.kill_matrix import (
     trials_of,
     variants,
 )
-from assay.running.ambient import ambient_obligations
+from assay.running.trial_recorder import ambient_obligations
 from assay.sandbox.mutants import Mutant
 from assay.sandbox.policies import SOUND, put
 

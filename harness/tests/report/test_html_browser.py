@@ -13,7 +13,7 @@ from shutil import which
 import pytest
 from report.test_hostile import HOSTILE, hostile_report
 
-from assay.sca.chromium import DRIVER, NAMES
+from assay.sca.browser import DRIVER, NAMES
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from building import AT, ask
 from orders import DONE, KEY, history, ruled, shown, sign
 
 from assay.history import Arrange, Authorise, Call, Lack, Lacking, Owned, Subject
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 
 
 def anything(call, key):

@@ -23,7 +23,7 @@ from building import (
 )
 
 from assay.history import Malformed
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 
 PSU = owner("psu", *(account(f"A{n}", 1) for n in range(1, 7)))
 DATA = listed("x")

@@ -40,7 +40,7 @@ from assay.history import (
     Subject,
     Withdrawn,
 )
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.rules.kinds.requests import consistent
 from assay.rules.state import answers
 from assay.rules.verdict import Agreement, Standing

@@ -25,7 +25,7 @@ from orders import (
 
 from assay.cli.plan import plan_lines
 from assay.history import Authorise, Call, Code, Decision, Ending, Owned
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.preparation.prepare import prepare
 
 CASH, USUAL = "categoryPurpose-CASH", "categoryPurpose-not-CASH"

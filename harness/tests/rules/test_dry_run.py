@@ -7,7 +7,7 @@ import pytest
 from building import AISP, Obliging, ruled
 
 from assay.history import Call, Holding
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.rules import dry_run, steps
 from assay.rules.rule import Scenario
 

@@ -26,7 +26,7 @@ from orders import (
 
 from assay.contract.model import Capability
 from assay.history import Advance, Advanced, Arrange, Authorise, Call, Code, Decision, Ending
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 
 DAY = timedelta(days=1)
 REPEAT, NEXT_DAY = "repeat-refused", "next-day-accepted"

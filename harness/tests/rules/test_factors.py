@@ -6,7 +6,7 @@ from orders import DONE, ENDED, OPEN, REJECTED, cancel, check, history, make, pa
 from screens import ALL, CONFIRMED, DISCONNECTED, FACTORS, REFUSED, STOPPED, Signing, story
 
 from assay.history import Accepted, Code, Decision, Item
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 
 ONLY_PASSWORD = ("login", "password", "decision")
 NO_CODE = ("login", "password", "factor", "decision")

@@ -21,7 +21,7 @@ from building import (
 
 from assay.history import Call, Item
 from assay.history.events import Masked
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.testing import accepted, evidence, exchange, kind_in
 from assay.testing import history as literal
 

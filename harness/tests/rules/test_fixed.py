@@ -24,7 +24,7 @@ from orders import (
 )
 
 from assay.history import Accepted, Arrange, Call, Exchange, Malformed
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.rules.verdict import Agreement
 
 

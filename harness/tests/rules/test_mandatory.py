@@ -27,7 +27,7 @@ from orders import (
 )
 
 from assay.history import Accepted, Arrange, Call, Ending, Exchange, Lacking, Malformed
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.rules.verdict import Agreement
 
 FIELDS = ("chargeBearer", "categoryPurpose", "creditorAccount", "successfulReportUrl")

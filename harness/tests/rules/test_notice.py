@@ -23,7 +23,7 @@ from sound import hold
 
 from assay.contract.model import Capability
 from assay.history import Decision, Ending, Wire
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 
 PUT_OFF = {"mode": "deferred", "date": "2026-09-19"}
 LATER = {"mode": "deferred", "date": "2026-09-20"}

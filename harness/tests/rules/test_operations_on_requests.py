@@ -25,7 +25,7 @@ from orders import (
 )
 
 from assay.history import Advanced, Malformed, Owned, Subject
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.rules.lifecycle import request_steps
 
 ANSWERS = [

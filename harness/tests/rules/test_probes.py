@@ -18,7 +18,7 @@ from assay.history import (
     Owned,
     Subject,
 )
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.rules import steps
 from assay.rules.consent_probes import probe_of
 from assay.rules.rule import Scenario

@@ -22,7 +22,7 @@ from building import (
 
 from assay.contract.model import Capability
 from assay.history import Accepted, Advance, Rejected
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.rules.state.periods import period
 
 PSU, OTHER = owner("psu", account("A1")), owner("other", account("B1"))

@@ -26,7 +26,7 @@ from assay.errors import InputError
 from assay.files.load import loads
 from assay.history import Decision
 from assay.parsing.parse import find_contract, parse_document
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.rules.lifecycle.request_queries import same_url
 
 QUERY = "https://tpp.example/back?state=4711&x=%C3%A9"

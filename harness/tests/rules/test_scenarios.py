@@ -8,7 +8,7 @@ from building import AISP, Obliging
 from assay.errors import InputError
 from assay.files.load import loads
 from assay.parsing.parse import find_contract, parse_contract, parse_document
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.rules.obligation import obligations
 from assay.rules.rule import clauses_of
 

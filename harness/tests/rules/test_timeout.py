@@ -36,7 +36,7 @@ from screens import (
 )
 
 from assay.history import Accepted, Advance, Code, Decision, Item
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 from assay.rules.kinds.requests.timeout import CLEAR, NEAR
 
 #: Four and thirty minutes, and a second less and more.

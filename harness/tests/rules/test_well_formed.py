@@ -6,7 +6,7 @@ import pytest
 from building import AISP, NO, Obliging, ask, check, consent, listed, owner, ruled
 
 from assay.history import Owned, Subject
-from assay.planning.price import count_calls
+from assay.planning.plan import count_calls
 
 JSON = (("Content-Type", "application/json; charset=utf-8"),)
 PROBLEM = (("content-type", "application/problem+json"),)

@@ -12,9 +12,9 @@ from assay.planning.contextual import with_contexts
 from assay.planning.plan import restrict
 from assay.proof.kill_matrix import reference, variants
 from assay.rules.verdict import Standing
-from assay.running.ambient import with_inquiry
 from assay.running.environment import set_up
 from assay.running.session import Session, run_session
+from assay.running.trial_recorder import with_inquiry
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 

@@ -14,7 +14,7 @@ from assay.planning.plan import restrict
 from assay.proof.kill_matrix import reference, variants
 from assay.rules.verdict import Standing
 from assay.running.environment import set_up
-from assay.running.executor import Executor
+from assay.running.fixture_events import FixtureEvents
 from assay.running.session import Session, run_session
 from assay.sandbox.access import BATCH
 from assay.sandbox.app import make_app
@@ -88,14 +88,14 @@ def test_a_value_that_hides_another_is_tried_alone():
 
 def test_a_context_that_the_target_cannot_have_is_not_tried_in_parts(monkeypatch):
     """A fixture provider without another segment costs one trial each, and says what it lacks."""
-    arrange = Executor.arrange
+    arrange = FixtureEvents.arranged
 
     def lacking(self, step):
         if step.segment is not None:
             raise CannotArrange("customers of another segment")
         return arrange(self, step)
 
-    monkeypatch.setattr(Executor, "arrange", lacking)
+    monkeypatch.setattr(FixtureEvents, "arranged", lacking)
     performed = []
     plan, target = reference()
     chosen = [item.obligation.id for item in plan.items if "payments.create" in item.obligation.id]

@@ -48,7 +48,6 @@ from assay.rules import steps
 from assay.rules.steps import perform_all
 from assay.running.environment import Environment
 from assay.running.executor import executing, run_probe
-from assay.running.token_requests import token_request
 from assay.transport.http import HttpClient
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
@@ -187,7 +186,7 @@ def test_a_token_is_of_its_trial_where_customers_are_created(source: CustomerSou
     trials = set()
     for _ in range(2):
         with executing(environment, {"accounts": ACCOUNTS}, number=lambda: 1) as executor:
-            asked = token_request(executor, CALL, Access(), by_tpp=True)
+            asked = executor.calls.tokens.request(CALL, Access(), by_tpp=True)
             trials.add(asked.trial)
     assert (2 if source is CustomerSource.CREATED else 1) == len(trials)
 

@@ -18,8 +18,7 @@ from assay.binding.target import Budget, Safety, ScaKind, Target, TransportKind
 from assay.contexts.covering import Depth
 from assay.history.events import Advanced, ProbeRun
 from assay.journal.writer import Journal
-from assay.planning.plan import Trial
-from assay.planning.price import Price
+from assay.planning.plan import Price, Trial
 from assay.preparation.prepare import prepare
 from assay.proof.kill_matrix import variants
 from assay.rules.verdict import Exit

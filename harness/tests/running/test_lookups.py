@@ -12,8 +12,10 @@ from assay.errors import CannotArrange
 from assay.files.load import loads
 from assay.history import Call
 from assay.preparation.target_file import read_document
+from assay.running.calls import TrialCalls
 from assay.running.environment import Environment
 from assay.running.executor import Executor
+from assay.running.trial_state import TrialState
 from assay.transport.http import HttpClient
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
@@ -40,15 +42,15 @@ class Bank:
         self.answer, numbers = (status, body), count(1)
         client = HttpClient(base_url=BASE, transport=httpx.MockTransport(self.respond))
         environment = Environment(target=read_document(loads(text)), client=client, fixtures=self)
-        self.executor = Executor(
+        trial = TrialState(
             environment=environment,
             fixture=self,
             signer=None,
             operations=OPERATIONS,
             number=lambda: next(numbers),
-            record=lambda event, access: None,
         )
-        self.executor.owners["A1"] = "psu"
+        self.executor = Executor(calls=TrialCalls(trial=trial), record=lambda event, access: None)
+        self.executor.trial.owners["A1"] = "psu"
 
     def respond(self, request):
         """Answer every request alike."""
@@ -101,7 +103,8 @@ def test_an_id_that_was_known_before_is_not_lost(listed):
     roles = "fixtures: {kind: roles, offers: [psu], roles: {a: {owns: [{resource: a, key: A1}]}}}\n"
     bank = Bank(200, {"items": [{"iban": "A1", "handle": "h1"}]}, FILE + (roles if listed else ""))
     assert bank.ask().wire.url.endswith("/items/h1")
-    bank.answer, bank.executor.ids = (200, {"items": []}), {}
+    bank.answer = (200, {"items": []})
+    bank.executor.calls.values.ids.clear()
     if listed:
         assert bank.ask().wire.url.endswith("/items/h1")
     else:

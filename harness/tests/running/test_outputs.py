@@ -15,8 +15,10 @@ from assay.files.load import loads
 from assay.history import Call, Subject
 from assay.journal.writer import Journal
 from assay.preparation.target_file import read_document
+from assay.running.calls import TrialCalls
 from assay.running.environment import Environment
 from assay.running.executor import Executor
+from assay.running.trial_state import TrialState
 from assay.transport.http import HttpClient
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
@@ -54,13 +56,15 @@ class Bank:
         self.answers, self.sent, self.events, numbers = list(answers), [], [], count(1)
         target = read_document(loads(file))
         client = HttpClient(base_url=BASE, transport=httpx.MockTransport(self.respond))
-        self.executor = Executor(
+        trial = TrialState(
             environment=Environment(target=target, client=client, fixtures=self),
             fixture=self,
             signer=None,
             operations=OPERATIONS,
             number=lambda: next(numbers),
-            record=lambda event, access: self.events.append(event),
+        )
+        self.executor = Executor(
+            calls=TrialCalls(trial=trial), record=lambda event, access: self.events.append(event)
         )
 
     def respond(self, request):
@@ -131,8 +135,8 @@ def test_it_is_never_that_of_another_customer_or_another_tpp():
 
     assert ["own", "theirs"] == sent
     assert "Consent-ID" not in bank.call("accounts", "third").headers
-    bank.executor.tpps["another"] = Access()
-    bank.executor.access["psu"] = Access(token="psu", tokens={"another": "psu-of-another"})
+    bank.executor.calls.tokens.tpps["another"] = Access()
+    bank.executor.trial.access["psu"] = Access(token="psu", tokens={"another": "psu-of-another"})
     by_another = bank.call("accounts", "psu", by="another").headers
     assert "Consent-ID" not in by_another
 

@@ -12,7 +12,7 @@ from assay.binding.encode import Access
 from assay.errors import CannotArrange, Shortage
 from assay.history import Arrange, Holding, Owned, Subject
 from assay.rules.steps import arrange, perform_all
-from assay.running.partial_arrangement import PartialArrangement
+from assay.running.fixture_events import PartialArrangement
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
 DAYS = (date(2026, 9, 1),)

@@ -170,8 +170,8 @@ def test_a_sent_request_is_a_part_of_the_history(account):
     assert control.n + 1 == exchange.n
     assert control.at == exchange.at
     assert control.items == exchange.items
-    assert exchange is executor.events[-1]
-    assert [(exchange, executor.access["psu"].token)] == seen
+    assert exchange is executor.trial.events[-1]
+    assert [(exchange, executor.trial.access["psu"].token)] == seen
 
 
 def test_only_an_earlier_exchange_is_sent_again(account):
@@ -185,7 +185,7 @@ def test_nothing_leaves_the_host(account):
     """A request to another host is not sent, and its outcome says so."""
     executor, control = account
     elsewhere = replace(request_of(control), url="https://elsewhere.example/accounts")
-    exchange = executor.exchanged(control.call, elsewhere)
+    exchange = executor.calls.exchanged(control.call, elsewhere)
     assert "other hosts" in exchange.outcome.why
     assert exchange.wire.status == 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.history import Accepted, Cause, Indeterminate, Item, Outcome, Rejected, Wire
-from assay.running.executor import MOST_BYTES, MOST_ITEMS, ResponseLimit
+from assay.running.calls import MOST_BYTES, MOST_ITEMS, ResponseLimit
 
 WHY = "the answers of this trial have more than 25000 items or 32 MiB in total"
 

@@ -10,8 +10,10 @@ from assay.contract.model import Operation
 from assay.files.load import loads
 from assay.history import Authorise, Call, Ending, Wire
 from assay.preparation.target_file import read_document
+from assay.running.calls import TrialCalls
 from assay.running.environment import Environment
 from assay.running.executor import Executor
+from assay.running.trial_state import TrialState
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.http import HttpClient
 
@@ -66,14 +68,14 @@ class Bank:
         self.answers, self.sent, self.signed, numbers = list(answers), [], [], count(1)
         client = HttpClient(base_url=BASE, transport=httpx.MockTransport(self.respond))
         target = read_document(loads(FILE))
-        self.executor = Executor(
+        trial = TrialState(
             environment=Environment(target=target, client=client, fixtures=self),
             fixture=self,
             signer=self,
             operations=OPERATIONS,
             number=lambda: next(numbers),
-            record=lambda event, access: None,
         )
+        self.executor = Executor(calls=TrialCalls(trial=trial), record=lambda event, access: None)
 
     def respond(self, request):
         self.sent.append(request)

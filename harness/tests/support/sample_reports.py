@@ -81,7 +81,7 @@ def reports(sample: Sample) -> Mapping[str, str]:
         ticks = count()
         with (
             patch("assay.journal.writer.now", lambda: MOMENT),
-            patch("assay.running.executor.perf_counter", lambda: next(ticks) / 1000),
+            patch("assay.running.calls.perf_counter", lambda: next(ticks) / 1000),
         ):
             _run(sample, target, journal)
         report = _normalised(read_journal(journal))

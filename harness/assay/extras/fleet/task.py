@@ -20,9 +20,8 @@ from assay.contexts.covering import Depth
 from assay.errors import AssayError, InputError
 from assay.journal.journal_file import JOURNAL
 from assay.journal.writer import Journal
-from assay.planning.preflight_policy import is_examined
 from assay.planning.shards import read_shard
-from assay.preparation.prepare import Prepared, prepare
+from assay.preparation.prepare import Prepared, is_examined, prepare
 from assay.report import Report, read_journal, render
 from assay.report.fleet.values import CellState, CellVerdict, FleetCell, cell_verdicts
 from assay.rules.verdict import Exit, Standing

@@ -22,7 +22,7 @@ from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding,
 from assay.onboarding.doctor import request_probes
 from assay.onboarding.doctor.probe_plan import HOST, ProbePlan
 from assay.onboarding.doctor.rule_probes import rule_probes
-from assay.planning.price import submitting
+from assay.planning.plan import submitting
 from assay.rules import steps
 from assay.rules.consent_probes import with_consents
 from assay.rules.dry_run import DryTarget, dry_run

@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from assay.sandbox.dialects.base_paths import BASE_PATHS
+
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
 __all__ = ["BASE_PATHS", "DIALECTS"]
-
-#: Path prefix of each dialect, which is the path of its base URL.
-BASE_PATHS: Mapping[str, str] = MappingProxyType({"stet": "/stet/psd2/v1"})
 
 
 def _stet(app: "WSGIApplication") -> "WSGIApplication":

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from assay.sandbox.control import PREFIX
-from assay.sandbox.dialects import BASE_PATHS
+from assay.sandbox.guard.calls import TOKEN, is_third_party_call
 from assay.sandbox.guard.cavage import check_cavage
 from assay.sandbox.guard.rfc9421 import check_rfc9421
 from assay.sandbox.guard.signatures import (
@@ -26,15 +25,10 @@ from assay.sandbox.guard.signatures import (
     SignatureError,
     read_message,
 )
-from assay.sandbox.messages import decoded_path, error, send
-from assay.sandbox.payments.terms import PAYMENT_PATHS
+from assay.sandbox.messages import error, send
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
-
-#: Organization identifier of the TPP's certificates (ETSI TS 119 495).
-ORGANIZATION = "PSDFR-ACPR-12345"
 
 
 def require_certificate(app: "WSGIApplication") -> "WSGIApplication":
@@ -93,37 +87,6 @@ def require_signature(
     return guarded
 
 
-#: OAuth2 scopes of account information and of payment initiation.
-ApiScope: TypeAlias = Literal["aisp", "pisp"]
-
-#: Path prefix of the authorization server.
-OAUTH = "/oauth/"
-AUTHORIZE = f"{OAUTH}authorize"
-TOKEN = f"{OAUTH}token"
-SCREENS = f"{OAUTH}screens/"
-
-#: Prefixes of payment paths; the bank's own dialect is at the root.
-_PAYMENTS = tuple(root + PAYMENT_PATHS[0] for root in ("", *BASE_PATHS.values()))
-_EXEMPT = (OAUTH, *PAYMENT_PATHS[1:])
-
-
-def is_control(environ: "WSGIEnvironment") -> bool:
-    """Return whether a request is for the control API."""
-    path: str = environ.get("PATH_INFO", "")
-    return path.startswith(PREFIX)
-
-
-def is_third_party_call(environ: "WSGIEnvironment") -> bool:
-    """Return whether a request is a TPP's call of the bank's interface."""
-    path: str = environ.get("PATH_INFO", "")
-    return not is_control(environ) and not path.startswith(_EXEMPT)
-
-
-def required_scope(environ: "WSGIEnvironment") -> ApiScope:
-    """Return the OAuth2 scope that a TPP's call requires."""
-    return "pisp" if decoded_path(environ).startswith(_PAYMENTS) else "aisp"
-
-
 def guarded(
     app: "WSGIApplication",
     *,
@@ -138,7 +101,7 @@ def guarded(
     sent back to `redirects` (whole URIs) in addition to the registered ones.
     """
     if oauth:
-        from assay.sandbox.guard.oauth import require_token  # noqa: PLC0415 -- it imports this
+        from assay.sandbox.guard.oauth import require_token  # noqa: PLC0415 -- seldom needed
 
         app = require_token(app, redirects)
     return require_signature(app, signatures, keys or {}) if signatures else app

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from assay.sandbox.guard import ORGANIZATION
+from assay.sandbox.guard.calls import ORGANIZATION
 from assay.sandbox.guard.signatures import PublicKey
 
 __all__ = [

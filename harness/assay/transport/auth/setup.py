@@ -83,7 +83,7 @@ def _request_signer(
 ) -> Callable[[str, datetime, Mapping[str, Json]], str] | None:
     """Return what signs the authorization requests of a client."""
     from assay.transport.auth.certificates import request_key  # noqa: PLC0415 -- as above
-    from assay.transport.auth.request_objects import RequestSigner  # noqa: PLC0415 -- as above
+    from assay.transport.auth.signing import RequestSigner  # noqa: PLC0415 -- as above
 
     key, oauth = request_key(target, secrets), target.auth.oauth
     if key is None or oauth is None:

@@ -8,31 +8,33 @@ of RFC 9421. No maintained library implements the draft; it is a few lines on to
 `cryptography`. Those of the RFC are made by `http-message-signatures`.
 """
 
-# The library's exports are not declared in a way that pyright recognises.
-# pyright: reportPrivateImportUsage=false
-
 from __future__ import annotations
 
-from base64 import b64encode
+import json
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from hashlib import sha256
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
 from assay.binding.encode import HttpRequest
+from assay.binding.security import OAuth, RequestObject
 from assay.binding.target import Signature, SignatureKind, Target, TransportKind
+from assay.contract.model import Json
 from assay.transport.auth.certificates import Key
 from assay.transport.protocol import Delivery, Transport, sendable, unanswered
 
-__all__ = ["SigningTransport", "signed"]
+__all__ = ["RequestSigner", "SigningTransport", "signed"]
+
 
 #: The name of a body's digest header in each kind of signature.
 DIGESTS: Mapping[SignatureKind, str] = {
@@ -247,3 +249,54 @@ def _rfc9421(message: Message, settings: Signature, key: Key) -> list[tuple[str,
         raise ValueError(type(error).__name__) from None
     added = {name.lower(): value for name, value in request.headers.items()}
     return [(name, added[name.lower()]) for name in ("Signature-Input", "Signature")]
+
+
+# -- Request objects: signed parameters of authorization requests (RFC 9101), as JWT (RFC 7519) --
+#: How long a request object is valid: some servers accept no more than an hour, others no less than this.
+LIFETIME: Final = timedelta(minutes=5)
+#: The bytes of each number in a signature with the curve P-256.
+_NUMBER: Final = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestSigner:
+    """Signs the parameters of authorization requests with the key of a target file."""
+
+    oauth: OAuth
+    settings: RequestObject
+    key: Key
+
+    def sign(self, client: str, now: datetime, parameters: Mapping[str, Json]) -> str:
+        """Return the request object of a client, valid from a moment of the target's clock."""
+        url = urlsplit(self.oauth.authorize_url)
+        moment = int(now.timestamp())
+        claims: Mapping[str, Json] = {
+            **parameters,
+            "iss": client,
+            "aud": self.settings.audience or f"{url.scheme}://{url.netloc}",
+            "iat": moment,
+            "nbf": moment,
+            "exp": moment + int(LIFETIME.total_seconds()),
+            "jti": str(uuid4()),
+        }
+        algorithm, key_id = self.settings.algorithm, self.settings.key_id
+        header = {"alg": algorithm, "kid": key_id, "typ": "oauth-authz-req+jwt"}
+        text = b".".join(_encoded(json.dumps(part).encode()) for part in (header, claims))
+        return b".".join((text, _encoded(_signature(self.key, algorithm, text)))).decode("ascii")
+
+
+def _encoded(content: bytes) -> bytes:
+    return urlsafe_b64encode(content).rstrip(b"=")
+
+
+def _signature(key: Key, algorithm: str, text: bytes) -> bytes:
+    """Return the signature of a text by an algorithm of RFC 7518 or RFC 8037."""
+    if isinstance(key, rsa.RSAPrivateKey):
+        if algorithm == "RS256":
+            return key.sign(text, padding.PKCS1v15(), hashes.SHA256())
+        salted = padding.PSS(mgf=padding.MGF1(hashes.SHA256()), salt_length=32)
+        return key.sign(text, salted, hashes.SHA256())
+    if isinstance(key, ec.EllipticCurvePrivateKey):
+        numbers = decode_dss_signature(key.sign(text, ec.ECDSA(hashes.SHA256())))
+        return b"".join(number.to_bytes(_NUMBER, "big") for number in numbers)
+    return key.sign(text)

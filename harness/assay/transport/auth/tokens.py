@@ -264,14 +264,10 @@ class TokenStore:
 
     def _new(self, oauth: OAuth, client: OAuthClient, request: TokenRequest) -> Grant:
         kind = self.target.auth.of(by_tpp=request.by_tpp).kind
-        if kind is AuthKind.CLIENT:
-            form = {"scope": oauth.scope} if oauth.scope else {}
-            answer = self._request(oauth, client, "client_credentials", request, **form)
-        else:
+        if kind is not AuthKind.CLIENT:
             return self._for_code(oauth, client, request, Parameters())
-        if isinstance(answer, TokenRefused):
-            raise refusal(self.target, oauth, client, answer, by_tpp=request.by_tpp)
-        return answer
+        form = {"scope": oauth.scope} if oauth.scope else {}
+        return self._granted(oauth, client, "client_credentials", request, **form)
 
     def _for_code(
         self,
@@ -285,7 +281,13 @@ class TokenStore:
         form = {"code": consented.code, "redirect_uri": oauth.redirect_uri}
         if consented.verifier:
             form["code_verifier"] = consented.verifier
-        answer = self._request(oauth, client, "authorization_code", request, **form)
+        return self._granted(oauth, client, "authorization_code", request, **form)
+
+    def _granted(
+        self, oauth: OAuth, client: OAuthClient, grant: str, request: TokenRequest, **form: str
+    ) -> Grant:
+        """Return the answer to a token request; `AuthenticationError` where it is refused."""
+        answer = self._request(oauth, client, grant, request, **form)
         if isinstance(answer, TokenRefused):
             raise refusal(self.target, oauth, client, answer, by_tpp=request.by_tpp)
         return answer

@@ -19,7 +19,7 @@ from http import HTTPStatus
 from typing import TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
-from assay.sandbox.dialects import BASE_PATHS
+from assay.sandbox.dialects.base_paths import BASE_PATHS
 from assay.sandbox.dialects.stet.values import TO, Content, OpaqueIds, members, shifted
 
 ROOT = BASE_PATHS["stet"]

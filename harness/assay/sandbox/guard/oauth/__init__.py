@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.sandbox.control import PREFIX
-from assay.sandbox.guard import (
+from assay.sandbox.guard.calls import (
     AUTHORIZE,
     OAUTH,
     ORGANIZATION,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
-from assay.sandbox.guard import SCREENS
+from assay.sandbox.guard.calls import SCREENS
 from assay.sandbox.guard.oauth.requests import (
     is_allowed_redirect,
     read_form,

@@ -12,7 +12,7 @@ from hmac import compare_digest
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 
-from assay.sandbox.guard import ORGANIZATION
+from assay.sandbox.guard.calls import ORGANIZATION
 from assay.sandbox.guard.oauth.state import Client, OAuthStore
 from assay.sandbox.messages import BODY_LIMIT, read_body
 from assay.sandbox.payments.terms import is_absolute_url

@@ -12,7 +12,7 @@ from secrets import token_urlsafe
 from threading import RLock
 from typing import Literal, TypeAlias, TypeVar
 
-from assay.sandbox.guard import ApiScope
+from assay.sandbox.guard.calls import ApiScope
 from assay.sandbox.payments.terms import Factor, Segment
 from assay.sandbox.world import DEMO
 
