@@ -8,19 +8,20 @@ of the binding; nothing is guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import tzinfo
-from typing import Any, cast
+from datetime import date, datetime, time, tzinfo
+from decimal import Decimal
+from typing import Any, Final, cast
 
+from assay.binding.amounts import from_units
 from assay.binding.encode import BARE
-from assay.binding.error_bodies import errors_of
-from assay.binding.field_values import day_of, field_of
 from assay.binding.json_parser import is_too_deep, parse_json
 from assay.binding.links import approval_of
 from assay.binding.outputs import end_of_url, id_of, in_body, outputs_of
 from assay.binding.paging import next_page
 from assay.binding.pointer import MISSING, digests, find, lists
+from assay.binding.spelling import ErrorAt
 from assay.binding.target import (
     FieldAt,
     ItemBinding,
@@ -30,19 +31,22 @@ from assay.binding.target import (
     Target,
 )
 from assay.contract.model import Json, Operation
-from assay.contract.scalars import same
+from assay.contract.scalars import is_word, same, text_of, word_of
 from assay.history import (
     Accepted,
     Cause,
     Detail,
+    ErrorBody,
     Indeterminate,
     Item,
     Outcome,
     Rejected,
+    ShownError,
     State,
     Unavailable,
     Wire,
 )
+from assay.rules.state.calendar import local_day
 
 SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
@@ -302,3 +306,99 @@ def _state(
 def _stands(word: Json, value: Json) -> bool:
     """Whether a value is the expected one; null also matches a missing value."""
     return value in (None, MISSING) if word is None else same(word, value)
+
+
+# -- Values of fields in the contract's words, and calendar days, from an answer of a target -------
+
+#: The number of characters of an ISO date.
+_DATE: Final = 10
+
+
+def field_of(shown: Json, where: FieldAt, zone: tzinfo | None = None) -> Json:
+    """Return a field in the contract's word, as far as the target file maps it.
+
+    The date of a time with an offset is that in `zone`.
+    """
+    value = in_body(shown, where.at)
+    if where.first is not None and isinstance(value, str):
+        day = day_of(value, zone) if zone and where.first == _DATE and "T" in value else None
+        value = day.isoformat() if day else value[: where.first]
+    if where.unit is not None:
+        value = from_units(value, where.unit)
+    return next((word_of(key) for key, sent in where.words.items() if same(sent, value)), value)
+
+
+def day_of(value: object, zone: tzinfo | None) -> date | None:
+    """Return the calendar day of an ISO date or time; of a time with an offset, that in `zone`.
+
+    Midnight in UTC, and the second before, are how gateways write a day without a time: they are
+    of that day in any zone.
+    """
+    if not isinstance(value, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return _date(value[:_DATE])
+    if zone is None or not moment.tzinfo or _is_written_for_a_day(moment):
+        return moment.date()
+    try:
+        return local_day(moment, zone)
+    except OverflowError:  # at the begin or the end of the calendar
+        return moment.date()
+
+
+def _is_written_for_a_day(moment: datetime) -> bool:
+    ends = time.min, time(23, 59, 59)
+    return not moment.utcoffset() and moment.time().replace(microsecond=0) in ends
+
+
+def _date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+# -- Errors in the body of a refusal, as the target file says where they stand and what they mean
+
+#: How many errors of one answer are read.
+MOST_ERRORS: Final = 100
+
+
+def errors_of(body: Json, where: ErrorAt | None) -> ErrorBody | None:
+    """Return the errors in the body of a refusal, as far as the target file says where they are."""
+    if where is None:
+        return None
+    errors = error_elements(body, where)
+    return ErrorBody(
+        located=where.located, errors=tuple(shown_error(error, where) for error in errors)
+    )
+
+
+def error_elements(body: Json, where: ErrorAt) -> Sequence[Json]:
+    """Return the errors in the body of a refusal, as they were sent."""
+    if not where.list:
+        error = find(body, where.one)
+        return [error] if isinstance(error, dict) else []
+    return [error for pointer in where.list for error in lists(body, pointer) or ()][:MOST_ERRORS]
+
+
+def shown_error(error: Json, where: ErrorAt) -> ShownError:
+    """Return an error in the contract's words."""
+    fields = {name: field_of(error, place) for name, place in where.fields.items()}
+    code = in_body(error, where.code)
+    return ShownError(
+        fields={name: value for name, value in fields.items() if value is not MISSING},
+        codes=tuple(_codes(code, where.codes)),
+    )
+
+
+def _codes(code: Json, words: Mapping[str, tuple[Json, ...]]) -> Iterator[str]:
+    """Yield the contract's codes that the target spells so; its own code where there is none."""
+    if not isinstance(code, str | int | Decimal) or code == "":
+        return
+    own = [word for word, known in words.items() if any(is_word(each, code) for each in known)]
+    text = text_of(code)
+    # A code that is spelled otherwise does not stand for itself.
+    yield from own or [f"{text} (not in `codes`)" if text in words else text]

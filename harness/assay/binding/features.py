@@ -1,9 +1,11 @@
 """Table of the binding features: every key with which a target file binds an operation.
 
-The table is the one place that says which features there are. Rule kinds require features
-(`rules.rule.BindingRequirement`), `assay init` guesses and writes them, and `assay doctor`
-examines them; each has a table with the same names. What a feature is called in comments and
-messages is the `title` of its key in `contract/schema/target.yaml`.
+A row is all that is said of a feature: its key, what a rule kind that requires it asks
+(`rules.rule.BindingRequirement`), and why `assay init` does not guess it, `assay doctor` does not
+examine it, or the OpenAPI export does not show it. Where a row gives no reason, these rooms have a
+function under the same name (`init.operation_bindings.GUESSES`, `doctor.examination.EXAMINED_BY`).
+What a feature is called in comments and messages is the `title` of its key in
+`contract/schema/target.yaml`, and its value is the field of that name in `OperationBinding`.
 """
 
 from __future__ import annotations
@@ -24,23 +26,45 @@ from assay.rules.verdict import Standing
 #: Whether a binding has a feature, by the name that a requirement has (may be empty).
 _IsBound: TypeAlias = Callable[[OperationBinding, Operation, str], bool]
 
+#: A binding in which no key is set.
+_UNSET: Final = OperationBinding()
 #: What stands in a key for the name of the requirement.
 _NAME: Final = "<name>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindingFeature:
-    """One feature: the key that binds it, below the operation, and whether a binding has it."""
+    """One feature: the key that binds it, below the operation.
+
+    `bound_if` says whether a binding has it, where that is not that the key is set. `lacking` is
+    why an obligation does not apply, if that is not that nothing has this key. `not_guessed`,
+    `not_examined` and `not_exported` are the reasons why a draft, an examination and an OpenAPI
+    document do not have it; empty if they do.
+    """
 
     key: tuple[str, ...]
-    is_bound: _IsBound
-    #: Why an obligation does not apply, if that is not that nothing has this key.
+    bound_if: _IsBound | None = None
     lacking: str = ""
+    not_guessed: str = ""
+    not_examined: str = ""
+    not_exported: str = ""
 
     @property
     def section(self) -> tuple[str, ...]:
         """The keys between the operation and that of the feature."""
         return self.key[:-1]
+
+    def is_bound(self, binding: OperationBinding, operation: Operation, name: str) -> bool:
+        """Whether a binding has it, by the name that a requirement has (may be empty)."""
+        if self.bound_if is not None:
+            return self.bound_if(binding, operation, name)
+        value: Any = binding
+        unset: Any = _UNSET
+        for step in self.key:
+            if step == _NAME:
+                return name in value
+            value, unset = getattr(value, step), getattr(unset, step)
+        return bool(value != unset)
 
     @property
     def title(self) -> str:
@@ -69,94 +93,101 @@ def _takes_any_key(binding: OperationBinding, operation: Operation, name: str) -
 
 #: Every feature, in the order in which a target file is written.
 BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
-    "method": BindingFeature(
-        key=("method",), is_bound=lambda binding, _, __: binding.method is not None
-    ),
-    "path": BindingFeature(key=("path",), is_bound=lambda binding, _, __: binding.path is not None),
+    "method": BindingFeature(key=("method",)),
+    "path": BindingFeature(key=("path",)),
     "aliases": BindingFeature(
-        key=("aliases",), is_bound=lambda binding, _, __: binding.aliases != ()
+        key=("aliases",), bound_if=lambda binding, _, __: binding.aliases != ()
     ),
     "headers": BindingFeature(
-        key=("headers",), is_bound=lambda binding, _, __: bool(binding.headers)
+        key=("headers",),
+        not_guessed="guessed for all operations together (`target_file`, `sent_outputs`)",
+        not_exported="sent with every call, whatever the contract says",
     ),
-    "argument": BindingFeature(key=("arguments", _NAME), is_bound=_is_argument_bound),
-    "other": BindingFeature(key=("arguments", _NAME, "other"), is_bound=_has_second_value),
+    "argument": BindingFeature(key=("arguments", _NAME), bound_if=_is_argument_bound),
+    "other": BindingFeature(
+        key=("arguments", _NAME, "other"),
+        bound_if=_has_second_value,
+        not_guessed="written with its argument",
+    ),
     "unlisted": BindingFeature(
         key=("arguments", _NAME),
-        is_bound=_takes_any_key,
+        bound_if=_takes_any_key,
         lacking="an item that is not listed has no id of the target, so no call can name it",
+        not_guessed="follows from the argument",
+        not_examined="an ordinary call names an item that is listed",
     ),
-    "mode": BindingFeature(
-        key=("modes", _NAME), is_bound=lambda binding, _, name: name in binding.modes
-    ),
+    "mode": BindingFeature(key=("modes", _NAME)),
     "queries": BindingFeature(
-        key=("queries",), is_bound=lambda binding, _, __: bool(binding.queries)
+        key=("queries",),
+        not_examined="a refusal names arguments, which look like values that are always sent",
+        not_exported="sent with every call, whatever the contract says",
     ),
     "template": BindingFeature(
-        key=("template",), is_bound=lambda binding, _, __: bool(binding.template)
+        key=("template",),
+        not_examined="a refusal names arguments, which look like values that are always sent",
+        not_exported="sent with every call, whatever the contract says",
     ),
     "credentials": BindingFeature(
-        key=("credentials",), is_bound=lambda binding, _, __: binding.credentials is not None
+        key=("credentials",),
+        not_examined="an ordinary call carries no customer credentials, because banks must refuse those",
+        not_exported="no bank may accept them",
     ),
     "outcomes": BindingFeature(
-        key=("outcomes",), is_bound=lambda binding, _, __: binding.outcomes is not None
+        key=("outcomes",),
+        not_guessed="guessed for all operations together, at the top level (`outcomes`)",
     ),
-    "list": BindingFeature(key=("list",), is_bound=lambda binding, _, __: bool(binding.list)),
-    "one": BindingFeature(key=("one",), is_bound=lambda binding, _, __: binding.one is not None),
-    "next": BindingFeature(key=("next",), is_bound=lambda binding, _, __: binding.next is not None),
+    "list": BindingFeature(key=("list",)),
+    "one": BindingFeature(key=("one",)),
+    "next": BindingFeature(key=("next",)),
     "approval": BindingFeature(
         key=("approval",),
-        is_bound=lambda binding, _, __: bool(
+        bound_if=lambda binding, _, __: bool(
             binding.approval is not None or binding.approval_header
         ),
         lacking="the target's answers have no link to the screens (`approval` in the target file)",
     ),
     "given": BindingFeature(
-        key=("given",), is_bound=lambda binding, _, __: binding.given is not None
+        key=("given",), not_guessed="documents describe the scope of tokens only in prose"
     ),
     "output": BindingFeature(
         key=("outputs", _NAME),
-        is_bound=lambda binding, _, name: (
+        bound_if=lambda binding, _, name: (
             name in binding.outputs or (bool(binding.outputs) > bool(name))
         ),
         lacking="calls do not identify the consent that they use (no output of the operation that makes it)",
+        not_guessed="documents seldom specify which value a later call needs",
+        not_exported="used by the harness alone, to fill in requests",
     ),
-    "whole": BindingFeature(key=("whole",), is_bound=lambda binding, _, __: binding.whole),
+    "whole": BindingFeature(
+        key=("whole",),
+        not_guessed="documents do not say whether a change repeats the whole request",
+        not_examined="a bank may refuse a change for other reasons than its form",
+        not_exported="a change that repeats the request has the members of the request",
+    ),
     "submission": BindingFeature(
-        key=("submission",), is_bound=lambda binding, _, __: binding.submission is not None
+        key=("submission",),
+        not_guessed="documents describe only in prose which call customers sign (`submissions` names both)",
     ),
-    "submitted": BindingFeature(
-        key=("submitted",), is_bound=lambda binding, _, __: binding.submitted is not None
-    ),
+    "submitted": BindingFeature(key=("submitted",), not_guessed="follows from the submission"),
     "links": BindingFeature(
         key=("links",),
-        is_bound=lambda binding, _, __: bool(
+        bound_if=lambda binding, _, __: bool(
             binding.links
             or binding.link_headers
             # A cursor or a page number is no link.
             or (binding.next and binding.next.turn in {Turn.LINK, Turn.HEADER})
         ),
     ),
-    "key": BindingFeature(key=("item", "key"), is_bound=lambda binding, _, __: binding.item.keyed),
+    "key": BindingFeature(key=("item", "key"), bound_if=lambda binding, _, __: binding.item.keyed),
     "id": BindingFeature(
-        key=("item", "id"), is_bound=lambda binding, _, __: binding.item.id is not None
+        key=("item", "id"), not_exported="used by the harness alone, to fill in arguments"
     ),
-    "on": BindingFeature(key=("item", "on"), is_bound=lambda binding, _, __: bool(binding.item.on)),
-    "resource": BindingFeature(
-        key=("item", "resource"), is_bound=lambda binding, _, __: binding.item.resource is not None
-    ),
-    "state": BindingFeature(
-        key=("item", "state"), is_bound=lambda binding, _, __: binding.item.state is not None
-    ),
-    "field": BindingFeature(
-        key=("item", "fields", _NAME), is_bound=lambda binding, _, name: name in binding.item.fields
-    ),
-    "volatile": BindingFeature(
-        key=("item", "volatile"), is_bound=lambda binding, _, __: binding.item.volatile is not None
-    ),
-    "value": BindingFeature(
-        key=("values", _NAME), is_bound=lambda binding, _, name: name in binding.values
-    ),
+    "on": BindingFeature(key=("item", "on")),
+    "resource": BindingFeature(key=("item", "resource")),
+    "state": BindingFeature(key=("item", "state")),
+    "field": BindingFeature(key=("item", "fields", _NAME)),
+    "volatile": BindingFeature(key=("item", "volatile")),
+    "value": BindingFeature(key=("values", _NAME)),
 }
 
 

@@ -17,11 +17,10 @@ from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay.binding.absent_parts import with_reasons, without
-from assay.binding.contract_names import ContractNames, unknown_names
+from assay.binding.contract_names import ContractNames, not_allowed, unknown_names
 from assay.binding.security import ISSUING
 from assay.binding.target import AbsentParts, OperationBinding, Place, ScaKind, Target, Waiver
 from assay.binding.token_places import places_for
-from assay.binding.unusable_values import not_allowed
 from assay.contract.model import Capability, Clause, Contract, Json
 from assay.errors import InputError, Problem, did_you_mean
 from assay.files.document import Finding, Pointer, found, spell

@@ -17,11 +17,10 @@ from assay.binding.join import EMPTY, BoundContract
 from assay.binding.submission import SUBMISSION, SUBMITTED
 from assay.binding.target import OperationBinding, Target
 from assay.contract.model import Operation
-from assay.openapi.bound_operation import BoundOperation
+from assay.openapi.bound_operation import BoundOperation, security_schemes
 from assay.openapi.extensions import of_document, pieces
 from assay.openapi.paths import SharedSchemas, paths, schemas
 from assay.openapi.schemas import Schema, unique
-from assay.openapi.security import security_schemes
 
 __all__ = ["document"]
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.binding.target import OperationBinding, Target
+from assay.binding.authorization import authorizes
+from assay.binding.security import BEARER, Auth, AuthKind, TokenPlace
+from assay.binding.target import OperationBinding, Place, Target
+from assay.binding.token_places import places_for
 from assay.contract.model import Contract, Operation
-from assay.openapi.schemas import Schema, any_of
+from assay.openapi.schemas import Schema, any_of, in_request
 from assay.rules.schema_pieces import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece
 
 
@@ -99,3 +102,89 @@ class BoundOperation:
         schemas = (piece.schema for piece in self.field_schemas(resource) if piece.field == field)
         schema = next(schemas, {})
         return schema if "format" in schema else {"type": "string"}
+
+
+# -- Security schemes of the document: how the calls of each party are authorised, and with which scopes
+# A token that is requested by OAuth has its scopes, those of modes included. A token that the target
+# takes in several places needs several schemes together; in a body it is no scheme of OpenAPI but a
+# member, which `token_members` describes.
+
+_CONSENT = "A token for what one customer authorised: one consent, or one request."
+_SAYS = {False: "A token for one customer.", True: "A token of the TPP."}
+
+
+def security_schemes(operations: Sequence[BoundOperation], target: Target) -> Schema:
+    """Return the security schemes of the parties that call: the customer, the TPP, or both."""
+    schemes: dict[str, Schema] = {}
+    for by_tpp in sorted({use.operation.by_tpp for use in operations}):
+        auth = target.auth.of(by_tpp=by_tpp)
+        own = [use for use in operations if use.operation.by_tpp is by_tpp]
+        scopes = [auth.oauth.scope if auth.oauth else "", *(_mode_scopes(own))]
+        for name, place in _named(auth, by_tpp=by_tpp):
+            scheme = _scheme(auth, place, scopes)
+            of_consent = not by_tpp and authorizes(target.operations)
+            schemes[name] = {**scheme, "description": _CONSENT if of_consent else _SAYS[by_tpp]}
+    return {"securitySchemes": schemes} if schemes else {}
+
+
+def required_security(use: BoundOperation) -> list[Mapping[str, list[str]]]:
+    """Return the alternatives by which an operation is authorised: plainly, and in each mode."""
+    auth = use.target.auth.of(by_tpp=use.operation.by_tpp)
+    own = auth.oauth.scope if auth.oauth else ""
+    alternatives: list[Mapping[str, list[str]]] = []
+    for scope in dict.fromkeys((own, *_mode_scopes([use]))):
+        required = {
+            name: scope.split() if _has_scopes(auth, place) else []
+            for name, place in _named(auth, by_tpp=use.operation.by_tpp)
+            if place in [*places_for(auth, use.method)]
+        }
+        if required:
+            alternatives.append(required)
+    return alternatives
+
+
+def token_members(use: BoundOperation) -> Iterator[Schema]:
+    """Yield the schema of each member of a body that is a token."""
+    auth = use.target.auth.of(by_tpp=use.operation.by_tpp)
+    for at in places_for(auth, use.method):
+        if at.place is Place.BODY:
+            says = _SAYS[use.operation.by_tpp]
+            member = {"type": "string", "minLength": 1, "writeOnly": True, "description": says}
+            yield in_request(at.name, member, required=True)
+
+
+def _named(auth: Auth, *, by_tpp: bool) -> Iterator[tuple[str, TokenPlace]]:
+    """Yield the places of a token that are security schemes, with the names of these."""
+    name = "tpp" if by_tpp else "customer"
+    schemes = [at for at in auth.token_places if at.place is not Place.BODY]
+    for number, at in enumerate(schemes, 1):
+        yield (name if number == 1 else f"{name}-{number}"), at
+
+
+def _mode_scopes(operations: Iterable[BoundOperation]) -> Iterator[str]:
+    """Yield the scopes of the modes that may be asked for."""
+    for use in operations:
+        for name in use.operation.modes:
+            mode = use.binding.modes.get(name)
+            if mode is not None and mode.place is Place.SCOPE and name not in use.barred_modes:
+                yield str(mode.value)
+
+
+def _has_scopes(auth: Auth, place: TokenPlace) -> bool:
+    """Whether a place of a token is a scheme with scopes: the usual one of OAuth."""
+    return auth.oauth is not None and place == BEARER
+
+
+def _scheme(auth: Auth, place: TokenPlace, scopes: Iterable[str]) -> Schema:
+    """Return the security scheme of a token in a place."""
+    if auth.oauth is not None and _has_scopes(auth, place):
+        words = {word: "" for scope in scopes for word in scope.split()}
+        flow: Schema = {"tokenUrl": auth.oauth.token_url, "scopes": words}
+        if auth.kind is AuthKind.CLIENT:
+            return {"type": "oauth2", "flows": {"clientCredentials": flow}}
+        flow = {"authorizationUrl": auth.oauth.authorize_url, **flow}
+        return {"type": "oauth2", "flows": {"authorizationCode": flow}}
+    if place == BEARER:
+        return {"type": "http", "scheme": "bearer"}
+    where = "header" if place.place is Place.HEADER else "query"
+    return {"type": "apiKey", "in": where, "name": place.name}

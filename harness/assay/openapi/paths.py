@@ -20,10 +20,11 @@ from assay.binding.target import Place, Spelling
 from assay.binding.values import has_placeholder
 from assay.contract.model import Json, Resource
 from assay.errors import InputError
-from assay.openapi.bound_operation import BoundOperation
+from assay.openapi.bound_operation import BoundOperation, required_security, token_members
 from assay.openapi.extensions import concerned, of_operation
 from assay.openapi.responses import answer, responses, single
 from assay.openapi.schemas import (
+    TEXT,
     Schema,
     all_of,
     any_of,
@@ -31,11 +32,11 @@ from assay.openapi.schemas import (
     filled,
     in_request,
     ready,
+    sent_schema,
+    sent_value,
     typed,
     unique,
 )
-from assay.openapi.security import required_security, token_members
-from assay.openapi.sent_values import TEXT, sent_schema, sent_value
 from assay.rules.obligation import Obligation
 
 JSON = "application/json"

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.binding.decode import body_of, decode
-from assay.binding.error_bodies import MOST_ERRORS
+from assay.binding.decode import MOST_ERRORS, body_of, decode
 from assay.binding.join import bind
 from assay.contract.model import Operation
 from assay.errors import InputError

@@ -11,8 +11,7 @@ from assay.binding.join import bind
 from assay.cli.main import group
 from assay.errors import InputError
 from assay.files.load import load
-from assay.onboarding.init.defaults import MAX_BYTES, from_swagger, read
-from assay.onboarding.init.foreign_values import ForeignDocument
+from assay.onboarding.init.foreign_document import MAX_BYTES, ForeignDocument, from_swagger, read
 from assay.parsing.parse import find_contract, parse_contract
 from assay.preparation.target_file import extended, read_target, shipped_file
 

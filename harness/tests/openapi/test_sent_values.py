@@ -11,7 +11,7 @@ from assay.binding.spelling import Place, Spelling
 from assay.binding.values import RequestValues
 from assay.binding.values import sent as sent_by_target
 from assay.openapi import document
-from assay.openapi.sent_values import sent_schema
+from assay.openapi.schemas import sent_schema
 
 TEXT = {"type": "string", "minLength": 1}
 DAY = {"type": "string", "format": "date"}

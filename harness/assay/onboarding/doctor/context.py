@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
@@ -13,16 +13,28 @@ from typing import Any, cast
 from assay.binding.decode import body_of
 from assay.binding.encode import BARE
 from assay.binding.pointer import MISSING, find, lists
+from assay.binding.submission import SUBMISSION, SUBMITTED
 from assay.binding.target import OperationBinding, Target, TransportKind
 from assay.contract.model import Contract, Json, Operation
 from assay.errors import Problem
 from assay.files.document import Pointer, spell
-from assay.history import Authorised, Effects, Event, Exchange, Indeterminate, Subject, Wire
+from assay.history import (
+    Authorised,
+    Effects,
+    Event,
+    Exchange,
+    History,
+    Indeterminate,
+    Subject,
+    Submitted,
+    Wire,
+)
 from assay.journal.redact import Redactor
 from assay.onboarding.doctor.probes import PRESENCE, RULE
 from assay.preparation.prepare import Prepared
 from assay.report.sanitize import clean
 from assay.rules.rule import Kind, clauses_of
+from assay.rules.verdict import Agreement, Evidence
 from assay.running.environment import Environment
 
 #: How much of a text from the target is quoted, in characters.
@@ -97,6 +109,15 @@ def from_problem(problem: Problem) -> Finding:
 def one_line(text: str) -> str:
     """Return a text from the target, cut to a bound, without control characters, in one line."""
     return " ".join(clean(text, 3 * MOST).split())
+
+
+def by_key(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the first finding of each key."""
+    keys: set[str] = set()
+    for finding in findings:
+        if finding.key not in keys:
+            keys.add(finding.key)
+            yield finding
 
 
 #: HTTP statuses of success.
@@ -235,20 +256,69 @@ class DoctorContext:
         match event:
             case Exchange():
                 operation = contract.operations[event.call.operation]
-                answer = SeenAnswer(
-                    probe=probe,
-                    operation=operation,
-                    binding=self.target.operations.get(operation.id, BARE),
-                    exchange=event,
-                    body=body_of(event.wire),
+                binding, part = self.binding(operation), ""
+                # Since a submission, the answers about the request have a binding of their own.
+                about = event.call.arguments.get(operation.about or "")
+                done = any(
+                    each.accepted and each.request == about for each in self.submitted(probe)
                 )
-                self.answers.append(answer)
+                if binding.submitted is not None and done:
+                    binding, part = binding.submitted, SUBMITTED
+                self.answers.append(_seen(probe, operation, binding, event, part))
+            case Submitted():
+                operation = contract.operations[event.call.operation]
+                submission = self.binding(operation).submission
+                if submission is not None:
+                    exchange = Exchange(
+                        n=event.n,
+                        at=event.at,
+                        call=event.call,
+                        outcome=event.outcome,
+                        wire=event.wire,
+                        ms=event.ms,
+                    )
+                    seen = _seen(probe, operation, submission, exchange, SUBMISSION)
+                    self.submissions.append(seen)
             case Subject():
                 self.subjects[f"{probe} {event.name}"] = event
             case Effects():
                 self.effects.append(event)
             case _:
                 pass
+
+    def binding(self, operation: Operation) -> OperationBinding:
+        """Return the binding of an operation."""
+        return self.target.operations.get(operation.id, BARE)
+
+    def submitted(self, probe: str) -> tuple[Submitted, ...]:
+        """Return the submissions of a probe."""
+        return tuple(event for event in self.events[probe] if isinstance(event, Submitted))
+
+    @property
+    def submitting(self) -> Iterator[Operation]:
+        """The operations that were called whose requests are submitted."""
+        yield from (each for each in self.operations if self.binding(each).submission is not None)
+
+    @property
+    def rules(self) -> Iterator[tuple[Contract, str, Kind]]:
+        """The clauses of all contracts: each with its contract and its name, parsed."""
+        for contract in self.contracts_bound:
+            kinds = zip(contract.clauses, clauses_of(contract), strict=True)
+            yield from ((contract, clause.id, kind) for clause, kind in kinds)
+
+    def history(self, contract: Contract, clause: str, facet: str) -> History:
+        """Return what the probe of a facet has seen."""
+        probe = f"{contract.id} {RULE} {clause} {facet}"
+        return History(events=tuple(self.events.get(probe, ())))
+
+    def violations(
+        self, contract: Contract, clause: str, kind: Kind, facet: str
+    ) -> Sequence[Evidence]:
+        """Return the evidence against a facet that its own probe shows."""
+        history = self.history(contract, clause, facet)
+        evidence = kind.check(history) if history.events else ()
+        found = (each for each in evidence if each.facet == facet)
+        return [each for each in found if each.agreement is Agreement.DISAGREES]
 
     def of(self, operation: str) -> tuple[SeenAnswer, ...]:
         """Return the answers of an operation, except those of the presence probe."""
@@ -301,16 +371,17 @@ class DoctorContext:
 
     def not_offered(self, operation: Operation) -> str:
         """Return why an operation is not offered, if the file says so of a rule about it."""
-        for contract in self.contracts_bound:
-            for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
-                reason = self.target.not_offered.get(clause.id)
-                ends = bool(operation.changes or operation.ends)
-                named = (
-                    _named(kind) if ends else {getattr(getattr(kind, "operation", None), "id", "")}
-                )
-                if reason and (ends or kind.name == "available") and operation.id in named:
-                    return reason
+        ends = bool(operation.changes or operation.ends)
+        for _, clause, kind in self.rules:
+            reason = self.target.not_offered.get(clause)
+            named = _named(kind) if ends else {getattr(getattr(kind, "operation", None), "id", "")}
+            if reason and (ends or kind.name == "available") and operation.id in named:
+                return reason
         return ""
+
+    def refusal(self, answer: SeenAnswer) -> str:
+        """Return the status of an answer, with the beginning of its body."""
+        return f"{answer.status}: {self.excerpt(answer)}"
 
     def excerpt(self, answer: SeenAnswer) -> str:
         """Return the beginning of a body, redacted."""
@@ -344,6 +415,19 @@ class DoctorContext:
             found=one_line(self.redactor.link(found)),
             hint=one_line(self.redactor.link(hint)),
         )
+
+
+def _seen(
+    probe: str, operation: Operation, binding: OperationBinding, exchange: Exchange, part: str
+) -> SeenAnswer:
+    return SeenAnswer(
+        probe=probe,
+        operation=operation,
+        binding=binding,
+        exchange=exchange,
+        body=body_of(exchange.wire),
+        part=part,
+    )
 
 
 def _named(kind: Kind) -> frozenset[str]:

@@ -18,17 +18,7 @@ from assay.contract.model import Capability, Operation
 from assay.errors import InputError
 from assay.files.document import Pointer
 from assay.fixtures.providers import Customers, customers_of
-from assay.onboarding.doctor import (
-    executed_requests,
-    fixtures,
-    ignored_arguments,
-    pointers,
-    preflight,
-    request_effects,
-    request_states,
-    request_values,
-    statuses,
-)
+from assay.onboarding.doctor import fixtures, made_requests, pointers, preflight, statuses
 from assay.onboarding.doctor.context import (
     DoctorContext,
     Finding,
@@ -37,28 +27,37 @@ from assay.onboarding.doctor.context import (
     from_problem,
     ordinary,
 )
-from assay.onboarding.doctor.probes import RULE, SINCE, UNTIL, DoctorCost, cost
-from assay.onboarding.doctor.probing import make_calls, probe_plans
-from assay.onboarding.doctor.request_effects import asked_for
-from assay.onboarding.doctor.request_probes import (
+from assay.onboarding.doctor.probe_plan import arguments_of
+from assay.onboarding.doctor.probes import (
     BARRED,
     CANCELLED,
     CHANGED,
     DENIED,
     IN_MODE,
     OTHERS,
+    RULE,
     SIGNED,
+    SINCE,
     UNKNOWN,
+    UNTIL,
+    DoctorCost,
+    cost,
 )
-from assay.onboarding.doctor.rule_probes import arguments_of
+from assay.onboarding.doctor.probing import make_calls, probe_plans
+from assay.onboarding.doctor.request_effects import (
+    asked_for,
+    dates,
+    pages,
+    presence,
+    static_answers,
+)
+from assay.onboarding.doctor.rule_answers import ignored_arguments
 from assay.preparation.prepare import Prepared, prepare
-from assay.rules.rule import clauses_of
 from assay.rules.verdict import Exit
 from assay.running.environment import set_up
 
 __all__ = [
     "EXAMINED_BY",
-    "NOT_EXAMINED",
     "STEPS",
     "Check",
     "CheckResult",
@@ -70,14 +69,22 @@ __all__ = [
 OnStep = Callable[[str, DoctorCost | None], None]
 
 
+#: The checks that say what was not seen besides their findings, if those are no faults.
+_IN_PART: Final = frozenset({"pointers"})
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: its name, its success message, its function, and the checks it depends on."""
+    """One check: its name, its success message, its function, and the checks it depends on.
+
+    `gap` returns what it did not see; a check of the file itself has seen all of it.
+    """
 
     name: str
     passed: str
     look: Callable[[DoctorContext], Iterator[Finding]]
     needs: tuple[str, ...] = ()
+    gap: Callable[[DoctorContext], Gap | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,63 +165,6 @@ def _ready(context: DoctorContext) -> Iterator[Finding]:
         yield from map(from_problem, error.problems)
 
 
-#: All checks, in the order in which to fix problems.
-STEPS: Final[Sequence[Check]] = (
-    Check("target", "the file can be read and fits the contracts", _target_file),
-    Check("unused", "every key has an effect", preflight.unused, ("target",)),
-    Check("words", "every word has its usual meaning", preflight.words, ("target",)),
-    Check("waivers", "no waiver has expired", preflight.waivers, ("target",)),
-    Check("guessed", "no line is marked as a guess", preflight.guessed, ("target",)),
-    Check("secrets", "every secret is set", preflight.secrets, ("target",)),
-    Check("files", "certificates and keys are usable", preflight.certificates, ("secrets",)),
-    Check("host", "every host name resolves", preflight.resolves, ("target",)),
-    Check("port", "every host accepts connections", preflight.connects, ("host",)),
-    Check("answers", "TLS and HTTP work", preflight.answers, ("port", "files")),
-    Check("clocks", "the clocks agree", preflight.clocks, ("answers",)),
-    Check("ready", "the target can be set up", _ready, ("answers",)),
-    Check("fixtures", "the fixture provider answers", fixtures.answers, ("ready",)),
-    Check("calls", "an ordinary call can be made", make_calls, ("fixtures",)),
-    Check("zone", "the time zone is the bank's", fixtures.zone, ("calls",)),
-    Check("static", "answers depend on the request", request_effects.static_answers, ("fixtures",)),
-    Check("status", "every answer matches an outcome", statuses.examine, ("static",)),
-    Check("pointers", "every pointer finds its value", pointers.examine, ("static",)),
-    Check("pages", "the next page can be read", request_effects.pages, ("static",)),
-    Check("dates", "date arguments have an effect", request_effects.dates, ("static",)),
-    Check("presence", "the presence header has an effect", request_effects.presence, ("status",)),
-    Check("screens", "the SCA screens are known", fixtures.screens, ("static",)),
-    Check("effects", "executed requests are reported", executed_requests.effects, ("screens",)),
-    Check(
-        "states",
-        "requests are shown in their actual state",
-        request_states.examine,
-        ("pointers", "screens"),
-    ),
-    Check("values", "every mode and second value is accepted", request_values.examine, ("status",)),
-    Check(
-        "arguments",
-        "headers and query parameters are read",
-        ignored_arguments.examine,
-        ("status", "pointers"),
-    ),
-)
-#: The check that examines each binding feature.
-EXAMINED_BY: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("method", "path", "aliases", "headers", "argument", "mode"), "status"),
-    **dict.fromkeys(("outcomes", "submission", "submitted", "given"), "status"),
-    **dict.fromkeys(pointers.POINTERS, "pointers"),
-    "next": "pages",
-    "other": "values",
-}
-#: The features that no check examines, each with the reason.
-NOT_EXAMINED: Final[Mapping[str, str]] = {
-    "queries": "a refusal names arguments, which look like values that are always sent",
-    "template": "a refusal names arguments, which look like values that are always sent",
-    "unlisted": "an ordinary call names an item that is listed",
-    "credentials": "an ordinary call carries no customer credentials, because banks must refuse those",
-    "whole": "a bank may refuse a change for other reasons than its form",
-}
-
-
 def examine(
     target: str | None,
     contracts: Sequence[str] = (),
@@ -279,8 +229,8 @@ def _result(step: Check, context: DoctorContext, done: Mapping[str, CheckResult]
     findings = tuple(_confirmed(step, context, _once(step.look(context))))
     context.reported += findings
     blocking = any(finding.blocking for finding in findings)
-    silent = not findings or (step.name in IN_PART and not blocking)
-    gap = COVERED[step.name](context) if step.name in COVERED and silent else None
+    silent = not findings or (step.name in _IN_PART and not blocking)
+    gap = step.gap(context) if silent else None
     if gap and gap.place:
         unseen = gap.finding(context)
         findings = (*findings, unseen)
@@ -334,9 +284,9 @@ def _cost(context: DoctorContext) -> DoctorCost:
 
 
 # -- Coverage of each check: the answers that it needs before its result means anything ----------
-# A check without findings is only passed if the answers that it examines were there. Each
-# function of `COVERED` returns None if they were, or a `Gap` that says what was missing; a gap
-# without a place means that contracts and target file have nothing for the check to examine.
+# A check without findings is only passed if the answers that it examines were there. The `gap` of
+# a check is None if they were, or says what was missing; without a place, contracts and target file
+# have nothing for the check to examine.
 #: The most operations that one finding names.
 _MOST_NAMES = 6
 
@@ -434,10 +384,8 @@ def _names(operations: list[str]) -> str:
 
 
 def _points(context: DoctorContext, operation: Operation) -> bool:
-    binding = context.target.operations.get(operation.id)
-    return binding is not None and bool(
-        binding.list or binding.one is not None or binding.links or binding.approval
-    )
+    binding = context.binding(operation)
+    return bool(binding.list or binding.one is not None or binding.links or binding.approval)
 
 
 def _pages(context: DoctorContext) -> Gap | None:
@@ -468,7 +416,7 @@ def _dates(context: DoctorContext) -> Gap | None:
         for operation in _offered(context)
         for name in (operation.since, operation.until)
         if not operation.grants
-        if name and name in _arguments(context, operation)
+        if name and name in context.binding(operation).arguments
     ]
     if not bound:
         return _idle("the file binds no date argument that limits a list")
@@ -479,11 +427,6 @@ def _dates(context: DoctorContext) -> Gap | None:
     operation, name = bound[0]
     place = ("operations", operation.id, "arguments", name)
     return Gap(place=place, expected="a date with an effect", found="no such accepted call")
-
-
-def _arguments(context: DoctorContext, operation: Operation) -> Mapping[str, object]:
-    binding = context.target.operations.get(operation.id)
-    return binding.arguments if binding else {}
 
 
 def _presence(context: DoctorContext) -> Gap | None:
@@ -532,8 +475,8 @@ def _values(context: DoctorContext) -> Gap | None:
     varied = [
         each.id
         for each in making
-        if (binding := context.target.operations.get(each.id))
-        and (binding.modes or any(at.other is not None for at in binding.arguments.values()))
+        for binding in [context.binding(each)]
+        if binding.modes or any(at.other is not None for at in binding.arguments.values())
     ]
     if not varied:
         return _idle("the file has no modes and no second values")
@@ -548,10 +491,9 @@ def _arguments_read(context: DoctorContext) -> Gap | None:
     """Name an argument that a rule is about, if no probe of such a rule was performed."""
     places = [
         ("operations", operation, "arguments", argument)
-        for plan in probe_plans(context)
-        for kind in clauses_of(plan.contract)
+        for contract, _, kind in context.rules
         for facet in kind.facets()
-        for operation, argument, _ in arguments_of(plan, kind, facet)
+        for operation, argument, _ in arguments_of(contract, context.target, kind, facet)
     ]
     if not places:
         return _idle("no rule is about a header or a query parameter")
@@ -561,25 +503,58 @@ def _arguments_read(context: DoctorContext) -> Gap | None:
     return Gap(place=places[0], expected=expected, found=found)
 
 
-#: The checks that say what was not seen besides their findings, if those are no faults.
-IN_PART: Final = frozenset({"pointers"})
-#: What the checks with calls need, by name; the others examine the file, which is there.
-COVERED: Final[Mapping[str, Callable[[DoctorContext], Gap | None]]] = {
-    "host": _network,
-    "port": _network,
-    "answers": _network,
-    "clocks": _clocks,
-    "calls": _calls,
-    "zone": _zone,
-    "static": _static,
-    "status": _calls,
-    "pointers": _pointers,
-    "pages": _pages,
-    "dates": _dates,
-    "presence": _presence,
-    "screens": _screens,
-    "effects": _effects,
-    "states": _states,
-    "values": _values,
-    "arguments": _arguments_read,
+#: All checks, in the order in which to fix problems.
+STEPS: Final[Sequence[Check]] = (
+    Check("target", "the file can be read and fits the contracts", _target_file),
+    Check("unused", "every key has an effect", preflight.unused, ("target",)),
+    Check("words", "every word has its usual meaning", preflight.words, ("target",)),
+    Check("waivers", "no waiver has expired", preflight.waivers, ("target",)),
+    Check("guessed", "no line is marked as a guess", preflight.guessed, ("target",)),
+    Check("secrets", "every secret is set", preflight.secrets, ("target",)),
+    Check("files", "certificates and keys are usable", preflight.certificates, ("secrets",)),
+    Check("host", "every host name resolves", preflight.resolves, ("target",), _network),
+    Check("port", "every host accepts connections", preflight.connects, ("host",), _network),
+    Check("answers", "TLS and HTTP work", preflight.answers, ("port", "files"), _network),
+    Check("clocks", "the clocks agree", preflight.clocks, ("answers",), _clocks),
+    Check("ready", "the target can be set up", _ready, ("answers",)),
+    Check("fixtures", "the fixture provider answers", fixtures.answers, ("ready",)),
+    Check("calls", "an ordinary call can be made", make_calls, ("fixtures",), _calls),
+    Check("zone", "the time zone is the bank's", fixtures.zone, ("calls",), _zone),
+    Check("static", "answers depend on the request", static_answers, ("fixtures",), _static),
+    Check("status", "every answer matches an outcome", statuses.examine, ("static",), _calls),
+    Check("pointers", "every pointer finds its value", pointers.examine, ("static",), _pointers),
+    Check("pages", "the next page can be read", pages, ("static",), _pages),
+    Check("dates", "date arguments have an effect", dates, ("static",), _dates),
+    Check("presence", "the presence header has an effect", presence, ("status",), _presence),
+    Check("screens", "the SCA screens are known", fixtures.screens, ("static",), _screens),
+    Check("effects", "executed requests are reported", fixtures.effects, ("screens",), _effects),
+    Check(
+        "states",
+        "requests are shown in their actual state",
+        made_requests.states,
+        ("pointers", "screens"),
+        _states,
+    ),
+    Check(
+        "values",
+        "every mode and second value is accepted",
+        made_requests.values,
+        ("status",),
+        _values,
+    ),
+    Check(
+        "arguments",
+        "headers and query parameters are read",
+        ignored_arguments,
+        ("status", "pointers"),
+        _arguments_read,
+    ),
+)
+#: The check that examines each binding feature that has no `not_examined` in its row.
+EXAMINED_BY: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("method", "path", "aliases", "headers", "argument", "mode"), "status"),
+    **dict.fromkeys(("outcomes", "submission", "submitted", "given"), "status"),
+    **dict.fromkeys(pointers.POINTERS, "pointers"),
+    "next": "pages",
+    "other": "values",
 }

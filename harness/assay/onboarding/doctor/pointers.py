@@ -8,23 +8,20 @@ out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from assay.binding.features import BINDING_FEATURES
 from assay.binding.outputs import usable
-from assay.binding.pointer import lists
+from assay.binding.pointer import MISSING, find, lists
+from assay.binding.spelling import ItemBinding
+from assay.binding.submission import SUBMISSION
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import same
 from assay.history import Indeterminate
-from assay.onboarding.doctor import (
-    error_pointers,
-    item_fields,
-    items,
-    response_headers,
-    submissions,
-    volatile_values,
-)
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.onboarding.doctor import items
+from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight, ordinary
 from assay.onboarding.doctor.pointer_probe import (
     AnsweredOperation,
     PointerProbe,
@@ -38,12 +35,13 @@ from assay.onboarding.doctor.pointer_probe import (
     kind,
     members,
     nearest,
+    paired,
     suggest,
     values,
 )
+from assay.onboarding.doctor.probes import AGAIN
+from assay.onboarding.doctor.rule_answers import error_pointers
 from assay.rules.queries import has_value
-
-__all__ = ["POINTERS", "examine"]
 
 #: Usual names of links to SCA screens.
 _SCREENS = ("approval", "consentApproval", "scaRedirect", "redirect", "authorise", "confirmation")
@@ -253,6 +251,149 @@ def _is_sendable(value: Json) -> bool:
     return usable(value) is not None
 
 
+# -- Checks of the headers of answers in which the target file finds a key, a link or an output
+# Another header with a similar name shows that the name is misspelt. Otherwise it is in doubt
+# whether the bank leaves the header out; a header with links that the TPP follows is optional.
+
+
+def _headers(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine every header that the binding of an operation reads."""
+    binding, operation = seen.binding, seen.operation
+    if operation.makes and binding.item.key_header:
+        yield from _header(seen, "key", binding.item.key_header)
+    if operation.makes and binding.approval_header:
+        yield from _header(seen, "approval", binding.approval_header)
+    for name, output in binding.outputs.items():
+        if output.header:
+            yield from _header(seen, "output", output.header, name)
+    for header in binding.link_headers:
+        yield from (finding for finding in _header(seen, "links", header) if finding.hint)
+
+
+def _header(
+    seen: AnsweredOperation, feature: str, header: str, name: str = ""
+) -> Iterator[Finding]:
+    """Report a header that no answer has."""
+    names = [each for answer in seen.answers for each, _ in answer.exchange.wire.headers]
+    if any(each.lower() == header.lower() for each in names):
+        return
+    wanted = f"/{header.lower()}"
+    similar = next((each for each in names if differs_in_spelling(f"/{each.lower()}", wanted)), "")
+    hint = f"did you mean {similar}?" if similar else ""
+    expected = f"{BINDING_FEATURES[feature].title} in a header"
+    found = f"no header {header}"
+    yield seen.context.finding(seen.place(feature, name), expected, found, hint)
+
+
+# -- Checks of `volatile`: the values of an item that change from one answer to the next by themselves
+# The rules compare all other values of an item. So the probe of reads ends with the same calls once
+# more, and a value that has changed by then is either missing under `volatile`, or a fault of the bank.
+
+#: The most values that one finding names.
+_MOST_CHANGED = 3
+
+
+def _volatile(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointers, which an item may lack, and what no pointer names."""
+    yield from _misspelt(seen)
+    again = (each for each in seen.answers if each.exchange.call.variation == AGAIN)
+    for answer in again:
+        before = _before(seen, answer)
+        changed = _changed(before, answer) if before else ()
+        if changed:
+            pointers = ", ".join(changed[:_MOST_CHANGED])
+            yield seen.context.finding(
+                seen.place("volatile"),
+                "the same values in two answers to the same call",
+                f"other values at {pointers}",
+                f"if they change by themselves, add {pointers}",
+            )
+
+
+def _misspelt(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Doubt a pointer that finds nothing, if another one differs in the spelling of one step."""
+    for n, pointer in enumerate(seen.binding.item.volatile or ()):
+        probe = PointerProbe(
+            feature="volatile", below=(n,), at=(pointer,), fits=_any, spelling_only=True
+        )
+        for finding in compare(seen, probe, seen.items):
+            if finding.hint:
+                yield finding
+
+
+def _any(_value: Json) -> bool:
+    return True
+
+
+def _before(seen: AnsweredOperation, again: SeenAnswer) -> SeenAnswer | None:
+    """Return the last ordinary answer to the same call; after it, nothing was consented to."""
+    context, call, n = seen.context, again.exchange.call, again.exchange.n
+    granted = [each.exchange.n for each in context.grants if each.subject == again.subject]
+    former = [
+        each
+        for each in seen.answers
+        if each.subject == again.subject
+        and ordinary(each.exchange)
+        and each.exchange.call.arguments == call.arguments
+        and max(granted, default=-1) < each.exchange.n < n
+    ]
+    return max(former, key=lambda each: each.exchange.n, default=None)
+
+
+def _changed(before: SeenAnswer, after: SeenAnswer) -> tuple[str, ...]:
+    """Return the pointers at what differs in the items of two answers, except what is volatile.
+
+    A value that has a meaning for the contract does not change by itself, nor does the order of
+    the items or their number: that is for the rules to judge.
+    """
+    old, new = _by_key(before), _by_key(after)
+    known = (*_bound(before.binding.item), *(before.binding.item.volatile or ()))
+    pointers = (
+        pointer
+        for key in old.keys() & new.keys()
+        for pointer in _different(old[key], new[key])
+        if not any(f"{pointer}/".startswith(f"{each}/") for each in known)
+    )
+    return tuple(sorted({*pointers}))
+
+
+def _by_key(answer: SeenAnswer) -> Mapping[str, Json]:
+    """Return the items as they were sent, by their keys, or by their fields where they have none.
+
+    Of several that cannot be told apart, none: they may come in any order.
+    """
+    named = [
+        (item.key or repr((item.on, sorted(item.fields.items()))), dict(shown))
+        for shown, item in paired(answer)
+    ]
+    number = Counter(name for name, _ in named)
+    return {name: shown for name, shown in named if number[name] == 1}
+
+
+def _bound(item: ItemBinding) -> Iterator[str]:
+    """Yield the pointers at what has a meaning for the contract."""
+    yield from (*item.key, *item.on, *filter(None, (item.id,)))
+    yield from (pointer for each in item.fields.values() for pointer in each.at)
+    if item.resource:
+        yield item.resource.at
+    if item.state:
+        yield from item.state.at
+
+
+def _different(old: Json, new: Json) -> Iterator[str]:
+    """Yield the pointers at the values that differ, or that one of two items lacks."""
+    for pointer in dict.fromkeys(at for item in (old, new) for at, _ in members(item)):
+        mine, others = find(old, pointer), find(new, pointer)
+        inside = isinstance(mine, dict) and isinstance(others, dict)
+        if isinstance(mine, list) and isinstance(others, list):
+            inside = len(mine) == len(others)
+        above = find(old, pointer.rpartition("/")[0]), find(new, pointer.rpartition("/")[0])
+        if not inside and MISSING not in above and not same(mine, others):
+            yield pointer
+
+
+# -- All pointers of an operation
+
 #: The examination of each feature that is a pointer; lists and items first.
 POINTERS: Final[Mapping[str, Callable[[AnsweredOperation], Iterator[Finding]]]] = {
     "list": _list,
@@ -262,8 +403,8 @@ POINTERS: Final[Mapping[str, Callable[[AnsweredOperation], Iterator[Finding]]]] 
     "on": items.date,
     "resource": items.resource,
     "state": items.state,
-    "volatile": volatile_values.examine,
-    "field": item_fields.fields,
+    "volatile": _volatile,
+    "field": items.fields,
     "approval": _approval,
     "links": _links,
     "value": _values,
@@ -278,13 +419,22 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
         if operation.available and good:
             yield from _answered(context, operation, [each for each in good if not each.part])
             yield from _answered(context, operation, [each for each in good if each.part])
-    yield from error_pointers.examine(context)
-    yield from submissions.unseen(context)
+    yield from error_pointers(context)
+    yield from _not_submitted(context)
     for operation in context.operations:
         good = [answer for answer in context.submissions if _readable(answer)]
         yield from _answered(
             context, operation, [each for each in good if each.operation is operation]
         )
+
+
+def _not_submitted(context: DoctorContext) -> Iterator[Finding]:
+    """Report a submission that no probe has come to."""
+    for operation in context.submitting:
+        if not any(answer.operation is operation for answer in context.submissions):
+            place = ("operations", operation.id, SUBMISSION)
+            found = "no request was signed, so none was submitted"
+            yield context.finding(place, "", found, weight=Weight.UNSEEN)
 
 
 def _answered(
@@ -294,7 +444,7 @@ def _answered(
     if answers:
         seen = AnsweredOperation(context=context, operation=operation, answers=answers)
         yield from _pointers(seen) if seen.bodies else _unreadable(seen)
-        yield from response_headers.examine(seen)
+        yield from _headers(seen)
 
 
 def _readable(answer: SeenAnswer) -> bool:

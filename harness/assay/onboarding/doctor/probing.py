@@ -12,7 +12,6 @@ from assay.binding.encode import Access, HttpRequest
 from assay.contract.model import Contract, Operation
 from assay.errors import CannotArrange, InputError, TargetError
 from assay.history import Authorised, Call, Event, Holding, Subject, Wire
-from assay.onboarding.doctor import submissions
 from assay.onboarding.doctor.context import (
     DoctorContext,
     EarlyEnd,
@@ -111,7 +110,6 @@ def _run(
             context.redactor.learn(event, access)
             context.role_of[f"{contract.id} {name} {event.name}"] = access.id or ""
         context.note(f"{contract.id} {name}", contract, event)
-        submissions.note(context, f"{contract.id} {name}", contract, event)
         if isinstance(event, Authorised) and not probe.optional:
             context.signed.append((event, watching.last))
         context.on_call()

@@ -156,7 +156,7 @@ def _date(
         return  # a limit of calls is reported by another check
     place = limited.place("arguments", name)
     if not limited.accepted:
-        found = f"{limited.status}: {context.excerpt(limited)}"
+        found = context.refusal(limited)
         yield context.finding(place, "a date to be accepted", found)
         return
     day = date.fromisoformat(str(limited.exchange.call.arguments[name]))

@@ -16,15 +16,15 @@ from assay.binding.decode import decode
 from assay.binding.target import Auth, AuthKind, Matcher, Outcomes, Place, Spelling, Target
 from assay.contract.model import Operation
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
-from assay.onboarding.doctor import items, submissions
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.onboarding.doctor import items
+from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight, by_key
 from assay.onboarding.doctor.pointer_probe import ALIKE, likeness, nearest
 from assay.onboarding.doctor.probe_plan import HOST
 from assay.rules.consent_probes import named_operations
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import clauses_of
 
-__all__ = ["examine", "matched"]
+__all__ = ["examine"]
 
 _Judge: TypeAlias = Callable[[DoctorContext, SeenAnswer], Iterator[Finding]]
 UNKNOWN, NOT_ALLOWED, NOT_MADE, CLOSED = 404, 405, 501, 503
@@ -34,6 +34,8 @@ ABSENT = frozenset({404, 405, 501})
 #: The statuses with which banks answer a call that lacks an argument, or has a wrong one.
 MALFORMED = frozenset({400, 422})
 MOVED, REFUSED = range(300, 400), range(400, 500)
+#: The key of a submission that is most likely wrong, by the status of its refusal.
+_SUBMISSION_KEYS: Final = {401: "by", UNKNOWN: "path", NOT_ALLOWED: "method"}
 
 
 def examine(context: DoctorContext) -> Iterator[Finding]:
@@ -57,7 +59,7 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
             yield from _unavailable(context, operation)
     yield from _aliases(context)
     yield from _hosts(context)
-    yield from submissions.refused(context)
+    yield from _refused_submissions(context)
 
 
 def _available(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
@@ -134,7 +136,7 @@ def _plain_mode_accepted(context: DoctorContext, answer: SeenAnswer) -> bool:
 def _mode(context: DoctorContext, answer: SeenAnswer) -> Finding:
     """Ask whether the bank offers a mode, or has another word for it."""
     mode = answer.exchange.call.mode or ""
-    found = f"{answer.status}: {context.excerpt(answer)}"
+    found = context.refusal(answer)
     expected = f"a request in the mode {mode} to be accepted, as in another mode"
     hint = f"if the bank has no {mode} requests, set modes.{mode} to null"
     place = answer.place(*argument_key(answer))
@@ -257,7 +259,7 @@ def _method(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
 
 def _media(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     place = answer.place("headers") if answer.binding.headers else ("headers",)
-    found = f"{answer.status}: {context.excerpt(answer)}"
+    found = context.refusal(answer)
     hint = "set headers under `headers`, for all calls or for one operation"
     yield context.finding(place, "media types that the bank accepts", found, hint)
 
@@ -345,6 +347,20 @@ def _hosts(context: DoctorContext) -> Iterator[Finding]:
             yield context.finding(("hosts", host), "the operations below this URL", found)
 
 
+def _refused_submissions(context: DoctorContext) -> Iterator[Finding]:
+    """Report a submission that was not accepted, where none of its operation was."""
+    for operation in context.submitting:
+        answers = [answer for answer in context.submissions if answer.operation is operation]
+        if not answers or any(answer.accepted for answer in answers):
+            continue
+        answer = answers[0]
+        key = _SUBMISSION_KEYS.get(answer.status, "template")
+        found = context.refusal(answer).removesuffix(": ")
+        expected = "the submission of a request that was just signed to be accepted"
+        hint = "are the path, the form and the token of the submission correct?"
+        yield context.finding(answer.place(key), expected, found, hint)
+
+
 # -- Refusals ------------------------------------------------------------------------------------
 # Explanations of refused ordinary calls: which credential or argument of the target file is wrong.
 #
@@ -365,11 +381,7 @@ _MOST = 400
 
 def credentials(context: DoctorContext) -> Iterator[Finding]:
     """Examine refusals for credentials, separately for the customer and the TPP."""
-    keys: set[str] = set()
-    for finding in _by_party(context):
-        if finding.key not in keys:  # a key for both parties is reported once
-            keys.add(finding.key)
-            yield finding
+    yield from by_key(_by_party(context))  # a key for both parties is reported once
 
 
 def _by_party(context: DoctorContext) -> Iterator[Finding]:

@@ -10,15 +10,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
+from urllib.parse import urljoin
 
 from assay.binding.checks import bad_url
 from assay.contract.model import Contract, Json
-from assay.onboarding.init.foreign_values import ForeignDocument, mapping, text
-from assay.onboarding.init.openapi_operations import OpenApiOperation, schemes
-from assay.onboarding.init.openapi_schemas import EACH, is_plain_name
+from assay.onboarding.init.foreign_document import ForeignDocument, mapping, text
+from assay.onboarding.init.openapi_operations import (
+    EACH,
+    OpenApiOperation,
+    base_url,
+    is_plain_name,
+    schemes,
+)
 from assay.onboarding.init.operation_matching import OperationMatch
 
-__all__ = ["GuessedAuth", "guessed_auth"]
+__all__ = ["GuessedAuth", "guessed_auth", "token_endpoint"]
 
 #: The kind of the target file for each OAuth flow, the preferred one first.
 _FLOWS: Final = {
@@ -159,17 +165,46 @@ def _ways(document: ForeignDocument) -> Iterator[_Way]:
     defined = schemes(document)
     for flow in _FLOWS:
         for name, scheme in defined.items():
-            yield from _oauth(name, scheme, flow)
+            yield from _oauth(document, name, scheme, flow)
     for known in (_bearer, _api_key):
         for name, scheme in defined.items():
             if auth := known(scheme):
                 yield _Way(scheme=name, auth=auth)
 
 
-def _oauth(name: str, scheme: Mapping[str, Any], flow_name: str) -> Iterator[_Way]:
+def token_endpoint(document: ForeignDocument, offers: Sequence[OpenApiOperation]) -> str:
+    """Return the URL at which a document issues tokens, by any OAuth flow; empty if it has none.
+
+    A call at `…/token` that takes a `grant_type` is one, too.
+    """
+    flows = [
+        mapping(flow)
+        for scheme in schemes(document).values()
+        for flow in mapping(scheme.get("flows")).values()
+    ]
+    paths = [
+        f".{offer.path}"
+        for offer in offers
+        if offer.path.endswith("/token")
+        and any(leaf.name == "grant_type" for leaf in offer.request)
+    ]
+    urls = (_absolute(document, url) for url in (*(text(f.get("tokenUrl")) for f in flows), *paths))
+    return next(filter(_is_url, urls), "")
+
+
+def _absolute(document: ForeignDocument, url: str) -> str:
+    """Return a URL that may be relative to the first server of a document."""
+    return urljoin(f"{base_url(document)}/", url) if url else ""
+
+
+def _oauth(
+    document: ForeignDocument, name: str, scheme: Mapping[str, Any], flow_name: str
+) -> Iterator[_Way]:
     """Yield an OAuth flow of a scheme, if it has the URLs that it needs."""
     flow = mapping(mapping(scheme.get("flows")).get(flow_name))
-    token, authorize = text(flow.get("tokenUrl")), text(flow.get("authorizationUrl"))
+    token, authorize = (
+        _absolute(document, text(flow.get(key))) for key in ("tokenUrl", "authorizationUrl")
+    )
     kind = _FLOWS[flow_name]
     if not _is_url(token) or (kind == "authorization-code" and not _is_url(authorize)):
         return

@@ -14,11 +14,9 @@ from typing import Any, Final, TypeAlias, cast
 
 from assay.contract.model import Contract, Json
 from assay.files.document import Spot
-from assay.onboarding.init.matched_operation import MatchedOperation
-from assay.onboarding.init.openapi_operations import OpenApiOperation
-from assay.onboarding.init.openapi_schemas import SchemaLeaf
-from assay.onboarding.init.operation_effects import plain_path
-from assay.onboarding.init.operation_matching import OperationMatch
+from assay.onboarding.init.name_matching import plain_path
+from assay.onboarding.init.openapi_operations import OpenApiOperation, SchemaLeaf
+from assay.onboarding.init.operation_matching import MatchedOperation, OperationMatch
 from assay.onboarding.init.yaml_writer import YamlEntry, flow, gap
 
 __all__ = ["InheritedTarget"]

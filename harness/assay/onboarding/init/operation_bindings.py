@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
@@ -18,17 +18,19 @@ from assay.binding.pointer import steps
 from assay.binding.secret_names import secret_kind
 from assay.binding.submission import SUBMISSION
 from assay.contract.model import Contract, Json, Operation
-from assay.onboarding.init import items, requests, responses
+from assay.onboarding.init import requests, responses
 from assay.onboarding.init.authentication import GuessedAuth
 from assay.onboarding.init.inherited import InheritedTarget
-from assay.onboarding.init.matched_operation import MatchedOperation
-from assay.onboarding.init.openapi_operations import OpenApiOperation
-from assay.onboarding.init.openapi_schemas import EACH, SchemaLeaf, typed
-from assay.onboarding.init.operation_effects import filled_path
-from assay.onboarding.init.operation_matching import OperationMatch, matches
-from assay.onboarding.init.path_modes import mode_slots
-from assay.onboarding.init.requests import bound_places
-from assay.onboarding.init.sent_outputs import SentOutputs, sent_outputs
+from assay.onboarding.init.name_matching import filled_path
+from assay.onboarding.init.openapi_operations import (
+    EACH,
+    OpenApiOperation,
+    SchemaLeaf,
+    typed,
+    words,
+)
+from assay.onboarding.init.operation_matching import MatchedOperation, OperationMatch, matches
+from assay.onboarding.init.requests import bound_places, mode_slots
 from assay.onboarding.init.yaml_writer import YamlEntry, flow, gap, nested
 from assay.rules.rule import facts_of
 
@@ -212,26 +214,14 @@ GUESSES: Final[Mapping[str, _Guess]] = {
     "next": responses.next_page,
     "approval": responses.approval,
     "links": responses.links,
-    "key": items.key,
-    "id": items.bank_id,
-    "on": items.date,
-    "resource": items.resource,
-    "state": items.state,
-    "field": items.fields,
-    "volatile": items.volatile,
+    "key": responses.key,
+    "id": responses.bank_id,
+    "on": responses.date,
+    "resource": responses.resource,
+    "state": responses.state,
+    "field": responses.fields,
+    "volatile": responses.volatile,
     "value": responses.values,
-}
-#: The features that no function above guesses, each with the reason.
-NOT_GUESSED: Final[Mapping[str, str]] = {
-    "headers": "guessed for all operations together (`target_file`, `sent_outputs`)",
-    "other": "written with its argument",
-    "unlisted": "follows from the argument",
-    "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
-    "whole": "documents do not say whether a change repeats the whole request",
-    "given": "documents describe the scope of tokens only in prose",
-    "submission": "documents describe only in prose which call customers sign (`submissions` names both)",
-    "submitted": "follows from the submission",
-    "output": "documents seldom specify which value a later call needs",
 }
 #: The features that matter where a call is refused in any case.
 _OF_UNAVAILABLE: Final = frozenset({"method", "path", "aliases", "argument"})
@@ -358,7 +348,9 @@ def _with_ids(contract: Contract, found: Mapping[str, OperationMatch]) -> Iterat
     """Yield the operations that show the bank's own names of items."""
     for name, match in found.items():
         shape = _shape(contract, contract.operations[name], match)
-        if shape.operation.available and any(not entry.missing for entry in items.bank_id(shape)):
+        if shape.operation.available and any(
+            not entry.missing for entry in responses.bank_id(shape)
+        ):
             yield name
 
 
@@ -442,3 +434,46 @@ def _comment(
     )
     example = flow({"path": second.path, "template": body})
     return gap("operations", operation.id, SUBMISSION, what=what, example=example)
+
+
+# -- Values of answers that later calls send in a header, such as the id of a consent --------------
+# Guessed where a contract has an operation that makes a resource: its answer has an identifier,
+# and other operations take a header of the same name.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentOutputs:
+    """The outputs of operations, and the headers in which others send them, by operation."""
+
+    outputs: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The headers that carry an output, in lower case."""
+        return frozenset(name.lower() for sent in self.headers.values() for name in sent)
+
+
+def sent_outputs(contract: Contract, found: Mapping[str, OperationMatch]) -> SentOutputs:
+    """Return the identifiers of what operations make that others take in a header."""
+    outputs: dict[str, dict[str, str]] = {}
+    headers: dict[str, dict[str, str]] = {}
+    for name, match in found.items():
+        if not contract.operations[name].makes:
+            continue
+        members = [leaf for leaf in match.offered.answer if len(leaf.steps) == 1]
+        for leaf in members:
+            taking = {
+                other: header
+                for other, each in found.items()
+                for header, parameter in each.offered.named("header").items()
+                if (parameter.required or contract.operations[other].lists)
+                and other != name
+                and words(header) == leaf.words
+                and leaf.words[-1:] == ("id",)
+            }
+            output = "-".join(leaf.words)
+            for other, header in taking.items():
+                outputs.setdefault(name, {})[output] = leaf.pointer
+                headers.setdefault(other, {})[header] = f"{{{output}}}"
+    return SentOutputs(outputs=outputs, headers=headers)

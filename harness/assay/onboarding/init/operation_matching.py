@@ -7,15 +7,15 @@ that the contract calls unavailable is matched only by its own path.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from assay.binding.features import BINDING_FEATURES
 from assay.contract.model import Contract, Operation
-from assay.onboarding.init.name_matching import called
-from assay.onboarding.init.openapi_operations import OpenApiOperation
-from assay.onboarding.init.openapi_schemas import SchemaLeaf, distinctive_words, similarity, words
-from assay.onboarding.init.operation_effects import (
+from assay.onboarding.init.name_matching import (
+    called,
     ends_with_slot,
     filled_path,
     has_scope,
@@ -27,12 +27,14 @@ from assay.onboarding.init.operation_effects import (
     plain_path,
     resource_steps,
 )
-
-__all__ = [
-    "OperationMatch",
-    "has_evidence",
-    "matches",
-]
+from assay.onboarding.init.openapi_operations import (
+    OpenApiOperation,
+    SchemaLeaf,
+    distinctive_words,
+    similarity,
+    words,
+)
+from assay.onboarding.init.yaml_writer import YamlEntry, gap
 
 #: The least score of a guess; of equal ones, the first in the document is taken.
 ENOUGH = 0.5
@@ -232,7 +234,8 @@ def has_evidence(contract: Contract, found: Mapping[str, OperationMatch]) -> boo
     """Whether matched operations are those of the contract, by more than the words of a path.
 
     A contract whose requests are made needs the operation that makes one. Otherwise, there are
-    several operations, one of them certain, or one of the contract's own names in a message.
+    several operations, one of them certain or of the entries of an account, or one of the contract's
+    own names in a message.
     """
     operations = contract.operations
     used = [
@@ -242,7 +245,8 @@ def has_evidence(contract: Contract, found: Mapping[str, OperationMatch]) -> boo
         return any(operation.makes for operation, _ in used)
     named = any(any(_names_in(contract, operation, match.offered)) for operation, match in used)
     certain = any(not match.why for _, match in used)
-    return (len(used) > 1 and (named or certain)) or (named and certain)
+    entries = any(operation.lists and operation.since for operation, _ in used)
+    return (len(used) > 1 and (named or certain or entries)) or (named and certain)
 
 
 def _names_in(contract: Contract, operation: Operation, offer: OpenApiOperation) -> Iterator[str]:
@@ -259,7 +263,11 @@ def _names_in(contract: Contract, operation: Operation, offer: OpenApiOperation)
         ),
     ]
     places = [*offer.request, *map(_in_item, offer.answer), *_queries(offer)]
-    yield from (name for name in names if name not in _GENERAL and called(name, places))
+    for name in names:
+        leaf = None if name in _GENERAL else called(name, places)
+        # Each customer of a supplier of anything has an account with a number.
+        if leaf is not None and leaf.words != ("account", "number"):
+            yield name
 
 
 def _in_item(leaf: SchemaLeaf) -> SchemaLeaf:
@@ -271,3 +279,68 @@ def _in_item(leaf: SchemaLeaf) -> SchemaLeaf:
 
 def _queries(offer: OpenApiOperation) -> Iterable[SchemaLeaf]:
     return (SchemaLeaf(steps=(name,)) for place in ("query", "path") for name in offer.named(place))
+
+
+# -- An operation of a contract together with the operation of the document that matches it --------
+
+_SLOT_NAME = re.compile(r"[{]([^{}]+)[}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchedOperation:
+    """An operation of the contract with the matching one of the document.
+
+    `offered` has the path with the values of `match` filled in, for the reason `path_why`, and
+    `explicit` says that the path is written even if it is that of the contract.
+    `token_member` is the pointer at the token in the body, if it is there.
+    `offers` are all operations of the document. `lister` is the operation that lists the bank's
+    own names of items, and `has_ids` says that they are known. `lists` are the lists of the response that contain the operation's items,
+    `single` is the object that is the single item, and `item` has the leaves of one item;
+    `parts` are those of a single item with what is in its lists.
+    """
+
+    contract: Contract
+    operation: Operation
+    match: OperationMatch
+    offered: OpenApiOperation
+    token_member: str = ""
+    offers: Sequence[OpenApiOperation] = ()
+    path_why: str = ""
+    explicit: bool = False
+    lister: str | None = None
+    has_ids: bool = False
+    lists: tuple[SchemaLeaf, ...] = ()
+    single: SchemaLeaf | None = None
+    item: tuple[SchemaLeaf, ...] = ()
+    parts: tuple[SchemaLeaf, ...] = ()
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The names of the path parameters."""
+        return tuple(_SLOT_NAME.findall(self.offered.path))
+
+    @property
+    def identifiers(self) -> frozenset[tuple[str, ...]]:
+        """The words of the path parameters of all operations that end with `id`."""
+        names = (name for offer in self.offers for name in _SLOT_NAME.findall(offer.path))
+        return frozenset(words(name) for name in names if words(name)[-1:] == ("id",))
+
+    @property
+    def shows_one(self) -> bool:
+        """Whether a response shows a single request of the customer."""
+        operation = self.operation
+        return bool(operation.request and operation.available and not operation.lists)
+
+    @property
+    def members(self) -> list[SchemaLeaf]:
+        """The members of a response, without what is in them."""
+        return [leaf for leaf in self.offered.answer if len(leaf.steps) == 1]
+
+    def has_header(self, name: str) -> bool:
+        """Whether a response has a header."""
+        return name in {header.lower() for header in self.offered.headers}
+
+    def gap(self, feature: str, name: str = "", *, what: str = "", example: str = "") -> YamlEntry:
+        """Return the comment for a feature that the document does not define."""
+        place = BINDING_FEATURES[feature].place(self.operation.id, name)
+        return gap(*place, what=what, example=example)

@@ -12,8 +12,7 @@ from decimal import Decimal
 from typing import cast
 
 from assay.binding.secret_names import secret_header, secret_kind
-from assay.contract.model import Json
-from assay.onboarding.init.matched_operation import MatchedOperation
+from assay.contract.model import Contract, Json, Operation
 from assay.onboarding.init.name_matching import (
     beside,
     called,
@@ -21,10 +20,17 @@ from assay.onboarding.init.name_matching import (
     is_unique_header,
     item_words,
     names_item,
+    unit_of,
 )
-from assay.onboarding.init.openapi_operations import OpenApiParameter
-from assay.onboarding.init.openapi_schemas import EACH, SchemaLeaf, typed, words
-from assay.onboarding.init.path_modes import mode_slots
+from assay.onboarding.init.openapi_operations import (
+    EACH,
+    OpenApiOperation,
+    OpenApiParameter,
+    SchemaLeaf,
+    typed,
+    words,
+)
+from assay.onboarding.init.operation_matching import MatchedOperation
 from assay.onboarding.init.yaml_writer import YamlEntry, flow
 from assay.rules.formats import is_iban
 from assay.rules.lifecycle.execution_record import USUAL
@@ -303,7 +309,12 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
         return shape.gap("argument", name, what=what, example=example), False
     spelling: dict[str, Json] = {"body": leaf.pointer}
     # The account of the customer is that of the fixture, whatever the document's example.
-    if leaf.form not in {"date", "date-time"} and name != shape.operation.owned:
+    spelling |= unit_of(leaf)
+    if (
+        leaf.form not in {"date", "date-time"}
+        and name != shape.operation.owned
+        and not unit_of(leaf)
+    ):
         spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
     if leaf.form == "date-time":
         spelling["text"] = "{}T00:00:00Z"
@@ -426,3 +437,26 @@ def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
     """Return an object with the key at the end of some steps."""
     first, *rest = steps
     return {first: _nested(tuple(rest)) if rest else "{}"}
+
+
+# -- Modes of requests that a document has in a path, as values of a path parameter ----------------
+# Only values with the very name of a mode count: what another value means, a document does not
+# say. A request is read, changed and cancelled under the path under which it was made.
+
+
+def mode_slots(
+    contract: Contract, operation: Operation, offered: OpenApiOperation
+) -> frozenset[str]:
+    """Return the path parameters of an operation with a value that is a mode of its request."""
+    requests = {operation.makes, operation.request} - {None}
+    modes = {
+        words(mode)
+        for maker in contract.operations.values()
+        if maker.makes in requests
+        for mode in maker.modes
+    }
+    return frozenset(
+        name
+        for name, parameter in offered.named("path").items()
+        if parameter.leaf.fixed and modes & set(map(words, parameter.leaf.values))
+    )

@@ -17,15 +17,13 @@ from assay.binding.features import describe
 from assay.binding.secret_names import secret_header, secret_kind
 from assay.contract.model import Contract, Json
 from assay.history import ERROR_CODE
-from assay.onboarding.init.authentication import GuessedAuth
+from assay.onboarding.init.authentication import GuessedAuth, token_endpoint
 from assay.onboarding.init.defaults import TargetDraft
 from assay.onboarding.init.fixture_template import ADAPTER_CLASS, adapter_module
-from assay.onboarding.init.foreign_values import text
+from assay.onboarding.init.foreign_document import text
 from assay.onboarding.init.name_matching import called, is_unique_header
-from assay.onboarding.init.openapi_operations import OpenApiOperation, schemes
-from assay.onboarding.init.openapi_schemas import EACH, SchemaLeaf
-from assay.onboarding.init.operation_bindings import operations, outcomes
-from assay.onboarding.init.sent_outputs import sent_outputs
+from assay.onboarding.init.openapi_operations import EACH, OpenApiOperation, SchemaLeaf, schemes
+from assay.onboarding.init.operation_bindings import operations, outcomes, sent_outputs
 from assay.onboarding.init.yaml_writer import YamlEntry, gap, render
 from assay.rules.rule import facts_of
 
@@ -344,8 +342,12 @@ def auth_section(draft: TargetDraft) -> YamlEntry:
 
 def used_auth(draft: TargetDraft) -> GuessedAuth:
     """Return what the document says of the kind of authentication that the user chose."""
-    guess = draft.start.auth
-    return guess if draft.auth == guess.kind else GuessedAuth(kind=draft.auth)
+    guess, document = draft.start.auth, draft.start.document
+    if draft.auth == guess.kind:
+        return guess
+    url = token_endpoint(document, draft.start.offers) if document else ""
+    given = {"token_url": url} if url and draft.auth in ADDRESSES else {}
+    return GuessedAuth(kind=draft.auth, given=given)
 
 
 def _tpp_entries(draft: TargetDraft, guess: GuessedAuth) -> Iterator[YamlEntry]:

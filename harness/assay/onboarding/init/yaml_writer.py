@@ -14,7 +14,7 @@ from typing import cast
 
 from assay.binding.features import describe
 from assay.contract.model import Json
-from assay.onboarding.init.openapi_schemas import printable
+from assay.onboarding.init.openapi_operations import printable
 
 __all__ = ["YamlEntry", "gap", "nested", "render"]
 

@@ -1,4 +1,4 @@
-"""Check of `error` in a target file: the refusals of an examination have their errors there.
+"""Checks of what the probes of rules show: where the errors of refusals are, and which arguments are read.
 
 A wrong pointer would look as if the bank's refusals had no errors. A bank may also answer some
 refusals in another form, so a pointer is doubted only if it finds nothing in any of them, or in
@@ -13,27 +13,25 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from assay.binding.contract_names import ContractNames
-from assay.binding.error_bodies import error_elements, shown_error
+from assay.binding.decode import error_elements, shown_error
 from assay.binding.pointer import MISSING
 from assay.binding.spelling import ErrorAt
 from assay.contract.model import Contract
 from assay.files.document import Pointer, found
 from assay.history import ERROR_CODE, ErrorBody, Exchange, History, ShownError
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, one_line
+from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, by_key, one_line
 from assay.onboarding.doctor.pointer_probe import members
-from assay.onboarding.doctor.probes import RULE
-from assay.onboarding.doctor.probing import probe_plans
+from assay.onboarding.doctor.probe_plan import arguments_of
 from assay.rules.kinds.reading.error_body import ALLOWED, ErrorBodyRule
 from assay.rules.queries import has_error_field
 from assay.rules.refusing_kind import OF_CODE, RefusingKind, check_refusals
-from assay.rules.rule import clauses_of
 from assay.rules.verdict import Agreement, Evidence
 
 #: The hint about a code that is not the expected one.
 _ASK: Final = "is this the bank's word for it? then say so under error.codes"
 
 
-def examine(context: DoctorContext) -> Iterator[Finding]:
+def error_pointers(context: DoctorContext) -> Iterator[Finding]:
     """Doubt the keys under `error` with which a refusal seems to lack an error, or to give another."""
     where = context.target.error
     if where is None:
@@ -44,13 +42,9 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
     if refusals and not errors:
         answer = refusals[0]
         what = f"{found(answer.body)} in a refusal ({answer.status}) of {answer.operation.id}"
-        yield _doubt(context, _place(where), "the errors of a refusal", what)
+        yield context.finding(_place(where), "the errors of a refusal", what)
         return
-    reported: set[str] = set()
-    for finding in (*_nowhere(context, errors), *_violating(context)):
-        if finding.key not in reported:
-            reported.add(finding.key)
-            yield finding
+    yield from by_key((*_nowhere(context, errors), *_violating(context)))
 
 
 def _nowhere(context: DoctorContext, errors: list[ShownError]) -> Iterator[Finding]:
@@ -59,18 +53,17 @@ def _nowhere(context: DoctorContext, errors: list[ShownError]) -> Iterator[Findi
     for name in where.located if where and errors else ():
         if not any(has_error_field(error, name) for error in errors):
             what = f"none in {len(errors)} errors"
-            yield _doubt(context, _key(name), f"the {name} of an error", what)
+            yield context.finding(_key(name), f"the {name} of an error", what)
 
 
 def _violating(context: DoctorContext) -> Iterator[Finding]:
     """Doubt the keys that may be why a refusal seems to violate a rule."""
     codes = ContractNames(contracts=context.contracts_bound).codes
-    for plan in probe_plans(context):
-        for clause, kind in zip(plan.contract.clauses, clauses_of(plan.contract), strict=True):
-            if isinstance(kind, ErrorBodyRule):
-                yield from _form(context, clause.id, kind)
-            elif isinstance(kind, RefusingKind) and kind.codes:
-                yield from _codes(context, plan.contract, clause.id, kind, codes)
+    for contract, clause, kind in context.rules:
+        if isinstance(kind, ErrorBodyRule):
+            yield from _form(context, clause, kind)
+        elif isinstance(kind, RefusingKind) and kind.codes:
+            yield from _codes(context, contract, clause, kind, codes)
 
 
 def _form(context: DoctorContext, clause: str, kind: ErrorBodyRule) -> Iterator[Finding]:
@@ -81,13 +74,13 @@ def _form(context: DoctorContext, clause: str, kind: ErrorBodyRule) -> Iterator[
         for pointer, answer in _left_unread(context, answers, name):
             what = f"none in a refusal ({answer.status}) of {answer.operation.id}"
             hint = f"is it {pointer}?"
-            yield _doubt(context, _key(name), f"the {name} of an error", what, hint)
+            yield context.finding(_key(name), f"the {name} of an error", what, hint)
     for answer in answers:
         for evidence in kind.check(History(events=(answer.exchange,))):
             name = evidence.facet.removesuffix(ALLOWED)
             disagrees = evidence.agreement is Agreement.DISAGREES
             if disagrees and evidence.facet.endswith(ALLOWED) and _is_translated(where, name):
-                yield _doubt(context, _key(name), evidence.expected, _would(clause, evidence))
+                yield context.finding(_key(name), evidence.expected, _would(clause, evidence))
 
 
 def _is_translated(where: ErrorAt, name: str) -> bool:
@@ -127,9 +120,9 @@ def _codes(
     known = where.codes.keys() or codes
     read = {code for each in context.answers for code in _shown(each.exchange)} & known
     for facet in kind.facets():
-        events = context.events.get(f"{contract.id} {RULE} {clause} {facet.id}", ())
-        history = History(events=tuple(events))
-        for evidence in check_refusals(kind, history, kind.check(history)) if events else ():
+        history = context.history(contract, clause, facet.id)
+        evidences = check_refusals(kind, history, kind.check(history)) if history.events else ()
+        for evidence in evidences:
             wrong = evidence.agreement is Agreement.DISAGREES and evidence.facet.endswith(OF_CODE)
             shown = {
                 code
@@ -142,7 +135,7 @@ def _codes(
                 expected = next((code for code in kind.codes if code in where.codes), "")
                 named = (expected,) if expected else ()
                 place = ("error", "codes", *named) if read else ("error", ERROR_CODE)
-                yield _doubt(context, place, evidence.expected, _would(clause, evidence), _ASK)
+                yield context.finding(place, evidence.expected, _would(clause, evidence), _ASK)
 
 
 def _shown(exchange: Exchange) -> Iterator[str]:
@@ -153,12 +146,6 @@ def _shown(exchange: Exchange) -> Iterator[str]:
 
 def _would(clause: str, evidence: Evidence) -> str:
     return f"what would violate {clause}: {one_line(evidence.seen)}"
-
-
-def _doubt(
-    context: DoctorContext, place: Pointer, expected: str, seen: str, hint: str = ""
-) -> Finding:
-    return context.finding(place, expected, seen, hint)
 
 
 def _key(name: str) -> Pointer:
@@ -172,3 +159,28 @@ def _place(where: ErrorAt) -> Pointer:
 
 def _errors(error: ErrorBody | None) -> tuple[ShownError, ...]:
     return error.errors if error else ()
+
+
+# -- Check that the bank reads the headers and query parameters that a rule is about ---------------
+# A bank serves a call with a parameter that it does not know as if nothing had been sent, and so
+# seems to violate what the contract says of the parameter. Whether it does, or whether the file has
+# another name for it, only its user can say.
+
+
+def ignored_arguments(context: DoctorContext) -> Iterator[Finding]:
+    """Report each argument that the bank seems to ignore, by the rule about it."""
+    yield from by_key(_ignored(context))
+
+
+def _ignored(context: DoctorContext) -> Iterator[Finding]:
+    """Report the arguments with which the bank seems to violate a rule."""
+    for contract, clause, kind in context.rules:
+        for facet in kind.facets():
+            wrong = context.violations(contract, clause, kind, facet.id)
+            used = arguments_of(contract, context.target, kind, facet) if wrong else ()
+            for operation, argument, spelling in used:
+                place = ("operations", operation, "arguments", argument)
+                where = f"the {spelling.place.value} {spelling.name}"
+                found = f"an answer that would violate {clause}: {one_line(wrong[0].seen)}"
+                hint = f"does the bank read {argument} in {where}?"
+                yield context.finding(place, f"{where} to be read", found, hint)

@@ -1,0 +1,405 @@
+"""Checks of the states of a request: new, signed, refused, idle, cancelled and deferred.
+
+A word that the file lists under the wrong state is recognised by the moments at which the
+bank shows it: a new request is open, a signed one is done, a refused or cancelled one has
+ended. A bank that does the wrong thing shows a word that is right at another moment, and is
+not questioned here. Nor are words that no probe has seen.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from assay.binding.pointer import MISSING, find
+from assay.binding.spelling import Place
+from assay.contract.model import Json, Operation
+from assay.history import Authorised, State
+from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer
+from assay.onboarding.doctor.items import alike
+from assay.onboarding.doctor.probes import (
+    BARRED,
+    CANCELLED,
+    CHANGED,
+    DENIED,
+    IN_MODE,
+    LEFT,
+    OF_SEGMENT,
+    OTHERS,
+    RULE,
+    SIGNED,
+    UNKNOWN,
+    WAITING,
+)
+from assay.rules.rule import facts_of
+from assay.rules.verdict import Evidence
+
+#: The moment of a request that was only made.
+_NEW = "before it was signed"
+#: The states that a request can have at each moment.
+_STATES: Final[Mapping[str, frozenset[State]]] = {
+    _NEW: frozenset({State.OPEN}),
+    SIGNED: frozenset({State.DONE, State.OPEN, State.VALID}),
+    WAITING: frozenset({State.OPEN}),
+    DENIED: frozenset({State.ENDED, State.REJECTED}),
+    LEFT: frozenset({State.ENDED, State.REJECTED, State.OPEN}),
+    CANCELLED: frozenset({State.ENDED}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ShownState:
+    """A word that an operation showed for the state of a request, at a moment."""
+
+    word: tuple[str, ...]
+    state: State | None
+    moment: str
+    executed: bool | None
+    consent: bool
+
+    @property
+    def possible(self) -> frozenset[State]:
+        """The states that the request can have at the moment."""
+        if self.moment == SIGNED and self.executed:
+            return frozenset({State.DONE})
+        if self.moment == SIGNED and self.consent:
+            return frozenset({State.VALID})
+        return _STATES[self.moment]
+
+    @property
+    def fits(self) -> bool:
+        """Whether the state is one of them."""
+        return self.state in self.possible
+
+
+def states(context: DoctorContext) -> Iterator[Finding]:
+    """Examine the words for states of each operation, and the day of deferred requests."""
+    for operation in context.operations:
+        if operation.request and operation.available:
+            yield from _operation(context, operation)
+    yield from _day(context)
+    yield from _rules(context)
+
+
+def _operation(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
+    """Report each word that is shown only at moments of another state than its own."""
+    shown: defaultdict[tuple[str, ...], list[_ShownState]] = defaultdict(list)
+    for answer in context.of(operation.id):
+        for state in _shown(context, answer):
+            shown[state.word].append(state)
+    for word, states in shown.items():
+        wrong = next((state for state in states if not state.fits), None)
+        if wrong and not any(state.fits for state in states):
+            yield _wrong_word(context, operation, word, wrong)
+
+
+def _wrong_word(
+    context: DoctorContext, operation: Operation, word: tuple[str, ...], wrong: _ShownState
+) -> Finding:
+    place = ("operations", operation.id, "item", "state", "values")
+    masked = context.redactor.bounded(", ".join(word), 40)
+    expected = " or ".join(sorted(state.value for state in wrong.possible))
+    if wrong.state is None:
+        found, hint = f"{masked!r}, which is not listed", f"add {masked!r}"
+        return context.finding(place, f"a word for {expected} {wrong.moment}", found, hint)
+    found = f"{masked!r}, which is listed under {wrong.state.value}"
+    what = f"a word for {expected} {wrong.moment}"
+    return context.finding((*place, wrong.state.value), what, found)
+
+
+def _shown(context: DoctorContext, answer: SeenAnswer) -> Iterator[_ShownState]:
+    """Yield the words for states in an answer, if the moment of its request is known."""
+    moment = None if f" {RULE} " in answer.probe else _moment(answer)
+    if moment is None or not (answer.accepted and answer.good):
+        return
+    about = answer.exchange.call.arguments.get(answer.operation.about or "")
+    if any(each.refused and each.request == about for each in context.submitted(answer.probe)):
+        return  # the bank refused its submission, however its consent is shown
+    if moment == _NEW and not context.signed:
+        return  # at a bank where nothing is signed, a new request may be done
+    executed = _executed(context, answer) if moment == SIGNED else None
+    bound = answer.binding.item.state
+    consent = bound is not None and State.VALID in bound.values
+    for word, state in _words(answer):
+        yield _ShownState(word=word, state=state, moment=moment, executed=executed, consent=consent)
+
+
+def _is_word(value: Json) -> bool:
+    return isinstance(value, str | int)
+
+
+def _moment(answer: SeenAnswer) -> str | None:
+    """Return the moment at which an answer shows its request."""
+    operation, variation = answer.operation, answer.exchange.call.variation
+    if operation.makes or operation.changes:
+        return _NEW
+    if operation.ends:
+        return CANCELLED
+    return variation if variation in _STATES else {"": _NEW, CHANGED: _NEW}.get(variation)
+
+
+def _executed(context: DoctorContext, answer: SeenAnswer) -> bool | None:
+    """Whether the fixture provider says that the request of an answer was executed."""
+    reports = [event.done for event in context.effects if event.done is not None]
+    if not reports:
+        return None
+    key = str(answer.exchange.call.arguments.get(answer.operation.about or "", ""))
+    return any(effect.request == key for done in reports for effect in done)
+
+
+# -- Words that only a rule's own requests show
+
+
+def _rules(context: DoctorContext) -> Iterator[Finding]:
+    """Report words that only requests show with which a rule seems to be violated."""
+    for contract, clause, kind in context.rules:
+        beginning = f"{contract.id} {RULE} {clause} "
+        signed: set[str] = set()
+        words: list[Finding] = []
+        for probe in [probe for probe in context.events if probe.startswith(beginning)]:
+            facet = probe.removeprefix(beginning)
+            wrong = context.violations(contract, clause, kind, facet)
+            signed |= {factor for each in wrong for factor in _factors(context, probe, each)}
+            if wrong:
+                words += _only_there(context, probe, clause)
+        if len(signed) <= 1:
+            yield from words
+        else:
+            expected = f"the result that {clause} requires for {' and '.join(sorted(signed))}"
+            place, found = ("sca", "factors"), "the opposite of each"
+            hint = "are the bank's words for them swapped?"
+            yield context.finding(place, expected, found, hint)
+
+
+def _factors(context: DoctorContext, probe: str, evidence: Evidence) -> Iterator[str]:
+    """Yield the factors with which the request of some evidence was signed."""
+    numbers = {*evidence.exchanges} - {*evidence.controls}
+    for event in context.events[probe]:
+        if isinstance(event, Authorised) and event.n in numbers and event.step.factor:
+            yield event.step.factor
+
+
+def _only_there(context: DoctorContext, probe: str, clause: str) -> Iterator[Finding]:
+    """Report the words that one probe of a rule shows, and no moment of an ordinary request."""
+    for operation in context.operations:
+        answers = [answer for answer in context.of(operation.id) if operation.shows]
+        known = {
+            state.word for answer in answers for state in _shown(context, answer) if state.fits
+        }
+        for answer in (answer for answer in answers if answer.probe == probe):
+            for word, state in _words(answer):
+                if state and word not in known and state is not State.OPEN:
+                    place = ("operations", operation.id, "item", "state", "values", state.value)
+                    masked = context.redactor.bounded(", ".join(word), 40)
+                    expected = f"a word for {state.value}"
+                    found = f"{masked!r}, with which the bank would violate {clause}"
+                    yield context.finding(place, expected, found)
+
+
+def _words(answer: SeenAnswer) -> Iterator[tuple[tuple[str, ...], State | None]]:
+    """Yield the words for the states that an answer shows, with what they are listed under."""
+    bound = answer.binding.item.state
+    pairs = zip(answer.raw_items, answer.exchange.items, strict=False) if bound else ()
+    for raw, item in pairs:
+        found = [find(raw, at) for at in bound.at] if bound else []
+        word = tuple(str(value) for value in found if value is not MISSING and _is_word(value))
+        if word:
+            yield word, item.state
+
+
+# -- The day of a deferred request
+
+
+def _day(context: DoctorContext) -> Iterator[Finding]:
+    """Report a deferred request that is executed as soon as it is signed."""
+    for operation in context.operations:
+        waiting = [
+            answer
+            for answer in context.of(operation.id)
+            if answer.exchange.call.variation == WAITING and operation.shows
+        ]
+        if waiting and all(_done(context, answer) for answer in waiting):
+            making = (each for each in context.operations if each.makes == operation.shows)
+            create = next(making, None)
+            if create and create.due:
+                place = ("operations", create.id, "arguments", create.due.argument)
+                found = "one that is executed as soon as it is signed"
+                hint = "is this where the bank reads the day?"
+                expected = "a request for a later day to wait"
+                yield context.finding(place, expected, found, hint)
+
+
+def _done(context: DoctorContext, answer: SeenAnswer) -> bool:
+    shown = any(item.state is State.DONE for item in answer.exchange.items)
+    return bool(_executed(context, answer)) or shown
+
+
+# -- Checks of modes, second values and changes: the bank must accept and show each of them --------
+# An ordinary request was accepted; one that differs in a mode or a second value was not, or a
+# change is shown in another field. Either the file is wrong, or the bank is unusual.
+
+
+def values(context: DoctorContext) -> Iterator[Finding]:
+    """Examine the requests that differ from an accepted one in a mode or a value."""
+    for operation in context.operations:
+        if operation.makes and any(answer.accepted for answer in context.plain(operation.id)):
+            answers = context.of(operation.id)
+            yield from _modes(context, answers)
+            yield from _second_values(context, answers)
+            yield from _unread_modes(context, answers)
+        if operation.changes:
+            yield from _changes(context, context.of(operation.id))
+    yield from _segments(context)
+
+
+def _modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
+    """Report each mode in which a request was not accepted."""
+    for answer in answers:
+        mode = answer.exchange.call.mode
+        if answer.exchange.call.variation == IN_MODE and mode and answer.refused:
+            expected = f"a request in the mode {mode} to be accepted, as without it"
+            hint = (
+                "if the bank does not offer the mode, remove it; its rules are then not applicable"
+            )
+            place = answer.place("modes", mode)
+            found = context.refusal(answer)
+            yield context.finding(place, expected, found, hint)
+
+
+def _unread_modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
+    """Report each mode at a place that the bank does not seem to read."""
+    for answer in answers:
+        mode = answer.exchange.call.mode or ""
+        known = answer.exchange.call.variation
+        if not (answer.accepted and answer.good) or known not in {UNKNOWN, BARRED}:
+            continue
+        spelling = answer.binding.modes[mode]
+        if known == UNKNOWN:
+            found = f"a request with an invalid mode, accepted ({answer.status})"
+        elif not _traces(context, answer):
+            found = f"an accepted request ({answer.status}) that does not show the mode"
+        else:
+            continue
+        expected = f"the bank to read the mode {mode}"
+        at = f" at {spelling.name or 'the top level'}"
+        unnamed = spelling.place in {Place.SCOPE, Place.BASE}
+        hint = f"is it the {spelling.place.value}{'' if unnamed else at}?"
+        place = answer.place("modes", mode)
+        yield context.finding(place, expected, found, hint)
+
+
+def _traces(context: DoctorContext, answer: SeenAnswer) -> bool:
+    """Whether anything that only the mode sends is shown in an answer about the request."""
+    call, request = answer.exchange.call, answer.operation.makes
+    plain = context.plain(*(each.id for each in context.operations if each.request == request))
+    usual = " ".join(str(each.body) for each in plain)
+    words = set(_leaves(answer.binding.modes[call.mode or ""].value))
+    about = [
+        each
+        for each in context.answers
+        if each.subject == answer.subject and each.operation.request == request
+    ]
+    return any(word in str(each.body) for each in about for word in words if word not in usual)
+
+
+def _leaves(value: Json) -> Iterator[str]:
+    """Yield the texts in a value."""
+    if isinstance(value, str) and len(value) > 1:
+        yield value
+    elif isinstance(value, dict):
+        for member in cast("dict[str, Json]", value).values():
+            yield from _leaves(member)
+    elif isinstance(value, list):
+        for element in cast("list[Json]", value):
+            yield from _leaves(element)
+
+
+def _segments(context: DoctorContext) -> Iterator[Finding]:
+    """Report segments that are served and refused the other way round."""
+    served: list[str] = []
+    refused: list[str] = []
+    for answer in context.answers:
+        if answer.exchange.call.variation != OF_SEGMENT:
+            continue
+        subject = context.subjects.get(answer.subject)
+        contract = context.contract_of(answer.operation)
+        name = subject.segment if subject and subject.segment else ""
+        admitted = facts_of(contract).admits(
+            answer.operation.makes or "", answer.exchange.call, subject
+        )
+        if answer.accepted and answer.good and not admitted:
+            served.append(name)
+        elif admitted and answer.refused:
+            refused.append(name)
+    if served and refused:
+        place = ("fixtures", "segments", refused[0])
+        expected = f"requests of {refused[0]} to be accepted, and of {served[0]} refused"
+        yield context.finding(place, expected, "the opposite")
+
+
+def _second_values(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
+    """Report each second value with which alone a request was not accepted."""
+    for answer in answers:
+        call = answer.exchange.call
+        if call.variation == OTHERS and len(call.varied) == 1 and answer.refused:
+            expected = "a second value as valid as `value`"
+            found = context.refusal(answer)
+            place = answer.place("arguments", call.varied[0], "other")
+            yield context.finding(place, expected, found)
+
+
+# -- Changes
+
+
+def _changes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
+    """Compare each accepted change with how the request is shown after it."""
+    accepted = any(answer.accepted for answer in answers)
+    for answer in answers:
+        call = answer.exchange.call
+        if call.variation != CHANGED or len(call.varied) != 1:
+            continue
+        shown = _shown_after(context, answer) if answer.accepted else None
+        if shown is not None:
+            yield from _change(context, answer, shown)
+        elif accepted and answer.refused:
+            place, expected = answer.place("arguments", call.varied[0]), "a change to be accepted"
+            found = context.refusal(answer)
+            hint = "another change was accepted"
+            yield context.finding(place, expected, found, hint)
+
+
+def _shown_after(context: DoctorContext, change: SeenAnswer) -> SeenAnswer | None:
+    """Return the next answer that shows the changed request."""
+    return next(
+        (
+            answer
+            for answer in context.answers
+            if answer.exchange.n > change.exchange.n
+            and answer.operation.shows == change.operation.changes
+            and answer.subject == change.subject
+        ),
+        None,
+    )
+
+
+def _change(context: DoctorContext, change: SeenAnswer, after: SeenAnswer) -> Iterator[Finding]:
+    """Report a change that is shown in another field, or in none."""
+    (name,) = change.exchange.call.varied
+    sent = change.exchange.call.arguments.get(name)
+    fields = after.exchange.items[0].fields if after.exchange.items else {}
+    if name not in fields or alike(fields[name], sent):
+        return
+    elsewhere = next((field for field, value in fields.items() if alike(value, sent)), "")
+    place, expected = change.place("arguments", name), f"the request with another {name}"
+    if elsewhere:
+        found = f"a request with that value as its {elsewhere}"
+        yield context.finding(place, expected, found)
+    elif not _is_shown(after.body, sent):
+        found, hint = "an unchanged request", "is this where the bank reads it?"
+        yield context.finding(place, expected, found, hint)
+
+
+def _is_shown(body: Json, sent: Json) -> bool:
+    return isinstance(sent, str) and sent in str(body)
