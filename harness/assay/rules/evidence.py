@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import KindError, did_you_mean
 from assay.history import Accepted, Cause, Exchange, History, Indeterminate
-from assay.rules.consented_lists import without_unconsented
+from assay.rules.consents import without_unconsented
 from assay.rules.refusing_kind import check_refusals, facets_of
 from assay.rules.rule import clauses_of
 from assay.rules.verdict import Agreement, Evidence

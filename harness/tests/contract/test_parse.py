@@ -15,7 +15,7 @@ from assay.files.shape_check import check
 from assay.parsing import parse
 from assay.parsing.parse import find_contract, parse_contract, parse_document
 from assay.rules import parameters
-from assay.rules.rule import Kind
+from assay.rules.rule import Facet, Kind
 
 TEXT = """\
 assay: 1
@@ -288,6 +288,10 @@ class Moon(Kind):
 
     control: Operation = parameters.operation(key="control")
     operation: Operation = parameters.operation(available=False)
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return none."""
+        return ()
 
 
 def test_kinds_of_other_packages_are_let_through(monkeypatch: pytest.MonkeyPatch) -> None:

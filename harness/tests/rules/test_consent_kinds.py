@@ -25,8 +25,7 @@ from assay.history import (
     Wire,
 )
 from assay.parsing.parse import parse_contract
-from assay.rules.consented_lists import without_unconsented
-from assay.rules.consents import Consents
+from assay.rules.consents import Consents, without_unconsented
 from assay.rules.evidence import checked
 from assay.testing import kind_in
 

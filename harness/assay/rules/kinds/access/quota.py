@@ -15,22 +15,31 @@ token was renewed: if they ask about the same resource, their calls may count to
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
-from assay.history import Call, Exchange, History
+from assay.history import Call, Exchange, History, Subject
 from assay.rules import comparisons, operation_parameters, parameters, steps
-from assay.rules.consents import Consents
+from assay.rules.consents import GIVEN, Consents
 from assay.rules.consequences import LIMIT
-from assay.rules.evidence import doubt
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    doubt,
+    must_be_refused,
+    must_be_served,
+    tpp_evidence,
+)
 from assay.rules.facts import CallLimit, Facts
 from assay.rules.parameter_declaration import Convert
-from assay.rules.queries import answered_questions, bare, fresh_subjects, question
+from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
+    BindingRequirement,
     Facet,
     Scenario,
     Script,
@@ -39,25 +48,22 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.state import periods, quota_duty
+from assay.rules.state import periods
 from assay.rules.state.calendar import never_longer
-from assay.rules.state.counts import Counts, by_subject
-from assay.rules.state.periods import DAYS, Period, period
-from assay.rules.state.quota_facets import QuotaScenario, consent_facets, facet, limit_facets
-from assay.rules.state.quota_judgement import (
-    LONG_DAY,
-    OTHERS,
-    PER_CONSENT,
-    PER_CUSTOMER,
-    PER_ITEM,
-    PER_METHOD,
-    SHARED,
-    judge,
-)
+from assay.rules.state.counts import Allowed, Counts, by_subject, moment, same_customers
+from assay.rules.state.periods import DAYS, Period, PeriodWords, period, surely_longer
 from assay.rules.state.quota_limit import FEWER, MORE, QuotaLimit, counted_for, quota_limit
-from assay.rules.state.quota_steps import calls_of, each, give, use_up
 from assay.rules.verdict import Evidence
 
+PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
+SHARED, PER_ITEM, PER_CONSENT = "shared", "per-item", "per-consent"
+#: Why a first call must be served, by the facet that it tests.
+OTHERS = {
+    PER_METHOD: "only the quota of other operations is used up",
+    PER_CUSTOMER: "only another customer's quota is used up",
+    PER_ITEM: "only the quota of another item is used up",
+    PER_CONSENT: "only the quota of a former consent is used up",
+}
 #: Trials that end with control calls in a later period, if all calls count.
 _CONTROLLED = frozenset({*OTHERS, SHARED})
 
@@ -73,6 +79,17 @@ TPP_FACET = "not-exceeded"
 
 def _judged(key: str, shape: Mapping[str, Json], read: Convert = lambda value, _: value) -> Any:
     return parameters.parameter(shape, read, key=key, compare=comparisons.undirected)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaScenario(Scenario):
+    """A quota to use up: that of one operation, or of all if `operation` is None.
+
+    If `crosses`, the operation is called again in the next period.
+    """
+
+    operation: Operation | None = None
+    crosses: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,37 +172,41 @@ class Quota(RefusingKind):
         clock = plain | needs(Capability.CLOCK, *([Capability.ZONE] if self.daily else []))
         # If all calls count, only a later period can show that a method answers.
         apart = clock if self.attended else plain
-        out = [*limit_facets(self.limit, self.operations, words, plain)]
+        out = [*_limit_facets(self.limit, self.operations, words, plain)]
         for operation in self.operations:
             scenario = QuotaScenario(
                 id=f"{operation.id}:{words.next_facet}", operation=operation, crosses=True
             )
             out.append(
-                facet(f"{operation.id}-{words.next_facet}", words.next_description, scenario, clock)
+                _facet(
+                    f"{operation.id}-{words.next_facet}", words.next_description, scenario, clock
+                )
             )
         out.append(
-            facet(
+            _facet(
                 words.late_facet, words.late_description, QuotaScenario(id=words.late_facet), clock
             )
         )
         if self.daily:
             never = never_longer(self.zone)
             description = "a day of 25 hours counts as one day"
-            long_day = facet(LONG_DAY, description, QuotaScenario(id=LONG_DAY), clock)
+            long_day = _facet(LONG_DAY, description, QuotaScenario(id=LONG_DAY), clock)
             out.append(replace(long_day, not_applicable_because=never))
         if self.counted_by == SHARED:
             text, scenario = "the calls of all operations count together", QuotaScenario(id=SHARED)
         else:
             text, scenario = "each operation has its own count", QuotaScenario(id=PER_METHOD)
         alone = "" if len(self.operations) > 1 else "the clause names one operation"
-        out.append(replace(facet(scenario.id, text, scenario, apart), not_applicable_because=alone))
+        out.append(
+            replace(_facet(scenario.id, text, scenario, apart), not_applicable_because=alone)
+        )
         if self.counted_by == "item":
             text = "each item has its own count"
-            out.append(facet(PER_ITEM, text, QuotaScenario(id=PER_ITEM), apart))
+            out.append(_facet(PER_ITEM, text, QuotaScenario(id=PER_ITEM), apart))
         description, scenario = "each customer has its own count", QuotaScenario(id=PER_CUSTOMER)
-        out.append(facet(PER_CUSTOMER, description, scenario, apart | needs(Capability.TWO_PSU)))
+        out.append(_facet(PER_CUSTOMER, description, scenario, apart | needs(Capability.TWO_PSU)))
         if self.by_consent and self.grant is not None:
-            out.extend(consent_facets(self.limit, self.grant, words, plain, apart))
+            out.extend(_consent_facets(self.limit, self.grant, words, plain, apart))
         return tuple(replace(each, exercises=self._exercised(each)) for each in out)
 
     def _exercised(self, facet: Facet) -> tuple[str, ...]:
@@ -219,20 +240,20 @@ class Quota(RefusingKind):
         psu = yield from steps.customer(
             "psu", self.owner, None, count=2 if scenario.id == PER_ITEM else 1
         )
-        yield from give(self.grant, psu, self.limit.arguments(number))
+        yield from _give(self.grant, psu, self.limit.arguments(number))
         used = (scenario.operation,) if scenario.operation else self.operations
         # One operation uses up what all of them share.
         used = used[:1] if self.counted_by == SHARED else used
-        calls = calls_of(used, psu, present=self.attended)
-        controls = calls_of(used, psu, present=True)
+        calls = _calls_of(used, psu, present=self.attended)
+        controls = _calls_of(used, psu, present=True)
         extra = late or number is not None or scenario.operation is not None
         most = min(number or self.limit.number, self.limit.number)
-        yield from use_up(calls, most + (1 if extra else 0))
+        yield from _use_up(calls, most + (1 if extra else 0))
         if scenario.id in {SHARED, PER_ITEM}:
             about = tuple(operation for operation in self.operations if operation.about)
             others, item = (self.operations[1:], 0) if scenario.id == SHARED else (about, 1)
-            yield from each(calls_of(others, psu, present=self.attended, item=item))
-            controls += calls_of(others, psu, present=True, item=item)
+            yield from _each(_calls_of(others, psu, present=self.attended, item=item))
+            controls += _calls_of(others, psu, present=True, item=item)
         if scenario.crosses:
             yield from periods.into_the_next(self.period)
         elif late:
@@ -242,9 +263,9 @@ class Quota(RefusingKind):
                 else periods.to_the_end(self.period)
             )
         if scenario.id == PER_CONSENT:
-            yield from give(self.grant, psu, self.limit.arguments())
+            yield from _give(self.grant, psu, self.limit.arguments())
         if scenario.crosses or late or scenario.id == PER_CONSENT:
-            yield from each(calls)
+            yield from _each(calls)
         yield from self._control(scenario, used, controls)
 
     def _control(
@@ -253,14 +274,14 @@ class Quota(RefusingKind):
         """Call for another customer, and make the calls that show that the methods answer."""
         if scenario.id == PER_CUSTOMER:
             other = yield from steps.customer("other", self.owner, None)
-            yield from give(self.grant, other, self.limit.arguments())
-            yield from each(calls_of(used, other, present=self.attended))
-            controls = controls + calls_of(used, other, present=True)
+            yield from _give(self.grant, other, self.limit.arguments())
+            yield from _each(_calls_of(used, other, present=self.attended))
+            controls = controls + _calls_of(used, other, present=True)
         if self.attended and self.controlled(scenario):
             # The operation with the least quota left comes first.
             yield from periods.into_the_next(self.period)
             controls = controls[::-1]
-        yield from each(controls if self.controlled(scenario) else ())
+        yield from _each(controls if self.controlled(scenario) else ())
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Count calls by customer or consent, operation and period, and judge each by its count.
@@ -286,7 +307,7 @@ class Quota(RefusingKind):
                 if self.by_consent:
                     sound = sound and used is not None and bool(consents.certain(call.subject))
                 alone = self.counted_by == SHARED and own.at_most(exchange) == 0
-                for evidence in judge(exchange, counts, sound=sound, alone=alone):
+                for evidence in _judge(exchange, counts, sound=sound, alone=alone):
                     # Nothing was counted for a consent before it was made.
                     known = used or call.subject in untouched or counts.exceeded_by(exchange)
                     yield evidence if known else doubt(evidence, "earlier calls may be unknown")
@@ -343,4 +364,177 @@ class Quota(RefusingKind):
                 if earlier is exchange:
                     return
 
-        yield from quota_duty.judge(counted, lambda: self.counts(consents), TPP_FACET, advance)
+        yield from _judge_tpp(counted, lambda: self.counts(consents), TPP_FACET, advance)
+
+
+# -- facets ----------------------------------------------------------------------------
+def _facet(
+    id_: str, description: str, scenario: QuotaScenario, needed: frozenset[Capability]
+) -> Facet:
+    """Return a facet of a quota."""
+    return Facet(id=id_, description=description, scenario=scenario, needs=needed)
+
+
+def _limit_facets(
+    limit: QuotaLimit,
+    operations: Sequence[Operation],
+    words: PeriodWords,
+    needed: frozenset[Capability],
+) -> Iterator[Facet]:
+    """Yield what must be served of each operation, and then what must be refused."""
+    served = f"the first {limit.number} calls {words.with_article} are served"
+    too_many = f"call {limit.number + 1} of {words.with_article} is refused"
+    for word, description in (("served", served), ("refused", too_many)):
+        for operation in operations:
+            scenario = QuotaScenario(id=f"{operation.id}:limit", operation=operation)
+            yield _facet(f"{operation.id}-{word}", description, scenario, needed)
+
+
+def _consent_facets(
+    limit: QuotaLimit,
+    grant: Operation,
+    words: PeriodWords,
+    plain: frozenset[Capability],
+    apart: frozenset[Capability],
+) -> Iterator[Facet]:
+    """Yield facets about the count of each consent, and the numbers that consents name.
+
+    `plain` is what a facet needs, `apart` one whose control calls may come in a later period.
+    """
+    asked = [(PER_CONSENT, "a new consent has its own count", apart)]
+    for id_, most, number in ((FEWER, limit.fewer, limit.fewer), (MORE, limit.number, limit.more)):
+        if number:
+            text = f"call {most + 1} of {words.with_article} is refused where the consent names"
+            asked.append((id_, f"{text} {number}", plain))
+    named = BindingRequirement(operation=grant.id, feature="argument", name=limit.argument)
+    for id_, description, needed in asked:
+        yield replace(
+            _facet(id_, description, QuotaScenario(id=id_), needed),
+            requires=(named,) if limit.argument else (),
+            not_applicable_because=GIVEN if grant.given else "",
+        )
+
+
+# -- steps of probes -------------------------------------------------------------------
+def _give(grant: Operation | None, psu: Subject, arguments: Mapping[str, Json]) -> Script:
+    """Give a consent for all that a customer owns; nothing where no operation transmits one."""
+    if grant is not None and not grant.given:
+        keys: list[Json] = [owned.key for owned in psu.owns]
+        named = {grant.grants or "": keys, **arguments}
+        call = Call(operation=grant.id, subject=psu.name, arguments=named)
+        yield from steps.consent(grant, call)
+
+
+def _calls_of(
+    operations: Iterable[Operation], psu: Subject, *, present: bool, item: int = 0
+) -> list[Call]:
+    """Return a call of each operation, about one of the things that a customer owns."""
+    return [
+        Call(
+            operation=operation.id,
+            subject=psu.name,
+            arguments=steps.arguments(operation, psu.owns[item].key),
+            present=present,
+            variation="" if present else "without the customer",
+        )
+        for operation in operations
+    ]
+
+
+def _each(calls: Iterable[Call]) -> Script:
+    """Make each of several calls."""
+    for call in calls:
+        yield from steps.send(call)
+
+
+def _use_up(calls: Iterable[Call], number: int) -> Script:
+    """Make each of several calls this many times."""
+    for call in calls:
+        yield from _each([call] * number)
+
+
+# -- judgement -------------------------------------------------------------------------
+def _judge(exchange: Exchange, counts: Counts, *, sound: bool, alone: bool) -> Iterator[Evidence]:
+    """Judge a call by the counts; `alone` if only calls of other operations have used them up."""
+    name, words = exchange.call.operation, counts.period.words
+    allowed = counts.allowed(exchange.call)
+    if counts.at_least(exchange) >= allowed.most:
+        facet = SHARED if alone else _refusal_facet(exchange, counts, allowed)
+        if facet:
+            why = f"{allowed.most} calls were served {words.this}"
+            yield must_be_refused(facet, exchange, why, limit=True)
+        return
+    most = counts.at_most(exchange)
+    if not sound or most >= allowed.least:
+        return
+    others = counts.facet_beside_used_up(exchange)
+    closed = counts.closed.get(counts.pair(exchange.call))
+    if closed and closed < counts.period.earliest_begin(moment(exchange)):
+        if most == 0:
+            why = f"a new {words.noun} after {counts.period.label(closed)} has begun"
+            yield must_be_served(f"{name}-{words.next_facet}", exchange, why)
+    elif most == 0 and others:
+        yield must_be_served(others, exchange, OTHERS[others])
+    else:
+        why = f"{most} of {allowed.least} calls used {words.this}"
+        yield must_be_served(f"{name}-served", exchange, why)
+
+
+def _refusal_facet(exchange: Exchange, counts: Counts, allowed: Allowed) -> str | None:
+    """Return the facet that a call beyond the limit tests.
+
+    Late calls test when the period ends, but only after a refusal in the same period:
+    without one, no quota was enforced.
+    """
+    late = _late(exchange, counts)
+    if late is None:
+        return allowed.facet or f"{exchange.call.operation}-refused"
+    closed = counts.closed.get(counts.pair(exchange.call))
+    return late if closed and closed >= counts.period.latest_begin(moment(exchange)) else None
+
+
+def _late(exchange: Exchange, counts: Counts) -> str | None:
+    if not counts.period.has_known_end:
+        return None
+    zone = counts.period.zone if counts.period.words is DAYS else None
+    if zone and surely_longer(exchange.at, zone):
+        return LONG_DAY
+    end = counts.period.earliest_end(counts.first(exchange)) - counts.period.margin
+    # If the period began as late as that, it proves nothing.
+    return counts.period.words.late_facet if counts.first(exchange) < end <= exchange.at else None
+
+
+def _judge_tpp(
+    calls: Sequence[Exchange],
+    empty: Callable[[], Counts],
+    facet: str,
+    before: Callable[[Exchange], None],
+) -> Iterator[Evidence]:
+    """Judge each of the calls that count, except page turns.
+
+    `empty` returns counts of no calls. `before` is called with each exchange before it is judged.
+    """
+    counts, together = empty(), empty()
+    groups = same_customers(calls)
+    words = counts.period.words
+    served: dict[tuple[str, str, int | None], list[int]] = {}
+    for exchange in calls:
+        call = exchange.call
+        before(exchange)
+        joint = replace(exchange, call=replace(call, subject=groups[call.subject]))
+        if counts.user(call) != call.subject:
+            joint = exchange  # a consent has its own count, by whatever name its customer calls
+        earlier = served.setdefault((*counts.pair(call), call.alias), [])
+        if call.follow is None:
+            allowed = counts.allowed(call)
+            owed = f"no more than {allowed.most} calls {words.with_article}"
+            sure, most = counts.at_least(exchange), together.at_most(joint)
+            few = AGREES if most < allowed.least else UNCLEAR
+            judged = DISAGREES if sure >= allowed.most else few
+            done = f"it came after {sure if judged is DISAGREES else most} calls {words.this}"
+            beside = earlier[-allowed.most :] if judged is DISAGREES else ()
+            yield tpp_evidence(facet, judged, exchange, owed, done, *beside)
+        if exchange.accepted and plain(call):
+            earlier.append(exchange.n)
+        counts.note(exchange)
+        together.note(joint)

@@ -20,7 +20,7 @@ from assay.contract.model import Capability, Contract, Json, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, History, Holding, Owned
 from assay.rules import comparisons, consents, parameters, steps
-from assay.rules.consented_lists import NarrowedLists
+from assay.rules.consents import NarrowedLists
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.facts import NOTHING, Facts

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
 from assay.rules import comparisons, parameters, steps
-from assay.rules.consented_lists import NarrowedLists
-from assay.rules.consents import EARLIER, Consents
+from assay.rules.consents import EARLIER, Consents, NarrowedLists
 from assay.rules.consequences import PROMISE, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.queries import PageWalk, bare, page_walks

@@ -16,7 +16,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
 from assay.rules import comparisons, parameters, steps
 from assay.rules.call_limit import perhaps_exhausted
-from assay.rules.consented_lists import NarrowedLists
+from assay.rules.consents import NarrowedLists
 from assay.rules.consequences import PROMISE, RESIZED
 from assay.rules.evidence import (
     AGREES,
