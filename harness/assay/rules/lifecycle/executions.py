@@ -27,9 +27,9 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import clauses
+from assay.rules.controls import digest_of
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.changes import Change, change_of
-from assay.rules.lifecycle.defects import digest_of
 from assay.rules.lifecycle.execution_record import Index, Record, kind_of_request
 from assay.rules.lifecycle.refusals import Refusals
 from assay.rules.lifecycle.tracker import Lifecycle, Tracker

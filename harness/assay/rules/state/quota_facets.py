@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
 from assay.rules.consents import GIVEN
-from assay.rules.rule import BindingRequirement, Facet, Scenario
+from assay.rules.rule import Facet, Scenario, bound
 from assay.rules.state.periods import PeriodWords
 from assay.rules.state.quota_judgement import PER_CONSENT
 from assay.rules.state.quota_limit import FEWER, MORE, QuotaLimit
@@ -62,10 +62,9 @@ def consent_facets(
         if number:
             text = f"call {most + 1} of {words.with_article} is refused where the consent names"
             asked.append((id_, f"{text} {number}", plain))
-    named = BindingRequirement(operation=grant.id, feature="argument", name=limit.argument)
     for id_, description, needed in asked:
         yield replace(
             facet(id_, description, QuotaScenario(id=id_), needed),
-            requires=(named,) if limit.argument else (),
+            requires=bound(grant, "argument", (limit.argument,)),
             not_applicable_because=GIVEN if grant.given else "",
         )

@@ -27,7 +27,16 @@ from assay.rules.evidence import (
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
 from assay.rules.queries import bare, ordinary, target_failed
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    bound,
+    consent,
+    needs,
+)
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.alias_comparison import ALIASES_AGREE, NamedAnswers
 from assay.rules.verdict import Evidence, Standing
@@ -95,13 +104,7 @@ class Available(Kind):
                     description="every name of the operation returns the same data",
                     scenario=Scenario(id="aliases"),
                     needs=psu,
-                    requires=(
-                        BindingRequirement(
-                            operation=self.operation.id,
-                            feature="aliases",
-                            if_missing=Standing.NOT_APPLICABLE,
-                        ),
-                    ),
+                    requires=bound(self.operation, "aliases", if_missing=Standing.NOT_APPLICABLE),
                 )
             )
         out.append(
@@ -235,9 +238,7 @@ def bends(clause: Available) -> tuple[Malformed, ...]:
 
 
 def _identifier(clause: Available) -> tuple[BindingRequirement, ...]:
-    names = (clause.operation.about,) if clause.operation.about else ()
-    operation = clause.operation.id
-    return tuple(BindingRequirement(operation=operation, feature="argument", name=n) for n in names)
+    return bound(clause.operation, "argument", (clause.operation.about,))
 
 
 def _unserved(clause: Available, psu: Subject, holding: Holding) -> Script:

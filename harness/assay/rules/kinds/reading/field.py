@@ -31,7 +31,7 @@ from assay.rules.lifecycle.tracker import lifecycle_of_request
 from assay.rules.parameter_declaration import VALUES
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import has_value, resources_by_key
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, bound, consent, needs
 from assay.rules.schema_pieces import FieldSchema, Schema, SchemaPiece
 from assay.rules.scope import Calls, Scope
 from assay.rules.text_shape import TextShape
@@ -139,9 +139,7 @@ class Field(Kind):
             consent(self.grant) if any(operation.about for operation in _listed(self)) else needs()
         )
         for resource in self.resources:
-            requirement = BindingRequirement(
-                operation=self.operation(resource).id, feature="field", name=self.field
-            )
+            requirement = bound(self.operation(resource), "field", self.field)
             allowed, _ = _allowed(self, resource)
             text = f"{self.field} of every {resource} is {allowed}"
             descriptions = [] if self.unrestricted else [(resource, text)]
@@ -157,7 +155,7 @@ class Field(Kind):
                     needs=needs(Capability.PSU, Capability.WRITE)
                     if made
                     else needs(Capability.PSU).union(consented, *(each.needs for each in shown)),
-                    requires=(requirement, *(each for facet in shown for each in facet.requires)),
+                    requires=(*requirement, *(each for facet in shown for each in facet.requires)),
                     not_applicable_because=_SOMETIMES if shown and id_ != resource else "",
                 )
                 for id_, description in descriptions

@@ -20,7 +20,7 @@ from assay.rules.consents import EARLIER, Consents
 from assay.rules.consequences import PROMISE, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.queries import PageWalk, bare, page_walks
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -70,7 +70,7 @@ class Listing(Kind):
                 not_applicable_because=NEEDS_CONSENT
                 if id_ == WITHOUT and self.operation.consent
                 else "",
-                requires=(BindingRequirement(operation=self.operation.id, feature="key"),),
+                requires=bound(self.operation, "key"),
             )
             for id_, asks, needed in asked
         )

@@ -25,7 +25,16 @@ from assay.rules.evidence import (
     describe_answer,
 )
 from assay.rules.queries import PageWalk, bare, page_walks, target_failed
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    bound,
+    consent,
+    needs,
+)
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
 from assay.rules.verdict import Evidence
@@ -76,10 +85,7 @@ class Pagination(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return two facets for page sizes, two for the items, and one for the end."""
-        turned, key = (
-            (BindingRequirement(operation=self.operation.id, feature=feature),)
-            for feature in ("next", "key")
-        )
+        turned, key = (bound(self.operation, feature) for feature in ("next", "key"))
         descriptions: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
             ("first-page", f"the first page has {self.size} items if there are more", ()),
             ("full-pages", f"every later page but the last has {self.size} items", turned),

@@ -19,7 +19,16 @@ from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.rules import clauses, parameters, steps
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    bound,
+    consent,
+    needs,
+)
 from assay.rules.state.answers import LATELY, Answers, ComparedAnswer, Page, SeenAnswers, mark
 from assay.rules.state.ranges import MEETING, SHORTER, Ranges
 from assay.rules.verdict import Agreement, Evidence, Standing
@@ -78,8 +87,8 @@ class Consistent(Kind):
         if self.ranged:
             dated = base | needs(Capability.ENTRIES)
             requirements: tuple[BindingRequirement, ...] = (
-                _requirement(self.ranged, "key"),
-                _requirement(self.ranged, "on"),
+                *bound(self.ranged, "key"),
+                *bound(self.ranged, "on"),
             )
             since, until = (
                 _argument(self.ranged, name) for name in (self.ranged.since, self.ranged.until)
@@ -91,7 +100,9 @@ class Consistent(Kind):
                 out.append(_facet(MEETING, description, dated, *requirements, *since, *until))
         if self.grant:
             description = "a smaller consent shows no more than a larger one"
-            requirements = tuple(_requirement(operation, "key") for operation in _keyed(self))
+            requirements = tuple(
+                each for operation in _keyed(self) for each in bound(operation, "key")
+            )
             out.append(_facet(SMALLER, description, base, *requirements))
         return tuple(out)
 
@@ -162,20 +173,9 @@ def _facet(
     )
 
 
-def _requirement(operation: Operation, feature: str) -> BindingRequirement:
-    return BindingRequirement(operation=operation.id, feature=feature)
-
-
 def _argument(operation: Operation, name: str | None) -> tuple[BindingRequirement, ...]:
     """Require an argument, if there is one; a bank that does not bind it does not offer it."""
-    if name is None:
-        return ()
-    silent = Standing.NOT_APPLICABLE
-    return (
-        BindingRequirement(
-            operation=operation.id, feature="argument", name=name, if_missing=silent
-        ),
-    )
+    return bound(operation, "argument", (name,), if_missing=Standing.NOT_APPLICABLE)
 
 
 def _keyed(clause: Consistent) -> tuple[Operation, ...]:
