@@ -5,6 +5,7 @@ A kind hands them out, each with the scenario of its trial; how it is probed is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -65,6 +66,13 @@ class Scenario:
     id: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallScenario(Scenario):
+    """Calls of one operation."""
+
+    operation: Operation
+
+
 S = TypeVar("S", bound=Scenario)
 
 
@@ -113,6 +121,33 @@ class TppFacet:
 def needs(*capabilities: Capability) -> frozenset[Capability]:
     """Return the capabilities as the set that a facet takes."""
     return frozenset(capabilities)
+
+
+def bound(
+    operation: Operation | None,
+    feature: str,
+    name: str | Iterable[str | None] = "",
+    *,
+    if_missing: Standing = Standing.UNVERIFIED,
+) -> tuple[BindingRequirement, ...]:
+    """Require the target file to bind a feature of an operation, or one for each of some names."""
+    if operation is None:
+        return ()
+    return tuple(
+        BindingRequirement(
+            operation=operation.id, feature=feature, name=each, if_missing=if_missing
+        )
+        for each in ((name,) if isinstance(name, str) else filter(None, name))
+    )
+
+
+def call_needs(
+    operation: Operation, grant: Operation | None, *more: Capability
+) -> frozenset[Capability]:
+    """Return what a customer's call of an operation needs: a consent, where it is about a thing."""
+    consenting = grant if operation.about and not operation.request else operation
+    writing = [Capability.WRITE] if operation.request else []
+    return needs(Capability.PSU, *writing, *more) | consent(consenting)
 
 
 def consent(*operations: Operation | None) -> frozenset[Capability]:

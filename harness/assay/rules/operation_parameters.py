@@ -28,6 +28,12 @@ def check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Fi
         yield from known(at, name, [*own, *defined.get("arguments", ())], "argument")
 
 
+def lacks_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find an operation that lacks the clause's argument."""
+    one = {**clause, "operation": name}
+    yield from check_argument(at, str(clause.get("argument")), one, raw)
+
+
 def about_something_owned(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
     """Find an operation about something that no customer owns, such as a request."""
     defined, resources = raw["operations"][name], raw["resources"]

@@ -9,7 +9,7 @@ import pytest
 
 from assay.history import Call, Item, State, Subject
 from assay.history.events import Masked
-from assay.rules.kinds.requests.request_field import TPP_FACET
+from assay.rules.kinds.requests.request_field import RequestField
 from assay.rules.rule import facts_of
 from assay.testing import START, accepted, evidence, exchange, history, kind_in, problems, refused
 
@@ -165,7 +165,10 @@ def test_other_clauses_leave_a_bad_value_open():
 
 def test_the_tpp_sends_good_values():
     """What is open for the bank is open for the TPP."""
-    assert [f"{TPP_FACET} agrees 1", f"{TPP_FACET} disagrees 2"] == says(
+    assert [
+        f"{RequestField.duty_facet} agrees 1",
+        f"{RequestField.duty_facet} disagrees 2",
+    ] == says(
         "amount",
         ordered(),
         ordered(NO, amount="1.234"),

@@ -23,7 +23,7 @@ from assay.kinds import Call
 from assay.openapi import document
 from assay.parsing.parse import parse_contract
 from assay.preparation.target_file import read_document, read_target
-from assay.rules.lifecycle.other_values import OTHER, difference, others
+from assay.rules.kinds.requests.fixed import OTHER, difference, others
 from assay.testing import (
     START,
     accepted,

@@ -22,7 +22,7 @@ from assay.contract.scalars import number_of, text_of
 from assay.history import Call
 from assay.rules.conditions.expression import FAR, Atom, DecidedRequest, Point, Value
 from assay.rules.lifecycle.tracker import Instance, Lifecycle
-from assay.rules.rule import BindingRequirement
+from assay.rules.rule import BindingRequirement, bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ def with_other_value(argument: str) -> Callable[[Call], Call]:
 
 def require(lifecycle: Lifecycle, feature: str, argument: str) -> tuple[BindingRequirement, ...]:
     """Require the target file to bind an argument, or another value of it."""
-    return (BindingRequirement(operation=lifecycle.create.id, feature=feature, name=argument),)
+    return bound(lifecycle.create, feature, argument)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,17 +33,13 @@ from assay.history import (
     State,
     Subject,
 )
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNAUTHENTICATED,
-    UNCLEAR,
-    doubt,
-    failed_instead,
-)
+from assay.rules.controls import same_but
+from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt, failed_instead
 from assay.rules.lifecycle import request_queries, request_steps
+from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.queries import ordinary
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import facts_of
 from assay.rules.steps import Part
 from assay.rules.verdict import Agreement, Evidence
@@ -212,12 +208,9 @@ def _attempt(
 
 def _rest(lifecycle: Lifecycle, call: Call) -> Hashable:
     """Return the part of an attempt that it shares with its control, whatever differs."""
-    apart = {
-        lifecycle.create.owned,
-        lifecycle.create.due.argument if lifecycle.create.due else None,
-    }
-    sent = {name: value for name, value in call.compared.items() if name not in apart}
-    return call.by, call.host, call.alias, call.present, repr(sorted(sent.items()))
+    create = lifecycle.create
+    apart = [name for name in (create.owned, create.due and create.due.argument) if name]
+    return same_but(replace(call, subject="", mode=None), *apart)
 
 
 def _content(lifecycle: Lifecycle, call: Call) -> Hashable:
@@ -333,3 +326,45 @@ def sign_and_read(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> P
 
 def _stands(exchange: Exchange | None) -> State | None:
     return exchange.item.state if exchange is not None and exchange.item is not None else None
+
+
+# -- the rules about them ----------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """The outcome that a rule expects of an attempt, the facet that it shows, and the reason."""
+
+    facet: str
+    accepted: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptanceRule(RefusingKind):
+    """Base of the kinds that say which requests are accepted, and which are rejected.
+
+    A subclass defines `case`, `is_control` and `common`; the check follows from them.
+    """
+
+    lifecycle: Lifecycle = the_request()  # noqa: RUF009 -- declares a parameter
+
+    def case(self, attempt: Attempt) -> Case | None:
+        """Return what the rule expects of an attempt; None where it does not apply."""
+        raise NotImplementedError
+
+    def is_control(self, attempt: Attempt) -> bool:
+        """Whether the rule expects an attempt to be accepted, so that others compare with it."""
+        raise NotImplementedError
+
+    def common(self, attempt: Attempt) -> Hashable:
+        """Return what an attempt and its control must have in common, besides what was sent."""
+        raise NotImplementedError
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every attempt to which the rule applies, beside its controls."""
+        tries = attempts(self.lifecycle, history)
+        beside = controls(tries, self.is_control, self.common)
+        for attempt in tries:
+            case = self.case(attempt)
+            if case is not None:
+                judge = must_be_accepted if case.accepted else must_be_rejected
+                yield from judge(case.facet, attempt, beside.get(attempt.made.n, ()), case.why)

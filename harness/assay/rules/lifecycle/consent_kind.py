@@ -22,7 +22,7 @@ from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, about_one_thing, known, maker
 from assay.rules.queries import ordinary, question
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
 from assay.rules.verdict import Evidence
@@ -152,13 +152,12 @@ class ConsentKind(RefusingKind):
             requires = (*requires, *lifecycle.state_requirement())
             if lifecycle.read is None:
                 not_applicable_because = "no operation shows a consent"
-        key = BindingRequirement(operation=lifecycle.create.id, feature="key")
         return Facet(
             id=id_,
             description=description,
             scenario=Scenario(id=scenario),
             needs=needs(Capability.PSU, Capability.CONSENT, *more),
-            requires=(key, *requires),
+            requires=(*bound(lifecycle.create, "key"), *requires),
             not_applicable_because=not_applicable_because,
         )
 

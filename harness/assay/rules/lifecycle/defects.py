@@ -9,37 +9,47 @@ beside such a control does not refuse.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from assay.history import History
-from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, failed_instead
+from assay.contract.model import Capability, Json
+from assay.history import Call, Exchange, History
+from assay.rules import steps
+from assay.rules.consequences import LIMIT
+from assay.rules.controls import Shared, same_but
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    failed_instead,
+    tpp_evidence,
+)
+from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import facts_of
-from assay.rules.verdict import Evidence
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Scenario,
+    Script,
+    TppFacet,
+    bound,
+    facts_of,
+    needs,
+)
+from assay.rules.scope import Calls, Scope
+from assay.rules.verdict import Agreement, Evidence
 
-#: A digest of everything in a request except one of its arguments: a long history has many.
-Frame: TypeAlias = bytes
 
-
-def frame(request: Instance, field: str) -> Frame:
-    """Return everything that was sent except one argument: what it shares with its control.
+def shared(request: Instance, argument: str) -> tuple[int, Shared]:
+    """Return what a request shares with its controls: all but one argument.
 
     A customer of the same name who was arranged again counts as another customer.
     """
-    call = request.made.call
-    rest = sorted((name, repr(value)) for name, value in call.compared.items() if name != field)
-    who = call.subject, id(request.subject), call.by
-    return digest_of(who, call.mode, call.host, call.alias, call.present, rest)
-
-
-def digest_of(*parts: object) -> bytes:
-    """Return a digest that equal values share, and no others."""
-    return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
+    return id(request.subject), same_but(request.made.call, argument)
 
 
 def stays_accepted(request: Instance) -> bool:
@@ -113,11 +123,18 @@ class Defect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefectRule(RefusingKind):
-    """Base of the kinds that forbid defects in the arguments of a request.
+    """Base of the kinds that say what a good value of an argument of a request is.
 
-    A subclass defines `defects`; the check follows from it. A request with several defects
-    is evidence for none of them.
+    A subclass defines `defects`, `judged_arguments`, `duty` and `judge_sent`; both checks follow
+    from them. A request with several defects is evidence for none of them.
     """
+
+    purpose = LIMIT
+    scope = Scope(calls=Calls.NAMED)
+    applies_to = ("makes",)
+
+    #: The id of the TPP's obligation.
+    duty_facet: ClassVar[str]
 
     lifecycle: Lifecycle = the_request()  # noqa: RUF009 -- declares a parameter
 
@@ -129,6 +146,39 @@ class DefectRule(RefusingKind):
         """Return the arguments to which the rule applies."""
         raise NotImplementedError
 
+    def duty(self) -> str:
+        """Return what every request of the TPP must be like."""
+        raise NotImplementedError
+
+    def judge_sent(self, exchange: Exchange) -> tuple[Agreement, str, str] | None:
+        """Judge the arguments of a request that the TPP made: what is owed, and what it did."""
+        raise NotImplementedError
+
+    def argument_facet(
+        self,
+        id_: str,
+        description: str,
+        argument: str,
+        scenario: str,
+        *requires: BindingRequirement,
+        not_applicable_because: str = "",
+    ) -> Facet:
+        """Return a facet on the values of an argument, which the target file must bind."""
+        return Facet(
+            id=id_,
+            description=description,
+            scenario=Scenario(id=scenario),
+            needs=needs(Capability.PSU, Capability.WRITE),
+            requires=(*bound(self.lifecycle.create, "argument", argument), *requires),
+            not_applicable_because=not_applicable_because,
+        )
+
+    def send_and_read(self, calls: Iterable[Call]) -> Script:
+        """Make each request, and read it."""
+        for call in calls:
+            made = yield from steps.send(call)
+            yield from request_steps.read(self.lifecycle, made)
+
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every request with one defect, beside the same request without it."""
         made = tuple(instances(history, self.lifecycle))
@@ -137,8 +187,8 @@ class DefectRule(RefusingKind):
             return
         contract, name = self.lifecycle.contract, self.lifecycle.request.id
         repeatable = name not in facts_of(contract).unrepeatable
-        controls: Mapping[tuple[str, Frame], Instance] = {
-            (argument, frame(request, argument)): request
+        controls: Mapping[tuple[int, Shared], Instance] = {
+            shared(request, argument): request
             for request, wrong in zip(made, defects, strict=True)
             if wrong is not None and not wrong and is_control(request, repeatable=repeatable)
             for argument in self.judged_arguments()
@@ -147,7 +197,33 @@ class DefectRule(RefusingKind):
             if wrong is None or len(wrong) != 1:
                 continue
             (defect,) = wrong
-            beside = controls.get((defect.argument, frame(request, defect.argument)))
+            beside = controls.get(shared(request, defect.argument))
             evidence = judge(defect.facet, request, beside, defect.why)
             if evidence is not None:
                 yield evidence
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=self.duty_facet,
+            description=self.duty(),
+            requires=bound(self.lifecycle.create, "argument", self.judged_arguments()),
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every request that is made."""
+        for exchange in history.exchanges:
+            call = exchange.call
+            if call.operation == self.lifecycle.create.id and not call.malformed:
+                judged = self.judge_sent(exchange)
+                if judged is not None:
+                    agreement, owed, done = judged
+                    yield tpp_evidence(self.duty_facet, agreement, exchange, owed, done)
+
+
+def replaced(call: Call, argument: str, value: Json, description: str = "") -> Call:
+    """Return a call with another value of an argument; `description` says which, if it is bad."""
+    sent = {**call.arguments, argument: value}
+    varied = tuple(name for name in call.varied if name != argument)
+    variation = f"{argument} is {description}" if description else ""
+    return replace(call, arguments=sent, varied=varied, variation=variation)

@@ -16,19 +16,10 @@ from datetime import date, datetime, timedelta
 
 from assay.contract.model import Json
 from assay.contract.scalars import canonical
-from assay.history import (
-    Authorised,
-    Effect,
-    Effects,
-    Event,
-    Exchange,
-    History,
-    Lacking,
-    Withdrawn,
-)
+from assay.history import Authorised, Effect, Effects, Event, Exchange, History, Lacking, Withdrawn
+from assay.rules.controls import digest_of
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.changes import Change, change_of
-from assay.rules.lifecycle.defects import digest_of
 from assay.rules.lifecycle.execution_record import Index, Record, kind_of_request
 from assay.rules.lifecycle.refusals import Refusals
 from assay.rules.lifecycle.tracker import Lifecycle, Tracker

@@ -32,7 +32,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import steps
-from assay.rules.rule import BindingRequirement, facts_of, needs
+from assay.rules.rule import BindingRequirement, bound, facts_of, needs
 
 
 # -- One request of a history: how it was made, signed, changed and ended, and its outcome -------
@@ -471,25 +471,20 @@ class Lifecycle:
 
     def state_requirement(self) -> tuple[BindingRequirement, ...]:
         """Require the target file to bind a request's state."""
-        return (BindingRequirement(operation=self.read.id, feature="state"),) if self.read else ()
+        return bound(self.read, "state") if self.read else ()
 
     def open_mode_requirement(self) -> tuple[BindingRequirement, ...]:
         """Require the target file to bind the mode in which requests stay open, if not the plain one."""
         mode = self.open_mode
         if mode is None or mode == self.mode:
             return ()
-        return (BindingRequirement(operation=self.create.id, feature="mode", name=mode),)
+        return bound(self.create, "mode", mode)
 
     def approval_requirement(self) -> tuple[BindingRequirement, ...]:
         """Require the target file to bind what it takes to sign a request, if it is signed."""
         if not self.signed:
             return ()
-        approval = BindingRequirement(operation=self.create.id, feature="approval")
-        return (approval, self.key_requirement())
-
-    def key_requirement(self) -> BindingRequirement:
-        """Require the target file to bind the key of a request that was made."""
-        return BindingRequirement(operation=self.create.id, feature="key")
+        return (*bound(self.create, "approval"), *bound(self.create, "key"))
 
 
 def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:

@@ -6,11 +6,12 @@ change them came in between.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from assay.history import Call, Item
+from assay.history import Item
+from assay.rules.controls import Shared, same_but
 from assay.rules.queries import PageWalk
 
 #: How many lists before and after another one are looked at.
@@ -29,9 +30,9 @@ def with_lasting(
     walks: Sequence[PageWalk], selecting: Collection[str]
 ) -> Iterator[tuple[PageWalk, LastingItems]]:
     """Yield each list with what lasts around it; `selecting` are the arguments that select."""
-    groups: dict[Hashable, list[PageWalk]] = {}
+    groups: dict[tuple[int, Shared], list[PageWalk]] = {}
     for walk in walks:
-        groups.setdefault((walk.changes, *_frame(walk.call, {*selecting})), []).append(walk)
+        groups.setdefault((walk.changes, same_but(walk.call, *selecting)), []).append(walk)
     for group in groups.values():
         shown = [{item.key: item for item in walk.items if item.key} for walk in group]
         for n, walk in enumerate(group):
@@ -57,10 +58,3 @@ def _first_shown(lists: Sequence[Mapping[str, Item]]) -> dict[str, Item]:
 
 def _same(item: Item, other: Item) -> bool:
     return item.on == other.on and item.fields == other.fields
-
-
-def _frame(call: Call, selecting: set[str]) -> tuple[Hashable, ...]:
-    """Return all that a call asks for but what it selects."""
-    rest = sorted((name, repr(v)) for name, v in call.arguments.items() if name not in selecting)
-    way = call.subject, call.by, call.present, call.host, call.alias, call.mode
-    return way, tuple(sorted({*call.without} - selecting)), call.varied, tuple(rest)

@@ -19,8 +19,7 @@ from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.formats import is_iban
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.acceptance import AcceptanceRule, Case
-from assay.rules.lifecycle.attempts import Attempt, sign_and_read
+from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
 from assay.rules.lifecycle.request_queries import similar_key
 from assay.rules.parameters import Raw, all_known, maker
 from assay.rules.rule import Facet, Scenario, Script, needs

@@ -18,16 +18,18 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Indeterminate
 from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import PROMISE, SERVE_LESS, SERVE_MORE
+from assay.rules.controls import Shared, same_but
 from assay.rules.evidence import AGREES, DISAGREES, must_be_served, tpp_evidence
 from assay.rules.lifecycle import request_steps
-from assay.rules.queries import ordinary, question
+from assay.rules.queries import ordinary
 from assay.rules.rule import (
-    BindingRequirement,
+    CallScenario,
     Facet,
     Kind,
     Scenario,
     Script,
     TppFacet,
+    bound,
     consent,
     needs,
     scenario_of,
@@ -43,13 +45,6 @@ PORTS = {"http": 80, "https": 443}
 
 #: The TPP's obligation.
 TPP_FACET = "stays-on-host"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostScenario(Scenario):
-    """A call of one operation; a call to every host of the target if `operation` is None."""
-
-    operation: Operation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,17 +68,11 @@ class HostAffinity(Kind):
             Facet(
                 id=f"{operation.id}-links",
                 description=f"every link for the TPP in a response of {operation.id} points to the called host",
-                scenario=HostScenario(id=f"{operation.id}:links", operation=operation),
+                scenario=CallScenario(id=f"{operation.id}:links", operation=operation),
                 needs=needs(Capability.PSU)
                 | (consent(self.grant) if operation.about else needs())
                 | needs(*([Capability.WRITE] if operation.request else [])),
-                requires=(
-                    BindingRequirement(
-                        operation=operation.id,
-                        feature="links",
-                        if_missing=Standing.NOT_APPLICABLE,
-                    ),
-                ),
+                requires=bound(operation, "links", if_missing=Standing.NOT_APPLICABLE),
             )
             for operation in self.operations
         )
@@ -95,17 +84,17 @@ class HostAffinity(Kind):
             Facet(
                 id=EVERY,
                 description="every host of the target answers",
-                scenario=HostScenario(id=EVERY),
+                scenario=Scenario(id=EVERY),
                 needs=needs(Capability.PSU, Capability.HOSTS) | writes,
             ),
         )
 
     def probe(self, scenario: Scenario) -> Script:
         """Own enough items for a second page, and read the first page."""
-        operation = scenario_of(scenario, HostScenario).operation
-        if operation is None:
+        if scenario.id == EVERY:
             yield from _every(self)
             return
+        operation = scenario_of(scenario, CallScenario).operation
         if operation.request:
             _, call = yield from request_steps.prepare_call(self.contract, operation)
             yield from request_steps.send_if_any(call)
@@ -225,14 +214,14 @@ def _absolute(base: str, link: str) -> str:
 
 def _hosts(clause: HostAffinity, history: History) -> Iterator[Evidence]:
     """Judge calls to another host if the same call was accepted on the chosen one."""
-    known: set[tuple[str, ...]] = set()
+    known: set[Shared] = set()
     for exchange in history.exchanges:
         call = exchange.call
         if not ordinary(call) or call.operation not in {
             operation.id for operation in clause.operations
         }:
             continue
-        control = (*question(call), str(call.mode))
+        control = same_but(replace(call, host=None))
         if call.host is None and exchange.accepted:
             known.add(control)
         elif call.host is not None and control in known:

@@ -25,15 +25,7 @@ from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import (
-    BindingRequirement,
-    Facet,
-    Scenario,
-    Script,
-    TppFacet,
-    consent,
-    needs,
-)
+from assay.rules.rule import Facet, Scenario, Script, TppFacet, bound, call_needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence, Standing
 
@@ -67,35 +59,25 @@ class NoCredentials(RefusingKind):
                 id=operation.id,
                 description=f"{operation.id} refuses calls with the customer's credentials instead of a token",
                 scenario=Scenario(id=operation.id),
-                needs=self._needs(operation),
+                needs=call_needs(operation, self.grant, Capability.CREDENTIALS),
             )
             for operation in self.operations
         )
         first = self.operations[0]
-        endpoint = BindingRequirement(
-            operation=first.id, feature="token-endpoint", if_missing=Standing.NOT_APPLICABLE
-        )
         return (
             *of_operations,
             Facet(
                 id=GRANT_FACET,
                 description="the customer's password obtains no token that gives access",
                 scenario=Scenario(id=GRANT_FACET),
-                needs=self._needs(first),
-                requires=(endpoint,),
+                needs=call_needs(first, self.grant, Capability.CREDENTIALS),
+                requires=bound(first, "token-endpoint", if_missing=Standing.NOT_APPLICABLE),
             ),
         )
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""
         return [each.id for each in self.operations]
-
-    def _needs(self, operation: Operation) -> frozenset[Capability]:
-        return (
-            needs(Capability.PSU, Capability.CREDENTIALS)
-            | consent(self.grant if operation.about and not operation.request else operation)
-            | needs(*([Capability.WRITE] if operation.request else []))
-        )
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a call with its token, then with none, then with credentials in each place."""
@@ -159,8 +141,7 @@ class NoCredentials(RefusingKind):
             id=TPP_FACET,
             description="the TPP never sends the customer's credentials",
             requires=tuple(
-                BindingRequirement(operation=operation.id, feature="credentials")
-                for operation in self.operations
+                each for operation in self.operations for each in bound(operation, "credentials")
             ),
         )
 

@@ -19,15 +19,17 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Item, Subject
 from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import PROTECT_LESS, PROTECT_MORE, SAFEGUARD
-from assay.rules.control_judgement import refused_beside
+from assay.rules.controls import refused_beside
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.queries import fresh_subjects, ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
+    CallScenario,
     Facet,
     Scenario,
     Script,
+    bound,
     consent,
     facts_of,
     needs,
@@ -45,10 +47,9 @@ JOINT = "but it may be owned jointly: the fixture does not list everything that 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingScenario(Scenario):
+class ReadingScenario(CallScenario):
     """Readings of one operation; `foreign` if by another customer than the owner."""
 
-    operation: Operation
     foreign: bool = False
 
 
@@ -100,7 +101,7 @@ class OwnData(RefusingKind):
                 scenario=ReadingScenario(id=operation.id, operation=operation),
                 needs=needs(Capability.PSU, Capability.TWO_PSU, Capability.ROSTER)
                 | (consent(self.grant) if operation.about else needs()),
-                requires=(self._told_by(operation),),
+                requires=self._told_by(operation),
             )
             for operation in self.operations
             for resource in operation.lists
@@ -111,14 +112,11 @@ class OwnData(RefusingKind):
         listing = sum(resource in each.lists for each in self.operations)
         return resource if listing == 1 else f"{operation.id}-{resource}"
 
-    def _told_by(self, operation: Operation) -> BindingRequirement:
+    def _told_by(self, operation: Operation) -> tuple[BindingRequirement, ...]:
         """Return what tells whose an item is: its key, or the field where it has none."""
         if not operation.about or operation.since:
-            return BindingRequirement(operation=operation.id, feature="key")
-        silent = Standing.NOT_APPLICABLE
-        return BindingRequirement(
-            operation=operation.id, feature="field", name=self.field, if_missing=silent
-        )
+            return bound(operation, "key")
+        return bound(operation, "field", self.field, if_missing=Standing.NOT_APPLICABLE)
 
     def probe(self, scenario: Scenario) -> Script:
         """Read for two customers in turn, of everything that they own; or what the other one owns."""
@@ -200,9 +198,7 @@ class OwnData(RefusingKind):
             if own is not False:
                 continue
             facet, beside = f"{exchange.call.operation}-{FOREIGN}", (exchange.call.operation, key)
-            for evidence in refused_beside(
-                facet, exchange, ANOTHERS, owners.get(beside, []), open_=False
-            ):
+            for evidence in refused_beside(facet, exchange, ANOTHERS, owners.get(beside, [])):
                 yield evidence if exchange.call.subject in fresh else doubt(evidence, JOINT)
 
     def check(self, history: History) -> Iterator[Evidence]:

@@ -39,11 +39,11 @@ from assay.rules.parameter_declaration import Convert
 from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
-    BindingRequirement,
     Facet,
     Scenario,
     Script,
     TppFacet,
+    bound,
     consent,
     needs,
     scenario_of,
@@ -406,11 +406,10 @@ def _consent_facets(
         if number:
             text = f"call {most + 1} of {words.with_article} is refused where the consent names"
             asked.append((id_, f"{text} {number}", plain))
-    named = BindingRequirement(operation=grant.id, feature="argument", name=limit.argument)
     for id_, description, needed in asked:
         yield replace(
             _facet(id_, description, QuotaScenario(id=id_), needed),
-            requires=(named,) if limit.argument else (),
+            requires=bound(grant, "argument", (limit.argument,)),
             not_applicable_because=GIVEN if grant.given else "",
         )
 

@@ -17,8 +17,7 @@ from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import PROMISE
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.acceptance import AcceptanceRule, Case
-from assay.rules.lifecycle.attempts import Attempt, sign_and_read
+from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
 from assay.rules.rule import Facet, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 

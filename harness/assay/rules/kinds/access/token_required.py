@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.contract.model import Capability, Operation
+from assay.contract.model import Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Token
 from assay.rules import parameters, steps
 from assay.rules.consequences import LIMIT
@@ -20,13 +20,13 @@ from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
-    BindingRequirement,
+    CallScenario,
     Facet,
     Scenario,
     Script,
-    consent,
+    bound,
+    call_needs,
     facts_of,
-    needs,
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
@@ -34,13 +34,6 @@ from assay.rules.verdict import Evidence, Standing
 
 #: The last part of a facet id, and what is asked of a call.
 FACETS = {**dict.fromkeys(Token, "invented-token"), Token.NONE: "without-token"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallScenario(Scenario):
-    """Calls of one operation."""
-
-    operation: Operation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +54,8 @@ class TokenRequired(RefusingKind):
                 id=f"{operation.id}-{id_}",
                 description=f"{operation.id} refuses a call with {token.value}",
                 scenario=CallScenario(id=operation.id, operation=operation),
-                needs=needs(Capability.PSU)
-                | consent(self.grant if operation.about and not operation.request else operation)
-                | needs(*([Capability.WRITE] if operation.request else [])),
-                requires=(
-                    BindingRequirement(
-                        operation=operation.id, feature="token", if_missing=Standing.NOT_APPLICABLE
-                    ),
-                ),
+                needs=call_needs(operation, self.grant),
+                requires=bound(operation, "token", if_missing=Standing.NOT_APPLICABLE),
             )
             for operation in self.operations
             for token, id_ in ((each, FACETS[each]) for each in (Token.NONE, Token.INVENTED))

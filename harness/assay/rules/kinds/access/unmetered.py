@@ -20,7 +20,7 @@ from assay.rules.consents import Consents
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import doubt, must_be_served
 from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
-from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs, scenario_of
+from assay.rules.rule import CallScenario, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import within_a_day
 from assay.rules.verdict import Evidence
@@ -31,13 +31,6 @@ Slot: TypeAlias = tuple[str, str, date | datetime]
 #: "Far more" calls are this many times the quota.
 FAR = 5
 NOT_COUNTED, EXHAUSTED = "not-counted", "after-exhausted"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnmeteredScenario(Scenario):
-    """Many calls of one operation; or calls around the quota if `operation` is None."""
-
-    operation: Operation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +63,7 @@ class Unmetered(Kind):
             Facet(
                 id=f"{operation.id}-unlimited",
                 description=f"{FAR * self.quota} attended calls of {operation.id} are served",
-                scenario=UnmeteredScenario(id=f"{operation.id}:unlimited", operation=operation),
+                scenario=CallScenario(id=f"{operation.id}:unlimited", operation=operation),
                 needs=psu,
             )
             for operation in self.operations
@@ -80,14 +73,14 @@ class Unmetered(Kind):
             Facet(
                 id=NOT_COUNTED,
                 description="attended calls do not count towards the batch quota",
-                scenario=UnmeteredScenario(id=NOT_COUNTED),
+                scenario=Scenario(id=NOT_COUNTED),
                 needs=batch,
                 exercises=tuple(operation.id for operation in self.operations),
             ),
             Facet(
                 id=EXHAUSTED,
                 description="attended calls are served when the batch quota is exhausted",
-                scenario=UnmeteredScenario(id=EXHAUSTED),
+                scenario=Scenario(id=EXHAUSTED),
                 needs=batch,
                 exercises=tuple(operation.id for operation in self.operations),
             ),
@@ -95,9 +88,8 @@ class Unmetered(Kind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Call far more often than the quota; or around the quota, with a control."""
-        scenario = scenario_of(scenario, UnmeteredScenario)
         psu = yield from steps.customer("psu", self.owner, self.grant)
-        if scenario.operation is not None:
+        if isinstance(scenario, CallScenario):
             for _ in range(FAR * self.quota):
                 yield from steps.send(_call(scenario.operation, psu, present=True))
             return

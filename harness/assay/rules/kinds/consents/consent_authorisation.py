@@ -24,7 +24,7 @@ from assay.rules.lifecycle.consent_kind import (
 )
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse, uses
 from assay.rules.queries import plain
-from assay.rules.rule import LINK, BindingRequirement, Facet, Scenario, Script
+from assay.rules.rule import LINK, Facet, Scenario, Script, bound
 from assay.rules.verdict import Evidence, Standing
 
 UNSIGNED, DECLINED, SERVED = "unsigned-refused", "declined-refused", "signed-served"
@@ -54,22 +54,16 @@ class ConsentAuthorisation(ConsentKind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for what is served and for what is shown, all of one trial."""
-        create = self.lifecycle.create.id
-        link = BindingRequirement(
-            operation=create, feature="approval", name=LINK, if_missing=Standing.NOT_APPLICABLE
-        )
+        create, silent = self.lifecycle.create, Standing.NOT_APPLICABLE
+        link = bound(create, "approval", LINK, if_missing=silent)
         facets = [
-            self.facet(id_, asks, "signature", requires=(link,) if id_ == LINK else ())
+            self.facet(id_, asks, "signature", requires=link if id_ == LINK else ())
             for id_, asks in _ASKS.items()
             if id_ != OTHERS
         ]
-        named = BindingRequirement(
-            operation=create,
-            feature="output",
-            if_missing=Standing.NOT_APPLICABLE,
-        )
+        named = bound(create, "output", if_missing=silent)
         two = Capability.TWO_PSU
-        return (*facets, self.facet(OTHERS, _ASKS[OTHERS], "others", two, requires=(named,)))
+        return (*facets, self.facet(OTHERS, _ASKS[OTHERS], "others", two, requires=named))
 
     def follow(self, scenario: Scenario, psu: Subject) -> Script:
         """Make a consent that the customer refuses, and one that is signed; or use another's."""

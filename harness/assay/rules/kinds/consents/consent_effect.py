@@ -34,7 +34,7 @@ from assay.rules.evidence import (
 from assay.rules.lifecycle.request_queries import similar_key, was_refused
 from assay.rules.parameters import about_one_thing
 from assay.rules.queries import bare, plain, question
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, facts_of, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented_answers import served_with_consent
 from assay.rules.verdict import Evidence
@@ -98,9 +98,7 @@ class ConsentEffect(Kind):
             not_applicable_because=GIVEN if self.grant.given else "",
             exercises=() if id_ == SURVIVES else tuple(each.id for each in self.operations),
             needs=needs(Capability.PSU, Capability.CONSENT),
-            requires=(
-                BindingRequirement(operation=self.grant.id, feature="argument", name=grants),
-            ),
+            requires=bound(self.grant, "argument", grants),
         )
 
     def probe(self, scenario: Scenario) -> Script:

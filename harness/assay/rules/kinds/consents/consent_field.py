@@ -26,7 +26,7 @@ from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse, shown_us
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import has_value, is_part, names_another, plain, question
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
 from assay.rules.verdict import Agreement, Evidence
@@ -69,11 +69,11 @@ class ConsentField(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return that the field is shown in the mode, and in none it is not."""
-        create = self.consent.create.id
+        create = self.consent.create
         requires = (
-            BindingRequirement(operation=create, feature="key"),
-            BindingRequirement(operation=create, feature="mode", name=self.mode),
-            BindingRequirement(operation=self.operation.id, feature="field", name=self.field),
+            *bound(create, "key"),
+            *bound(create, "mode", self.mode),
+            *bound(self.operation, "field", self.field),
         )
         return tuple(
             Facet(

@@ -21,7 +21,7 @@ from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, de
 from assay.rules.lifecycle.consent_kind import ConsentKind, own_uses
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
 from assay.rules.queries import PageWalk, page_walks
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script
+from assay.rules.rule import Facet, Scenario, Script, bound
 from assay.rules.state.calendar import DAY, dates
 from assay.rules.steps import Part
 from assay.rules.verdict import Agreement, Evidence
@@ -66,13 +66,11 @@ class ConsentHistory(ConsentKind):
             AFTER: f"{old} are no longer returned after that",
             RECENT: "newer entries are still returned after that",
         }
-        name, since = self.operation.id, self.operation.since
-        requires = [BindingRequirement(operation=name, feature="on")]
-        if since:
-            requires.append(BindingRequirement(operation=name, feature="argument", name=since))
+        since = bound(self.operation, "argument", (self.operation.since,))
+        requires = (*bound(self.operation, "on"), *since)
         needed = Capability.ENTRIES, Capability.ROSTER, Capability.CLOCK
         return tuple(
-            self.facet(id_, text, "history", *needed, requires=tuple(requires))
+            self.facet(id_, text, "history", *needed, requires=requires)
             for id_, text in asks.items()
         )
 

@@ -24,7 +24,7 @@ from assay.rules.lifecycle.consent_kind import (
     signed_in_mode,
 )
 from assay.rules.lifecycle.consent_use import ConsentPhase
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script
+from assay.rules.rule import Facet, Scenario, Script, bound
 from assay.rules.verdict import Evidence
 
 REFUSED, SERVED = "mode-refused", "plain-served"
@@ -41,11 +41,10 @@ class ConsentMode(ConsentKind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return what is refused in the mode, and served in none."""
-        create = self.lifecycle.create.id
-        mode = BindingRequirement(operation=create, feature="mode", name=self.mode)
+        mode = bound(self.lifecycle.create, "mode", self.mode)
         refused = f"data is refused under a consent in the mode {self.mode}"
         return (
-            self.facet(REFUSED, refused, "mode", requires=(mode,)),
+            self.facet(REFUSED, refused, "mode", requires=mode),
             self.facet(SERVED, "data is served under a consent without a mode", "mode"),
         )
 

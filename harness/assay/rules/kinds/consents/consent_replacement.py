@@ -22,7 +22,7 @@ from assay.rules.lifecycle.consent_kind import (
     shown_state,
 )
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script
+from assay.rules.rule import Facet, Scenario, Script, bound
 from assay.rules.verdict import Evidence, Standing
 
 KEPT, REFUSED, NEW = "former-kept", "former-refused", "new-served"
@@ -45,13 +45,9 @@ class ConsentReplacement(ConsentKind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for the former consent and the new one."""
-        named = BindingRequirement(
-            operation=self.lifecycle.create.id,
-            feature="output",
-            if_missing=Standing.NOT_APPLICABLE,
-        )
+        named = bound(self.lifecycle.create, "output", if_missing=Standing.NOT_APPLICABLE)
         return tuple(
-            self.facet(id_, asks, "second", requires=(named,) if id_ in {KEPT, REFUSED} else ())
+            self.facet(id_, asks, "second", requires=named if id_ in {KEPT, REFUSED} else ())
             for id_, asks in _ASKS.items()
         )
 

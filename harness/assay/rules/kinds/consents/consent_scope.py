@@ -43,7 +43,7 @@ from assay.rules.queries import (
     question,
 )
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, facts_of, needs
+from assay.rules.rule import Facet, Scenario, Script, TppFacet, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented_answers import ServedThings, UncoveredCalls, served_with_consent
 from assay.rules.verdict import Agreement, Evidence
@@ -217,11 +217,7 @@ class ConsentScope(RefusingKind):
             else TppFacet(
                 id=TPP_FACET,
                 description="the TPP only requests data that a consent covers",
-                requires=(
-                    BindingRequirement(
-                        operation=self.grant.id, feature="argument", name=self.grant.grants or ""
-                    ),
-                ),
+                requires=bound(self.grant, "argument", self.grant.grants or ""),
             )
         )
 

@@ -29,7 +29,7 @@ from assay.rules.lifecycle.consent_kind import (
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.queries import question
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script
+from assay.rules.rule import Facet, Scenario, Script, bound
 from assay.rules.state.calendar import at, local_day
 from assay.rules.verdict import Evidence
 
@@ -58,10 +58,10 @@ class ConsentValidity(ConsentKind):
     def facets(self) -> tuple[Facet, ...]:
         """Return the last day, the day after, and the state that is shown then."""
         create = self.lifecycle.create
-        until = BindingRequirement(operation=create.id, feature="argument", name=create.until or "")
+        until = bound(create, "argument", create.until or "")
         needed = Capability.CLOCK, Capability.ZONE
         return tuple(
-            self.facet(id_, asks, "last-day", *needed, requires=(until,))
+            self.facet(id_, asks, "last-day", *needed, requires=until)
             for id_, asks in _ASKS.items()
         )
 

@@ -44,10 +44,12 @@ from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
+    CallScenario,
     Facet,
     Scenario,
     Script,
     TppFacet,
+    bound,
     facts_of,
     needs,
     scenario_of,
@@ -69,10 +71,9 @@ OWED = "the TPP only uses keys of its own requests"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddressedScenario(Scenario):
+class AddressedScenario(CallScenario):
     """A call of an operation with an unknown key, or with the key of another TPP's request."""
 
-    operation: Operation
     foreign: bool
 
 
@@ -106,7 +107,7 @@ class Addressed(RefusingKind):
                         ),
                         needs=needs(Capability.PSU, Capability.WRITE) | others,
                         requires=(
-                            BindingRequirement(operation=self.lifecycle.create.id, feature="key"),
+                            *bound(self.lifecycle.create, "key"),
                             *_requirements(self, operation),
                         ),
                     )
@@ -162,7 +163,7 @@ class Addressed(RefusingKind):
         return TppFacet(
             id=TPP_FACET,
             description="the TPP only uses keys of its own requests",
-            requires=(BindingRequirement(operation=self.lifecycle.create.id, feature="key"),),
+            requires=bound(self.lifecycle.create, "key"),
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
@@ -193,11 +194,8 @@ class Addressed(RefusingKind):
 def _requirements(clause: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
     changed = clause.lifecycle.changeable_arguments if operation.changes else ()
     return (
-        BindingRequirement(operation=operation.id, feature="argument", name=operation.about or ""),
-        *(
-            BindingRequirement(operation=operation.id, feature="other", name=name)
-            for name in changed
-        ),
+        *bound(operation, "argument", operation.about or ""),
+        *bound(operation, "other", changed),
     )
 
 

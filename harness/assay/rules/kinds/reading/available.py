@@ -34,6 +34,7 @@ from assay.rules.rule import (
     Kind,
     Scenario,
     Script,
+    bound,
     consent,
     facts_of,
     needs,
@@ -105,13 +106,7 @@ class Available(Kind):
                     description="every name of the operation returns the same data",
                     scenario=Scenario(id="aliases"),
                     needs=psu,
-                    requires=(
-                        BindingRequirement(
-                            operation=self.operation.id,
-                            feature="aliases",
-                            if_missing=Standing.NOT_APPLICABLE,
-                        ),
-                    ),
+                    requires=bound(self.operation, "aliases", if_missing=Standing.NOT_APPLICABLE),
                 )
             )
         out.append(
@@ -239,9 +234,7 @@ def bends(clause: Available) -> tuple[Malformed, ...]:
 
 
 def _identifier(clause: Available) -> tuple[BindingRequirement, ...]:
-    names = (clause.operation.about,) if clause.operation.about else ()
-    operation = clause.operation.id
-    return tuple(BindingRequirement(operation=operation, feature="argument", name=n) for n in names)
+    return bound(clause.operation, "argument", (clause.operation.about,))
 
 
 def _unserved(clause: Available, psu: Subject, holding: Holding) -> Script:

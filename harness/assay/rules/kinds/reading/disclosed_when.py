@@ -21,7 +21,7 @@ from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.facts import Facts
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import fresh_subjects, has_value, is_part, plain
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -66,9 +66,7 @@ class DisclosedWhen(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet after consent, one before, and one for another customer."""
-        requirements = (
-            BindingRequirement(operation=self.operation.id, feature="value", name=self.value),
-        )
+        requirements = bound(self.operation, "value", self.value)
         return tuple(
             Facet(
                 id=id_,

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from assay.contract.model import Capability, Operation
-from assay.files.document import Finding, Pointer
+from assay.contract.model import Operation
 from assay.history import Call, Exchange, History, Malformed
 from assay.rules import comparisons, operation_parameters, parameters, steps
 from assay.rules.call_ids import fresh_id
@@ -20,15 +19,14 @@ from assay.rules.consequences import PROMISE, REPLACED
 from assay.rules.evidence import UNAUTHENTICATED
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
-from assay.rules.parameters import Raw
 from assay.rules.rule import (
-    BindingRequirement,
+    CallScenario,
     Facet,
     Kind,
     Scenario,
     Script,
-    consent,
-    needs,
+    bound,
+    call_needs,
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
@@ -40,17 +38,10 @@ RETURNED, IN_REFUSALS = "returned", "in-refusals"
 AGREEMENTS: Final = {True: Agreement.AGREES, False: Agreement.DISAGREES, None: Agreement.UNCLEAR}
 
 
-def _check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find an operation that lacks the clause's argument."""
-    one = {**clause, "operation": name}
-    yield from operation_parameters.check_argument(at, str(clause.get("argument")), one, raw)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EchoScenario(Scenario):
+class EchoScenario(CallScenario):
     """Calls of one operation, the last of them refused where `invalid` says how."""
 
-    operation: Operation
     invalid: Malformed | None = None
 
 
@@ -63,7 +54,9 @@ class Echo(Kind):
     purpose = PROMISE
     accepts_refusals = True
 
-    operations: tuple[Operation, ...] = parameters.operations(also=_check_argument)
+    operations: tuple[Operation, ...] = parameters.operations(
+        also=operation_parameters.lacks_argument
+    )
     argument: str = parameters.word(key="argument", compare=comparisons.undirected)
     answered_in: str = parameters.parameter(
         {
@@ -96,13 +89,8 @@ class Echo(Kind):
                 id=scenario.id,
                 description=f"{answer} of {operation.id} repeats {self.argument} in {self.header}",
                 scenario=scenario,
-                needs=needs(Capability.PSU, *([Capability.WRITE] if operation.request else []))
-                | consent(self.grant if operation.about and not operation.request else operation),
-                requires=(
-                    BindingRequirement(
-                        operation=operation.id, feature="argument", name=self.argument
-                    ),
-                ),
+                needs=call_needs(operation, self.grant),
+                requires=bound(operation, "argument", self.argument),
                 not_applicable_because=""
                 if scenario.id.endswith(RETURNED) or scenario.invalid
                 else "nothing in a call can be made invalid",

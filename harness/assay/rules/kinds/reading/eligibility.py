@@ -27,7 +27,7 @@ from assay.rules.facts import NOTHING, Facts
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
 from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, consent, needs
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, bound, consent, needs
 from assay.rules.state.calendar import dates, months_before
 from assay.rules.state.withholding import Withholding
 from assay.rules.verdict import Evidence, Standing
@@ -151,7 +151,7 @@ class Eligibility(RefusingKind):
         """Return one or two facets for each hiding state, and three for recent use."""
         roster = needs(Capability.PSU, Capability.ROSTER)
         dated = roster | needs(Capability.ZONE)
-        requirements = (BindingRequirement(operation=self.operation.id, feature="key"),)
+        requirements = bound(self.operation, "key")
         descriptions = [
             (f"hides-{trait}", f"no {trait} {self.resource} is listed", roster)
             for trait in self.hides
@@ -180,7 +180,7 @@ class Eligibility(RefusingKind):
                 description=f"data of any {trait} {self.resource} is refused, whatever the consent",
                 scenario=Scenario(id="data"),
                 needs=roster | consent(self.grant),
-                requires=tuple(map(_unlisted, self.withholds)),
+                requires=tuple(each for of in self.withholds for each in _unlisted(of)),
                 exercises=tuple(operation.id for operation in self.withholds),
             )
             for trait in (self.hides if self.withholds else ())
@@ -343,8 +343,6 @@ def _judge(
     )
 
 
-def _unlisted(operation: Operation) -> BindingRequirement:
-    name, silent = operation.about or "", Standing.NOT_APPLICABLE
-    return BindingRequirement(
-        operation=operation.id, feature="unlisted", name=name, if_missing=silent
-    )
+def _unlisted(operation: Operation) -> tuple[BindingRequirement, ...]:
+    silent = Standing.NOT_APPLICABLE
+    return bound(operation, "unlisted", operation.about or "", if_missing=silent)

@@ -31,7 +31,7 @@ from assay.rules.lifecycle import request_steps
 from assay.rules.parameter_declaration import VALUES
 from assay.rules.parameters import Raw, all_known
 from assay.rules.queries import has_error_field
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, facts_of, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.text_shape import is_hidden
 from assay.rules.verdict import Evidence
@@ -161,9 +161,7 @@ class ErrorBodyRule(Kind):
                 description=f"{description} ({', '.join(self.statuses)})",
                 scenario=Scenario(id="refused"),
                 needs=needs(Capability.PSU, *writes),
-                requires=(BindingRequirement(operation=operation.id, feature="error", name=field),)
-                if field
-                else (),
+                requires=bound(operation, "error", field) if field else (),
             )
             for id_, description, field in described
         )

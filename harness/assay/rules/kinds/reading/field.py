@@ -33,11 +33,11 @@ from assay.rules.parameter_declaration import VALUES
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import has_value, resources_by_key
 from assay.rules.rule import (
-    BindingRequirement,
     Facet,
     Kind,
     Scenario,
     Script,
+    bound,
     clauses_of,
     consent,
     facts_of,
@@ -155,9 +155,7 @@ class Field(Kind):
             consent(self.grant) if any(operation.about for operation in _listed(self)) else needs()
         )
         for resource in self.resources:
-            requirement = BindingRequirement(
-                operation=self.operation(resource).id, feature="field", name=self.field
-            )
+            requirement = bound(self.operation(resource), "field", self.field)
             allowed, _ = _allowed(self, resource)
             text = f"{self.field} of every {resource} is {allowed}"
             descriptions = [] if self.unrestricted else [(resource, text)]
@@ -173,7 +171,7 @@ class Field(Kind):
                     needs=needs(Capability.PSU, Capability.WRITE)
                     if made
                     else needs(Capability.PSU).union(consented, *(each.needs for each in shown)),
-                    requires=(requirement, *(each for facet in shown for each in facet.requires)),
+                    requires=(*requirement, *(each for facet in shown for each in facet.requires)),
                     not_applicable_because=_SOMETIMES if shown and id_ != resource else "",
                 )
                 for id_, description in descriptions

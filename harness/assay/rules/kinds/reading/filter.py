@@ -26,11 +26,11 @@ from assay.rules.facts import Facts
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import PageWalk, ordinary, page_walks
 from assay.rules.rule import (
-    BindingRequirement,
     Facet,
     Kind,
     Scenario,
     Script,
+    bound,
     consent,
     facts_of,
     needs,
@@ -157,19 +157,16 @@ class Filter(Kind):
     def facets(self) -> tuple[Facet, ...]:
         """Return two facets for each value, and one for each end of a range."""
         base = needs(Capability.PSU) | consent(self.grant if self.operation.about else None)
-        of = self.operation.id
-        keyed = BindingRequirement(operation=of, feature="key")
-        by_value = (
-            BindingRequirement(operation=of, feature="argument", name=self.argument),
-            BindingRequirement(operation=of, feature="field", name=self.field),
-        )
+        of = self.operation
+        keyed = bound(of, "key")
+        by_value = (*bound(of, "argument", self.argument), *bound(of, "field", self.field))
         out = [
             Facet(
                 id=f"{value}-{what}",
                 description=description,
                 scenario=FilterScenario(id="values"),
                 needs=base,
-                requires=(*by_value, *([keyed] if what == "all" else [])),
+                requires=(*by_value, *(keyed if what == "all" else ())),
                 not_applicable_because=reason,
             )
             for value, names in self.values.items()
@@ -180,15 +177,14 @@ class Filter(Kind):
         ]
         for edge, belongs in self.edges.items():
             argument = getattr(self.operation, edge) or ""
-            required = BindingRequirement(operation=of, feature="argument", name=argument)
-            dated = BindingRequirement(operation=of, feature="on")
+            dated = (*bound(of, "on"), *bound(of, "argument", argument))
             out.append(
                 Facet(
                     id=edge,
                     description=f"the day itself is {belongs} in a range with {argument}",
                     scenario=FilterScenario(id=edge, edge=edge),
                     needs=base | needs(Capability.ENTRIES),
-                    requires=(keyed, dated, required),
+                    requires=(*keyed, *dated),
                 )
             )
         return tuple(out)

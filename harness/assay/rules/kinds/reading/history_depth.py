@@ -32,6 +32,7 @@ from assay.rules.rule import (
     Scenario,
     Script,
     TppFacet,
+    bound,
     consent,
     facts_of,
     needs,
@@ -80,66 +81,37 @@ class HistoryDepth(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for no range, too long a range, a last day, a week later, and midnight."""
-        base = (Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
-        on = BindingRequirement(operation=self.operation.id, feature="on")
-        out = [
-            Facet(
-                id="default",
-                description=f"nothing older than {self.days} days is returned by default",
-                scenario=Scenario(id="default"),
-                needs=needs(*base) | consent(self.grant),
-                requires=(on,),
-            )
+        of, days, until = self.operation, self.days, self.operation.until
+        since = bound(of, "argument", (of.since,))
+        silent = Standing.NOT_APPLICABLE
+        last, clock = bound(of, "argument", (until,), if_missing=silent), (Capability.CLOCK,)
+        asked = "a call with an end date but no start date returns nothing older"
+        described: list[tuple[str, str, tuple[BindingRequirement, ...], tuple[Capability, ...]]] = [
+            ("default", f"nothing older than {days} days is returned by default", (), ())
         ]
-        if self.operation.since:
-            since = BindingRequirement(
-                operation=self.operation.id, feature="argument", name=self.operation.since
-            )
-            out.append(
-                Facet(
-                    id="asked-older",
-                    description=f"a call for more than {self.days} days returns nothing older",
-                    scenario=Scenario(id="asked-older"),
-                    needs=needs(*base) | consent(self.grant),
-                    requires=(on, since),
-                )
-            )
-        if self.operation.until:
-            until = BindingRequirement(
-                operation=self.operation.id,
-                feature="argument",
-                name=self.operation.until,
-                if_missing=Standing.NOT_APPLICABLE,
-            )
-            out.append(
-                Facet(
-                    id="until-alone",
-                    description="a call with an end date but no start date returns nothing older",
-                    scenario=Scenario(id="until-alone"),
-                    needs=needs(*base) | consent(self.grant),
-                    requires=(on, until),
-                )
-            )
-        out.append(
+        if since:
+            older = f"a call for more than {days} days returns nothing older"
+            described.append(("asked-older", older, since, ()))
+        if last:
+            described.append(("until-alone", asked, last, ()))
+        week = f"a week later, nothing older than {days} days is returned"
+        midnight = f"the {days} days are counted from the date in the bank's time zone"
+        described += [
+            ("later", week, (), clock),
+            ("local-day", midnight, (), (*clock, Capability.ZONE)),
+        ]
+        return tuple(
             Facet(
-                id="later",
-                description=f"a week later, nothing older than {self.days} days is returned",
-                scenario=Scenario(id="later"),
-                needs=needs(*base, Capability.CLOCK) | consent(self.grant),
-                requires=(on,),
+                id=id_,
+                description=description,
+                scenario=Scenario(id=id_),
+                needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES, *more)
+                | consent(self.grant),
+                requires=(*bound(of, "on"), *requirements),
+                not_applicable_because=never_ahead(self.zone) if id_ == "local-day" else "",
             )
+            for id_, description, requirements, more in described
         )
-        out.append(
-            Facet(
-                id="local-day",
-                description=f"the {self.days} days are counted from the date in the bank's time zone",
-                scenario=Scenario(id="local-day"),
-                needs=needs(*base, Capability.CLOCK, Capability.ZONE) | consent(self.grant),
-                requires=(on,),
-                not_applicable_because=never_ahead(self.zone),
-            )
-        )
-        return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
         """Own entries on both sides of the limit, and read all pages."""
@@ -233,11 +205,7 @@ class HistoryDepth(Kind):
         return TppFacet(
             id=TPP_FACET,
             description=f"the TPP requests no more than {self.days} days",
-            requires=(
-                BindingRequirement(
-                    operation=self.operation.id, feature="argument", name=self.operation.since or ""
-                ),
-            ),
+            requires=bound(self.operation, "argument", self.operation.since or ""),
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:

@@ -19,7 +19,7 @@ from assay.rules.consents import EARLIER, Consents, NarrowedLists
 from assay.rules.consequences import PROMISE, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.queries import PageWalk, bare, page_walks
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, facts_of, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -69,7 +69,7 @@ class Listing(Kind):
                 not_applicable_because=NEEDS_CONSENT
                 if id_ == WITHOUT and self.operation.consent
                 else "",
-                requires=(BindingRequirement(operation=self.operation.id, feature="key"),),
+                requires=bound(self.operation, "key"),
             )
             for id_, asks, needed in asked
         )

@@ -18,13 +18,7 @@ from assay.rules import comparisons, parameters, steps
 from assay.rules.call_limit import perhaps_exhausted
 from assay.rules.consents import NarrowedLists
 from assay.rules.consequences import PROMISE, RESIZED
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNAUTHENTICATED,
-    UNCLEAR,
-    describe_answer,
-)
+from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, describe_answer
 from assay.rules.facts import Facts
 from assay.rules.queries import PageWalk, bare, page_walks, target_failed
 from assay.rules.rule import (
@@ -33,6 +27,7 @@ from assay.rules.rule import (
     Kind,
     Scenario,
     Script,
+    bound,
     consent,
     facts_of,
     needs,
@@ -87,10 +82,7 @@ class Pagination(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return two facets for page sizes, two for the items, and one for the end."""
-        turned, key = (
-            (BindingRequirement(operation=self.operation.id, feature=feature),)
-            for feature in ("next", "key")
-        )
+        turned, key = (bound(self.operation, feature) for feature in ("next", "key"))
         descriptions: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
             ("first-page", f"the first page has {self.size} items if there are more", ()),
             ("full-pages", f"every later page but the last has {self.size} items", turned),

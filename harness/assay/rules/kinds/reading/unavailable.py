@@ -24,7 +24,7 @@ from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.queries import ordinary, plain, served_operations
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -63,7 +63,7 @@ class UnavailableOperation(RefusingKind):
 
         At a path that the target does not have, anything is refused.
         """
-        path = BindingRequirement(operation=self.operation.id, feature="path")
+        path = bound(self.operation, "path")
         if self.lifecycle is not None:
             return _of_request(self.lifecycle, path)
         out = [
@@ -72,7 +72,7 @@ class UnavailableOperation(RefusingKind):
                 description=f"{self.operation.id} is refused before any consent is given",
                 scenario=Scenario(id="without"),
                 needs=needs(Capability.PSU),
-                requires=(path,),
+                requires=path,
             )
         ]
         if self.grant:
@@ -82,7 +82,7 @@ class UnavailableOperation(RefusingKind):
                     description=f"{self.operation.id} is refused even with a consent",
                     scenario=Scenario(id="with"),
                     needs=needs(Capability.PSU, Capability.CONSENT),
-                    requires=(path,),
+                    requires=path,
                 )
             )
         return tuple(out)
@@ -153,26 +153,28 @@ def _judge(facet: str, operation: Operation, exchange: Exchange) -> Evidence:
     return doubt(judged, "`outcomes` in the target file can say that this is a refusal")
 
 
-def _of_request(lifecycle: tracker.Lifecycle, path: BindingRequirement) -> tuple[Facet, ...]:
+def _of_request(
+    lifecycle: tracker.Lifecycle, path: tuple[BindingRequirement, ...]
+) -> tuple[Facet, ...]:
     write = needs(Capability.PSU, Capability.WRITE)
     if not lifecycle.signed:
         made = "the call is refused after the request is made"
         once = Scenario(id="made")
-        return (Facet(id=MADE, description=made, scenario=once, needs=write, requires=(path,)),)
+        return (Facet(id=MADE, description=made, scenario=once, needs=write, requires=path),)
     return (
         Facet(
             id=UNSIGNED,
             description="the call is refused before the request is signed",
             scenario=Scenario(id="unsigned"),
             needs=write,
-            requires=(path,),
+            requires=path,
         ),
         Facet(
             id=SIGNED,
             description="the call is refused after the request is signed",
             scenario=Scenario(id="signed"),
             needs=write | needs(Capability.SCA),
-            requires=(path, *lifecycle.approval_requirement()),
+            requires=(*path, *lifecycle.approval_requirement()),
         ),
     )
 

@@ -19,16 +19,7 @@ from assay.rules import comparisons, operation_parameters, parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks
-from assay.rules.rule import (
-    BindingRequirement,
-    Facet,
-    Kind,
-    Scenario,
-    Script,
-    TppFacet,
-    consent,
-    needs,
-)
+from assay.rules.rule import Facet, Kind, Scenario, Script, TppFacet, bound, consent, needs
 from assay.rules.schema_pieces import BarredMode, SchemaPiece
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
@@ -70,8 +61,8 @@ class UnsupportedMode(Kind):
                 needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
                 | consent(self.grant),
                 requires=(
-                    BindingRequirement(operation=self.operation.id, feature="mode", name=self.mode),
-                    BindingRequirement(operation=self.operation.id, feature="on"),
+                    *bound(self.operation, "mode", self.mode),
+                    *bound(self.operation, "on"),
                 ),
             ),
         )
@@ -125,9 +116,7 @@ class UnsupportedMode(Kind):
         return TppFacet(
             id=TPP_FACET,
             description=f"{self.mode} is not used",
-            requires=(
-                BindingRequirement(operation=self.operation.id, feature="mode", name=self.mode),
-            ),
+            requires=bound(self.operation, "mode", self.mode),
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:

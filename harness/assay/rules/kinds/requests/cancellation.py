@@ -33,16 +33,7 @@ from assay.rules.lifecycle.cancellations import (
 from assay.rules.lifecycle.parameters import check_deferred, the_request
 from assay.rules.lifecycle.request_queries import is_by_requester
 from assay.rules.lifecycle.tracker import Instance, Tracker
-from assay.rules.rule import (
-    BindingRequirement,
-    Facet,
-    Kind,
-    Scenario,
-    Script,
-    TppFacet,
-    needs,
-    scenario_of,
-)
+from assay.rules.rule import Facet, Kind, Scenario, Script, TppFacet, bound, needs, scenario_of
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 from assay.rules.verdict import Evidence
@@ -190,7 +181,7 @@ class Cancellation(Kind):
 def _facet(
     clause: Cancellation, id_: str, description: str, canceller: str, *, waits: bool = False
 ) -> Facet:
-    create, end = clause.lifecycle.create.id, clause.lifecycle.end
+    create, end = clause.lifecycle.create, clause.lifecycle.end
     clock = needs(Capability.CLOCK) if waits else needs()
     elsewhere = needs(Capability.DIRECT_ACCESS) if canceller == CUSTOMER else needs()
     named = end.arguments if end and canceller == TPP else ()
@@ -209,12 +200,8 @@ def _facet(
         requires=(
             *clause.lifecycle.state_requirement(),
             *clause.lifecycle.approval_requirement(),
-            BindingRequirement(operation=create, feature="mode", name=clause.mode),
-            *(
-                BindingRequirement(operation=end.id, feature="argument", name=name)
-                for name in named
-                if end is not None
-            ),
+            *bound(create, "mode", clause.mode),
+            *bound(end, "argument", named),
         ),
     )
 

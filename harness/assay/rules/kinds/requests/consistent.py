@@ -25,6 +25,7 @@ from assay.rules.rule import (
     Kind,
     Scenario,
     Script,
+    bound,
     consent,
     facts_of,
     needs,
@@ -87,8 +88,8 @@ class Consistent(Kind):
         if self.ranged:
             dated = base | needs(Capability.ENTRIES)
             requirements: tuple[BindingRequirement, ...] = (
-                _requirement(self.ranged, "key"),
-                _requirement(self.ranged, "on"),
+                *bound(self.ranged, "key"),
+                *bound(self.ranged, "on"),
             )
             since, until = (
                 _argument(self.ranged, name) for name in (self.ranged.since, self.ranged.until)
@@ -100,7 +101,9 @@ class Consistent(Kind):
                 out.append(_facet(MEETING, description, dated, *requirements, *since, *until))
         if self.grant:
             description = "a smaller consent shows no more than a larger one"
-            requirements = tuple(_requirement(operation, "key") for operation in _keyed(self))
+            requirements = tuple(
+                each for operation in _keyed(self) for each in bound(operation, "key")
+            )
             out.append(_facet(SMALLER, description, base, *requirements))
         return tuple(out)
 
@@ -171,20 +174,9 @@ def _facet(
     )
 
 
-def _requirement(operation: Operation, feature: str) -> BindingRequirement:
-    return BindingRequirement(operation=operation.id, feature=feature)
-
-
 def _argument(operation: Operation, name: str | None) -> tuple[BindingRequirement, ...]:
     """Require an argument, if there is one; a bank that does not bind it does not offer it."""
-    if name is None:
-        return ()
-    silent = Standing.NOT_APPLICABLE
-    return (
-        BindingRequirement(
-            operation=operation.id, feature="argument", name=name, if_missing=silent
-        ),
-    )
+    return bound(operation, "argument", (name,), if_missing=Standing.NOT_APPLICABLE)
 
 
 def _keyed(clause: Consistent) -> tuple[Operation, ...]:

@@ -43,7 +43,16 @@ from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.parameters import Raw, maker
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, facts_of, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Scenario,
+    Script,
+    TppFacet,
+    bound,
+    facts_of,
+    needs,
+)
 from assay.rules.steps import Part, send
 from assay.rules.verdict import Agreement, Evidence
 
@@ -225,10 +234,9 @@ def _requirements(clause: Duplicate, facet: str) -> Iterator[BindingRequirement]
     create, parameter = clause.lifecycle.create, clause.parameter(facet)
     yield from clause.lifecycle.state_requirement()
     yield from clause.lifecycle.approval_requirement()
-    if mode := clause.mode(facet):
-        yield BindingRequirement(operation=create.id, feature="mode", name=mode)
-    if parameter and parameter != create.owned:
-        yield BindingRequirement(operation=create.id, feature="other", name=parameter)
+    yield from bound(create, "mode", (clause.mode(facet),))
+    if parameter != create.owned:
+        yield from bound(create, "other", (parameter,))
 
 
 def _second(clause: Duplicate, scenario: str, call: Call, psu: Subject) -> Call:

@@ -44,7 +44,16 @@ from assay.rules.lifecycle.reconciliation import (
 )
 from assay.rules.lifecycle.request_steps import today
 from assay.rules.lifecycle.tracker import Lifecycle
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, facts_of, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    bound,
+    facts_of,
+    needs,
+)
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 from assay.rules.verdict import Evidence, Standing
@@ -307,7 +316,7 @@ def _facet(  # noqa: PLR0917 -- a row of the table of facets
     more: frozenset[Capability],
     mode: str | None = None,
 ) -> Facet:
-    create = p.lifecycle.create.id
+    create = p.lifecycle.create
     named = dict.fromkeys((p.lifecycle.mode, mode))
     return Facet(
         id=id_,
@@ -317,26 +326,13 @@ def _facet(  # noqa: PLR0917 -- a row of the table of facets
         requires=(
             *p.lifecycle.state_requirement(),
             *p.lifecycle.approval_requirement(),
-            BindingRequirement(operation=create, feature="key"),
-            *(
-                BindingRequirement(
-                    operation=create,
-                    feature="mode",
-                    name=name,
-                    if_missing=Standing.NOT_APPLICABLE
-                    if name in p.offered
-                    else Standing.UNVERIFIED,
-                )
-                for name in named
-                if name
-            ),
-            *(
-                BindingRequirement(
-                    operation=p.lifecycle.change.id if p.lifecycle.change else "",
-                    feature="other",
-                    name=name,
-                )
-                for name in (p.changed if id_ == CHANGE else ())
-            ),
+            *bound(create, "key"),
+            *(each for name in named for each in _mode_requirement(p, name)),
+            *bound(p.lifecycle.change, "other", p.changed if id_ == CHANGE else ()),
         ),
     )
+
+
+def _mode_requirement(p: Execution, mode: str | None) -> tuple[BindingRequirement, ...]:
+    offered = Standing.NOT_APPLICABLE if mode in p.offered else Standing.UNVERIFIED
+    return bound(p.lifecycle.create, "mode", (mode,), if_missing=offered)

@@ -19,32 +19,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from assay.contract.model import Capability, Json
 from assay.contract.scalars import is_word, text_of
 from assay.files.document import found
 from assay.history import Call, Exchange, History, State, Subject
 from assay.rules import comparisons, parameters, steps
-from assay.rules.consequences import LIMIT, REPLACED
+from assay.rules.consequences import REPLACED
+from assay.rules.controls import same_but
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
     UNCLEAR,
     describe_answer,
-    tpp_evidence,
 )
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.changes import Change, Phase, change_of
-from assay.rules.lifecycle.defects import Defect, DefectRule
-from assay.rules.lifecycle.other_values import CASE, OTHER, PADDED, difference, others, spellings
+from assay.rules.lifecycle.defects import Defect, DefectRule, replaced
 from assay.rules.lifecycle.parameters import check_argument
 from assay.rules.lifecycle.tracker import Instance, Tracker
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
+from assay.rules.rule import Facet, Scenario, Script, bound, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Agreement, Evidence
 
+#: The ways in which a value can be invalid.
+OTHER, CASE, PADDED = "other-value", "lower-case", "padded"
 #: The facet of changes.
 STAYS = "stays-when-changed"
 
@@ -61,19 +62,13 @@ _OTHERS: Mapping[str, Json] = {
 }
 
 
-#: The TPP's obligation.
-TPP_FACET = "value-kept"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixed(DefectRule):
     """A field of a request and its only valid value; `exact` if its spelling matters."""
 
     name = "fixed"
     refusing_facets = (OTHER, CASE, PADDED)
-    scope = Scope(calls=Calls.NAMED)
-    purpose = LIMIT
-    applies_to = ("makes",)
+    duty_facet = "value-kept"
 
     field: str = parameters.word(
         key="field", references=check_argument, compare=comparisons.undirected
@@ -133,17 +128,8 @@ class Fixed(DefectRule):
         }
         facets = {facet for _, facet, _ in _values(self)}
         out = tuple(
-            Facet(
-                id=facet,
-                description=description,
-                scenario=Scenario(id="values"),
-                needs=needs(Capability.PSU, Capability.WRITE),
-                requires=(
-                    BindingRequirement(
-                        operation=self.lifecycle.create.id, feature="argument", name=self.field
-                    ),
-                    *self.lifecycle.open_mode_requirement(),
-                ),
+            self.argument_facet(
+                facet, description, self.field, "values", *self.lifecycle.open_mode_requirement()
             )
             for facet, description in descriptions.items()
             if facet in facets
@@ -159,14 +145,9 @@ class Fixed(DefectRule):
             needs=needs(Capability.PSU, Capability.WRITE),
             requires=(
                 *self.lifecycle.state_requirement(),
-                BindingRequirement(
-                    operation=create.id, feature="mode", name=self.lifecycle.changeable_mode or ""
-                ),
-                BindingRequirement(operation=change.id, feature="argument", name=self.field),
-                *(
-                    BindingRequirement(operation=change.id, feature="other", name=name)
-                    for name in varied
-                ),
+                *bound(create, "mode", self.lifecycle.changeable_mode or ""),
+                *bound(change, "argument", self.field),
+                *bound(change, "other", varied),
             ),
         )
         return (*out, changes)
@@ -181,11 +162,9 @@ class Fixed(DefectRule):
             self.lifecycle, psu, self.lifecycle.open_mode, {self.field: self.const}
         )
         yield from steps.send(control)
-        for value, _, description in _values(self):
-            sent = {**control.arguments, self.field: value}
-            call = replace(control, arguments=sent, variation=f"{self.field} is {description}")
-            made = yield from steps.send(call)
-            yield from request_steps.read(self.lifecycle, made)
+        yield from self.send_and_read(
+            replaced(control, self.field, value, text) for value, _, text in _values(self)
+        )
 
     def judged_arguments(self) -> Sequence[str]:
         """Return the field."""
@@ -207,33 +186,18 @@ class Fixed(DefectRule):
         yield from DefectRule.check(self, history)
         yield from _changes(self, history)
 
-    def tpp_facet(self) -> TppFacet:
-        """Return the one obligation of the TPP."""
-        return TppFacet(
-            id=TPP_FACET,
-            description=f"{self.field} is {self.const} in every request",
-            requires=(
-                BindingRequirement(
-                    operation=self.lifecycle.create.id, feature="argument", name=self.field
-                ),
-            ),
-        )
+    def duty(self) -> str:
+        """Return that the field has its value."""
+        return f"{self.field} is {self.const} in every request"
 
-    def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge every request that names the field."""
-        for exchange in history.exchanges:
-            call = exchange.call
-            value = call.arguments.get(self.field)
-            if (
-                call.operation == self.lifecycle.create.id
-                and not call.malformed
-                and value not in (None, "")
-            ):
-                judged = _judge(self, value)
-                done = "it is" if judged is AGREES else f"it is {value!r}"
-                yield tpp_evidence(
-                    TPP_FACET, judged, exchange, f"{self.field} is {self.const!r}", done
-                )
+    def judge_sent(self, exchange: Exchange) -> tuple[Agreement, str, str] | None:
+        """Judge the field of a request that names it."""
+        value = exchange.call.arguments.get(self.field)
+        if value in (None, ""):
+            return None
+        judged = _judge(self, value)
+        done = "it is" if judged is AGREES else f"it is {value!r}"
+        return judged, f"{self.field} is {self.const!r}", done
 
 
 def _facet(clause: Fixed, value: Json) -> str:
@@ -281,20 +245,14 @@ def _changes(clause: Fixed, history: History) -> Iterator[Evidence]:
         book.note(event)
     apart = {request.key for request in request_queries.with_own_key(book)}
     taken = {
-        (change.request.key, _besides(clause, change)): change.exchange
+        (change.request.key, same_but(change.exchange.call, clause.field)): change.exchange
         for change in facets
         if clause.field not in change.exchange.call.arguments and change.exchange.accepted
     }
     for change in facets:
         if change.request.key in apart and _facet(clause, change.new.get(clause.field)) == OTHER:
-            control = taken.get((change.request.key, _besides(clause, change)))
+            control = taken.get((change.request.key, same_but(change.exchange.call, clause.field)))
             yield from _changed(clause, change, control)
-
-
-def _besides(clause: Fixed, change: Change) -> str:
-    """Return what a change asks for besides the field."""
-    sent = change.exchange.call.compared
-    return repr(sorted((name, repr(value)) for name, value in sent.items() if name != clause.field))
 
 
 def _changed(clause: Fixed, change: Change, control: Exchange | None) -> Iterator[Evidence]:
@@ -334,3 +292,70 @@ def _judge(clause: Fixed, value: Json) -> Agreement:
     right = text_of(clause.const).casefold()
     alike = isinstance(value, str) and value.strip().casefold() == right
     return UNCLEAR if alike and not clause.exact else DISAGREES
+
+
+# -- other values ----------------------------------------------------------------------
+# A text that is written like a number or a truth value may be taken for it, so that it is no
+# other value; and a text of another kind in place of one is a value of another type.
+def difference(right: Json, value: Json) -> str:
+    """Return in which way a value is not the right one; "" if that is not certain."""
+    if is_word(right, value) or not isinstance(value, str | int | float | Decimal):
+        return ""
+    if isinstance(right, str):
+        return _spelling(right, value) if isinstance(value, str) else ""
+    alike = not isinstance(value, str) and isinstance(value, bool) is isinstance(right, bool)
+    return OTHER if alike else ""
+
+
+def _spelling(right: str, value: str) -> str:
+    """Return in which way a text is not the right one; "" for an empty one."""
+    if not value.strip():
+        return ""
+    if value.strip().casefold() != right.strip().casefold():
+        return OTHER
+    if value.casefold() == right.casefold():
+        return CASE
+    return PADDED if value.strip() == right.strip() else ""
+
+
+def spellings(right: Json) -> Sequence[tuple[Json, str]]:
+    """Return other spellings of a value, each with a description; only texts have any."""
+    if not isinstance(right, str):
+        return ()
+    return (
+        (right.lower(), f"{right} in lower case"),
+        (f" {right}", f"{right} after a space"),
+        (f"{right} ", f"{right} before a space"),
+        (f"{right}\n", f"{right} before a line break"),
+    )
+
+
+def others(right: Json) -> Iterator[Json]:
+    """Yield values that are like the right one, and are others."""
+    match right:
+        case str():
+            yield from _alike(right)
+        case bool():
+            yield not right
+        case int() | Decimal():
+            yield from (right + 1, right * 10 + 1, -right - 1)
+        case _:
+            pass
+
+
+def _alike(text: str) -> Iterator[str]:
+    """Yield texts that differ from the given one in all, some or the order of their letters."""
+    yield "".join(map(_next, text))
+    yield text[:-1] + _next(text[-1])
+    yield _next(text[0]) + text[1:]
+    yield text[::-1]
+    yield text + text[-1]
+    yield text[:-1]
+
+
+def _next(letter: str) -> str:
+    """Return the next letter or digit of the same sort, or any other character unchanged."""
+    for first, last in ("AZ", "az", "09"):
+        if first <= letter <= last:
+            return first if letter == last else chr(ord(letter) + 1)
+    return letter

@@ -19,7 +19,7 @@ from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, facts_of, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -51,8 +51,8 @@ class GivesBack(Kind):
                 scenario=Scenario(id="each-mode"),
                 needs=needs(Capability.PSU, Capability.WRITE),
                 requires=(
-                    BindingRequirement(operation=read.id, feature="field", name=field),
-                    self.lifecycle.key_requirement(),
+                    *bound(read, "field", field),
+                    *bound(self.lifecycle.create, "key"),
                 ),
             )
             for field in self.fields

@@ -13,7 +13,7 @@ The TPP: it sends no key again with another request, where the bank refuses that
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
@@ -31,13 +31,13 @@ from assay.rules.consequences import (
     SERVE_MORE,
     TEST_ONLY,
 )
+from assay.rules.controls import Shared, refused_beside, same_but
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
     UNAUTHENTICATED,
     UNCLEAR,
     describe_answer,
-    must_be_refused,
     tpp_evidence,
 )
 from assay.rules.facts import Facts
@@ -45,7 +45,7 @@ from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import check_argument, the_request
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, facts_of, needs
+from assay.rules.rule import Facet, Scenario, Script, TppFacet, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -93,9 +93,8 @@ class Idempotency(RefusingKind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return up to four facets, each with a trial of its own."""
-        operation, name = self.lifecycle.create.id, self.lifecycle.request.id
-        keyed = BindingRequirement(operation=operation, feature="argument", name=self.key)
-        shown = BindingRequirement(operation=operation, feature="key")
+        operation, name = self.lifecycle.create, self.lifecycle.request.id
+        keyed, shown = bound(operation, "argument", self.key), bound(operation, "key")
         write = needs(Capability.PSU, Capability.WRITE)
         clock, effects = needs(Capability.CLOCK), needs(Capability.EFFECTS)
         described = [(REPEATED, f"a repeated {self.key} gives the same {name}", write, shown)]
@@ -105,7 +104,7 @@ class Idempotency(RefusingKind):
         done = f"a {name} with a repeated {self.key} is executed once"
         described.append((ONCE, done, write | effects | self.lifecycle.signing_needs, shown))
         if self.varies:
-            varied = BindingRequirement(operation=operation, feature="other", name=self.varies)
+            varied = bound(operation, "other", self.varies)
             other = f"a repeated {self.key} with another {self.varies} is refused"
             described.append((CONFLICT, other, write, varied))
         return tuple(
@@ -114,7 +113,7 @@ class Idempotency(RefusingKind):
                 description=description,
                 scenario=Scenario(id=id_),
                 needs=needed,
-                requires=(keyed, required),
+                requires=(*keyed, *required),
             )
             for id_, description, needed, required in described
         )
@@ -155,7 +154,7 @@ class Idempotency(RefusingKind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Compare each call with the first of its key."""
         calls = [each for each in history.exchanges if self._concerns(each.call)]
-        accepted: dict[Hashable, list[Exchange]] = {}
+        accepted: dict[Shared, list[Exchange]] = {}
         for each in calls:
             if each.accepted:
                 accepted.setdefault(self._asked(each), []).append(each)
@@ -179,7 +178,8 @@ class Idempotency(RefusingKind):
                     for each in accepted.get(self._asked(exchange), ())
                     if each.call.arguments[self.key] != call.arguments[self.key]
                 ]
-                yield from _judge_conflict(earlier, exchange, controls)
+                why = "the key belongs to another request"
+                yield from refused_beside(CONFLICT, exchange, why, controls, earlier.n)
             elif earlier.wire.request_body == exchange.wire.request_body:
                 repeats.append(_Repeat(first=earlier, again=exchange))
                 yield _judge_repeated(self._facet(earlier, exchange), earlier, exchange)
@@ -187,10 +187,9 @@ class Idempotency(RefusingKind):
 
     def tpp_facet(self) -> TppFacet | None:
         """Return the obligation of the TPP, where another request is refused."""
-        operation = self.lifecycle.create.id
-        keyed = BindingRequirement(operation=operation, feature="argument", name=self.key)
+        keyed = bound(self.lifecycle.create, "argument", self.key)
         text = f"no {self.key} is sent again with another {self.lifecycle.request.id}"
-        return TppFacet(id=TPP_FACET, description=text, requires=(keyed,)) if self.varies else None
+        return TppFacet(id=TPP_FACET, description=text, requires=keyed) if self.varies else None
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every request after the first one: its key is new, or its request is not."""
@@ -217,16 +216,11 @@ class Idempotency(RefusingKind):
         own = call.operation == self.lifecycle.create.id and ordinary(call)
         return own and isinstance(call.arguments.get(self.key), str)
 
-    def _asked(self, exchange: Exchange) -> Hashable:
+    def _asked(self, exchange: Exchange) -> Shared:
         """Return all that a call asks for, without its key."""
         call = facts_of(self.lifecycle.contract).without_call_ids(exchange).call
-        return (
-            call.subject,
-            call.mode,
-            call.without,
-            call.varied,
-            repr(sorted(call.arguments.items())),
-        )
+        # What the target file made up for the first call counts: it is sent again.
+        return same_but(replace(call, generated=()))
 
     def _forgotten(self, first: Exchange, again: Exchange) -> bool:
         """Whether the hours are over, or nearly."""
@@ -303,19 +297,4 @@ def _judge_repeated(facet: str, first: Exchange, again: Exchange) -> Evidence:
         seen=describe_answer(again) + (f": {after}" if after is not None else ""),
         exchanges=(first.n, again.n),
         variation=again.call.variation,
-    )
-
-
-def _judge_conflict(first: Exchange, again: Exchange, controls: list[int]) -> Iterator[Evidence]:
-    if not again.accepted and not controls:
-        return
-    judged = must_be_refused(CONFLICT, again, "the key belongs to another request")
-    if judged.agreement is AGREES and again.wire.status == UNAUTHENTICATED:
-        judged = replace(judged, agreement=UNCLEAR)
-    beside = tuple(controls[:1])
-    yield replace(
-        judged,
-        exchanges=tuple(sorted({first.n, *beside, again.n})),
-        decisive=again.n,
-        controls=beside,
     )

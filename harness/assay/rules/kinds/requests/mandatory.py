@@ -17,20 +17,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from assay.contract.model import Capability, Json
-from assay.history import Call, History
+from assay.contract.model import Json
+from assay.history import Call, Exchange
 from assay.rules import comparisons, steps
-from assay.rules.consequences import LIMIT
-from assay.rules.evidence import AGREES, DISAGREES, tpp_evidence
+from assay.rules.evidence import AGREES, DISAGREES
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import defects, request_steps
-from assay.rules.lifecycle.defects import Defect, DefectRule
+from assay.rules.lifecycle.defects import Defect, DefectRule, replaced
 from assay.rules.lifecycle.parameters import arguments
 from assay.rules.lifecycle.tracker import Instance
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
+from assay.rules.rule import Facet, Scenario, Script
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import Agreement
 
 #: The ways in which a mandatory field can be invalid, with their predicates.
 WAYS: Mapping[str, str] = {
@@ -43,10 +41,6 @@ WAYS: Mapping[str, str] = {
 _ABSENT = object()
 
 
-#: The TPP's obligation.
-TPP_FACET = "fields-there"
-
-
 def _expects(value: Json) -> str:
     """Return that a value is not empty, if it is."""
     return "a value" if value in (None, "", [], {}) else ""
@@ -57,9 +51,7 @@ class Mandatory(DefectRule):
     """The mandatory fields of a request."""
 
     name = "mandatory"
-    scope = Scope(calls=Calls.NAMED)
-    purpose = LIMIT
-    applies_to = ("makes",)
+    duty_facet = "fields-there"
 
     fields: tuple[str, ...] = arguments(compare=comparisons.covered())
 
@@ -78,17 +70,12 @@ class Mandatory(DefectRule):
     def facets(self) -> tuple[Facet, ...]:
         """Return a facet for each field and way, with one trial for each field."""
         return tuple(
-            Facet(
-                id=f"{field}-{way}",
-                description=f"a request is not accepted if {field} {predicate}",
-                scenario=Scenario(id=field),
-                needs=needs(Capability.PSU, Capability.WRITE),
-                requires=(
-                    BindingRequirement(
-                        operation=self.lifecycle.create.id, feature="argument", name=field
-                    ),
-                    *self.lifecycle.open_mode_requirement(),
-                ),
+            self.argument_facet(
+                f"{field}-{way}",
+                f"a request is not accepted if {field} {predicate}",
+                field,
+                field,
+                *self.lifecycle.open_mode_requirement(),
             )
             for field in self.fields
             for way, predicate in WAYS.items()
@@ -100,9 +87,7 @@ class Mandatory(DefectRule):
         control = request_steps.request(self.lifecycle, psu, self.lifecycle.open_mode)
         made = yield from steps.send(control)
         right = made.call.arguments.get(scenario.id, "")
-        for call in _variations(control, scenario.id, right):
-            made = yield from steps.send(call)
-            yield from request_steps.read(self.lifecycle, made)
+        yield from self.send_and_read(_variations(control, scenario.id, right))
 
     def judged_arguments(self) -> Sequence[str]:
         """Return the mandatory fields."""
@@ -118,31 +103,16 @@ class Mandatory(DefectRule):
             )
             yield wrong if wrong or types else None
 
-    def tpp_facet(self) -> TppFacet:
-        """Return the one obligation of the TPP."""
-        return TppFacet(
-            id=TPP_FACET,
-            description=f"every request has {', '.join(self.fields)}",
-            requires=tuple(
-                BindingRequirement(
-                    operation=self.lifecycle.create.id, feature="argument", name=field
-                )
-                for field in self.fields
-            ),
-        )
+    def duty(self) -> str:
+        """Return that every request has the fields."""
+        return f"every request has {', '.join(self.fields)}"
 
-    def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge every request that is made."""
-        for exchange in history.exchanges:
-            call = exchange.call
-            if call.operation != self.lifecycle.create.id or call.malformed:
-                continue
-            lacking = [
-                name for name in self.fields if call.arguments.get(name) in (None, "", [], {})
-            ]
-            owed = f"a request with {', '.join(self.fields)}"
-            done = f"it has no {', '.join(lacking)}" if lacking else "it has them"
-            yield tpp_evidence(TPP_FACET, DISAGREES if lacking else AGREES, exchange, owed, done)
+    def judge_sent(self, exchange: Exchange) -> tuple[Agreement, str, str]:
+        """Judge whether a request has the fields."""
+        sent = exchange.call.arguments
+        lacking = [name for name in self.fields if sent.get(name) in (None, "", [], {})]
+        done = f"it has no {', '.join(lacking)}" if lacking else "it has them"
+        return DISAGREES if lacking else AGREES, f"a request with {', '.join(self.fields)}", done
 
 
 def _kind(value: Json) -> str:
@@ -182,8 +152,7 @@ def _variations(control: Call, field: str, right: Json) -> Iterator[Call]:
     yield replace(control, without=(field,), variation=f"{field} is missing")
     nothing: Json = {"list": [], "object": {}}.get(_kind(right), "")
     for description, value in (("null", None), ("empty", nothing), *_others(right)):
-        sent = {**control.arguments, field: value}
-        yield replace(control, arguments=sent, variation=f"{field} is {description}")
+        yield replaced(control, field, value, description)
 
 
 def _types(clause: Mandatory, made: Sequence[Instance]) -> Mapping[str, str]:

@@ -23,8 +23,13 @@ from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.acceptance import AcceptanceRule, Case
-from assay.rules.lifecycle.attempts import Attempt, sign_and_read, unrepeated_amount
+from assay.rules.lifecycle.attempts import (
+    AcceptanceRule,
+    Attempt,
+    Case,
+    sign_and_read,
+    unrepeated_amount,
+)
 from assay.rules.lifecycle.parameters import modes
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.rule import (
@@ -33,6 +38,7 @@ from assay.rules.rule import (
     Scenario,
     Script,
     TppFacet,
+    bound,
     needs,
     scenario_of,
 )
@@ -90,27 +96,34 @@ class Modes(AcceptanceRule):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each mode, two for a mode that not every bank offers."""
-        served = tuple(_requirement(self, mode) for mode in self.served)
+        served = bound(self.lifecycle.create, "mode", self.served)
         plain = ModeScenario(id=SERVED)
         out = [
             _facet(mode, f"{mode} requests are accepted", plain, *served) for mode in self.served
         ]
         for mode in self.offered:
             # A bank that does not bind the mode does not offer it.
-            here = _requirement(self, mode, Standing.NOT_APPLICABLE)
+            here = bound(self.lifecycle.create, "mode", mode, if_missing=Standing.NOT_APPLICABLE)
             description = f"{mode} requests are accepted by a bank that offers them"
             offered = ModeScenario(id=f"{mode}:offered", mode=mode, accepted=True)
-            out.append(_facet(f"{mode}{OFFERED}", description, offered, here))
+            out.append(_facet(f"{mode}{OFFERED}", description, offered, *here))
             description = f"{mode} requests are rejected by a bank that does not offer them"
             lacking = ModeScenario(id=f"{mode}:not-offered", mode=mode, lacking=True)
-            requirement = _requirement(self, mode)
-            refused_here = _facet(f"{mode}{NOT_OFFERED}", description, lacking, requirement)
+            requirement = bound(self.lifecycle.create, "mode", mode)
+            refused_here = _facet(f"{mode}{NOT_OFFERED}", description, lacking, *requirement)
             # A bank that never accepts it would refuse it here as well.
             out.append(replace(refused_here, rests_on=f"{mode}{OFFERED}"))
         for mode in self.refused:
             refused = ModeScenario(id=f"{mode}:refused", mode=mode)
             description = f"{mode} requests are rejected"
-            out.append(_facet(f"{mode}{REFUSED}", description, refused, _requirement(self, mode)))
+            out.append(
+                _facet(
+                    f"{mode}{REFUSED}",
+                    description,
+                    refused,
+                    *bound(self.lifecycle.create, "mode", mode),
+                )
+            )
         return tuple(out)
 
     def refusing(self) -> Collection[str]:
@@ -200,10 +213,7 @@ class Modes(AcceptanceRule):
         return TppFacet(
             id=TPP_FACET,
             description="requests are made only in modes that are served",
-            requires=tuple(
-                BindingRequirement(operation=self.lifecycle.create.id, feature="mode", name=mode)
-                for mode in (*self.served, *self.refused)
-            ),
+            requires=bound(self.lifecycle.create, "mode", (*self.served, *self.refused)),
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
@@ -232,14 +242,6 @@ def _facet(
         scenario=scenario,
         needs=plain | needs(Capability.BANKS) if scenario.lacking else plain,
         requires=requirements,
-    )
-
-
-def _requirement(
-    clause: Modes, mode: str, otherwise: Standing = Standing.UNVERIFIED
-) -> BindingRequirement:
-    return BindingRequirement(
-        operation=clause.lifecycle.create.id, feature="mode", name=mode, if_missing=otherwise
     )
 
 

@@ -37,15 +37,7 @@ from assay.rules.lifecycle.parameters import (
 )
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import (
-    BindingRequirement,
-    Facet,
-    Scenario,
-    Script,
-    TppFacet,
-    needs,
-    scenario_of,
-)
+from assay.rules.rule import Facet, Scenario, Script, TppFacet, bound, needs, scenario_of
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 from assay.rules.verdict import Evidence
@@ -216,7 +208,7 @@ def _facet(
     *,
     extra: frozenset[Capability] = frozenset(),
 ) -> Facet:
-    create, change = clause.lifecycle.create.id, clause.lifecycle.change
+    create, change = clause.lifecycle.create, clause.lifecycle.change
     modes = [clause.only[0]] if scenario.mode not in clause.only else []
     modes += [scenario.mode] if scenario.mode else []
     approval = clause.lifecycle.approval_requirement() if extra else ()
@@ -229,15 +221,11 @@ def _facet(
         requires=(
             *clause.lifecycle.state_requirement(),
             *approval,
-            *(BindingRequirement(operation=create, feature="mode", name=mode) for mode in modes),
+            *bound(create, "mode", modes),
             *(
-                BindingRequirement(
-                    operation=change.id if change else "",
-                    feature="argument" if name == clause.day else "other",
-                    name=name,
-                )
+                each
                 for name in changed
-                if name
+                for each in bound(change, "argument" if name == clause.day else "other", (name,))
             ),
         ),
     )

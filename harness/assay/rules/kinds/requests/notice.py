@@ -20,7 +20,7 @@ from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import some_modes, the_request, values_by_argument
 from assay.rules.lifecycle.tracker import Instance
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 from assay.rules.verdict import Evidence
@@ -114,12 +114,10 @@ class Notice(Kind):
                 requires=(
                     *self.lifecycle.state_requirement(),
                     *self.lifecycle.approval_requirement(),
-                    *(
-                        BindingRequirement(
-                            operation=self.lifecycle.create.id, feature="mode", name=variant.mode
-                        )
-                        for variant in self.variants(scenario)
-                        if variant.mode
+                    *bound(
+                        self.lifecycle.create,
+                        "mode",
+                        (variant.mode for variant in self.variants(scenario)),
                     ),
                 ),
             )

@@ -20,32 +20,29 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from assay.contract.model import Capability, Json
+from assay.contract.model import Json
 from assay.contract.scalars import text_of
 from assay.history import Call, Exchange, History, State, Subject
 from assay.rules import comparisons, parameters, steps, text_shape
-from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
-from assay.rules.control_judgement import served_between
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
+from assay.rules.consequences import REFUSE_LESS, REFUSE_MORE
+from assay.rules.controls import Shared, served_between
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_queries, request_steps
-from assay.rules.lifecycle.defects import Defect, DefectRule, frame, is_control
+from assay.rules.lifecycle.defects import Defect, DefectRule, is_control, replaced, shared
 from assay.rules.lifecycle.parameters import check_argument
 from assay.rules.lifecycle.request_steps import today
 from assay.rules.lifecycle.tracker import Instance, instances
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
+from assay.rules.rule import Facet, Scenario, Script, bound
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
 from assay.rules.text_shape import TextShape
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import Agreement, Evidence
 
 PRECISE, LONG, LONGEST = "too-precise", "too-long", "longest"
 INVALID, PAST, REDUCED = "invalid", "past", "reduced"
 #: The trial with values of another form, and the one with a day that is too far away.
 VALUES, FAR = "values", "far"
-#: The TPP's obligation.
-TPP_FACET = "good-values"
 #: How many days beyond the last possible one a day is that is reduced.
 BEYOND, DAY = 40, timedelta(days=1)
 #: A number without an exponent, and its decimals.
@@ -61,10 +58,8 @@ class RequestField(DefectRule):
 
     name = "request-field"
     refusing_facets = (PRECISE, LONG, INVALID, PAST)
-    scope = Scope(calls=Calls.NAMED)
-    purpose = LIMIT
+    duty_facet = "good-values"
     at_most_one_of = text_shape.ALTERNATIVES
-    applies_to = ("makes",)
     at_least_one_of = (
         "decimals",
         "max-length",
@@ -161,23 +156,16 @@ class RequestField(DefectRule):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return a facet for each thing that the clause says."""
-        create, read = self.lifecycle.create.id, self.lifecycle.read
-        sent = BindingRequirement(operation=create, feature="argument", name=self.field)
-        shown = (
-            (BindingRequirement(operation=read.id, feature="field", name=self.field),)
-            if read
-            else ()
-        )
+        shown = bound(self.lifecycle.read, "field", self.field)
+        unknown = "" if self.shape.misfits() else "every text that Assay knows matches"
         return tuple(
-            Facet(
-                id=id_,
-                description=description,
-                scenario=Scenario(id=FAR if id_ == REDUCED else VALUES),
-                needs=needs(Capability.PSU, Capability.WRITE),
-                requires=(sent, *(shown if id_ == REDUCED else ())),
-                not_applicable_because=""
-                if id_ != INVALID or self.shape.misfits()
-                else "every text that Assay knows matches",
+            self.argument_facet(
+                id_,
+                description,
+                self.field,
+                FAR if id_ == REDUCED else VALUES,
+                *(shown if id_ == REDUCED else ()),
+                not_applicable_because=unknown if id_ == INVALID else "",
             )
             for id_, description in self._described()
         )
@@ -207,17 +195,14 @@ class RequestField(DefectRule):
         day_of_trial = today(self.lifecycle, psu)
         if scenario.id == FAR:
             day = day_of_trial + ((self.at_most_days or 0) + BEYOND) * DAY
-            sent = {**control.arguments, self.field: day.isoformat()}
-            far = yield from steps.send(replace(control, arguments=sent))
-            yield from request_steps.read(self.lifecycle, far)
+            yield from self.send_and_read([replaced(control, self.field, day.isoformat())])
             return
         usual = made.call.arguments.get(self.field)
-        for value, bad in self._values("" if usual is None else text_of(usual), day_of_trial):
-            sent = {**control.arguments, self.field: value}
-            variation = f"{self.field} is {text_of(value)[:40]}" if bad else ""
-            call = replace(control, arguments=sent, variation=variation)
-            made = yield from steps.send(call)
-            yield from request_steps.read(self.lifecycle, made)
+        values = self._values("" if usual is None else text_of(usual), day_of_trial)
+        yield from self.send_and_read(
+            replaced(control, self.field, value, text_of(value)[:40] if bad else "")
+            for value, bad in values
+        )
         yield from steps.send(control)
 
     def _values(self, usual: str, day: date) -> Iterator[tuple[Json, bool]]:
@@ -287,12 +272,12 @@ class RequestField(DefectRule):
             return
         made = tuple(instances(history, self.lifecycle))
         wrong = tuple(self.defects(made))
-        controls: dict[bytes, list[int]] = {}
+        controls: dict[tuple[int, Shared], list[int]] = {}
         for request, defects in zip(made, wrong, strict=True):
             if defects == () and is_control(request):
-                controls.setdefault(frame(request, self.field), []).append(request.made.n)
+                controls.setdefault(shared(request, self.field), []).append(request.made.n)
         for request, defects in zip(made, wrong, strict=True):
-            value, beside = request.made.call.arguments.get(self.field), frame(request, self.field)
+            value, beside = request.made.call.arguments.get(self.field), shared(request, self.field)
             longest = isinstance(value, str) and len(value) == self.max_length
             if defects == () and longest and not text_shape.is_hidden(value):
                 others = [n for n in controls.get(beside, ()) if n != request.made.n]
@@ -322,27 +307,21 @@ class RequestField(DefectRule):
                 agreement=UNCLEAR,
             )
 
-    def tpp_facet(self) -> TppFacet:
-        """Return the one obligation of the TPP."""
-        create = self.lifecycle.create.id
-        required = BindingRequirement(operation=create, feature="argument", name=self.field)
-        text = f"every request has a valid {self.field}"
-        return TppFacet(id=TPP_FACET, description=text, requires=(required,))
+    def duty(self) -> str:
+        """Return that the argument has a valid value."""
+        return f"every request has a valid {self.field}"
 
-    def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge every request that has the argument."""
-        for exchange in history.exchanges:
-            call = exchange.call
-            value = call.arguments.get(self.field)
-            if call.operation != self.lifecycle.create.id or call.malformed or value in (None, ""):
-                continue
-            wrong = self._wrong(value, exchange.at)
-            sure = [why for why in wrong.values() if why]
-            if sure or not wrong:
-                done = f"{self.field} {sure[0]}" if sure else "it is"
-                judged = DISAGREES if sure else AGREES
-                owed = f"{self.field} is valid"
-                yield tpp_evidence(TPP_FACET, judged, exchange, owed, done)
+    def judge_sent(self, exchange: Exchange) -> tuple[Agreement, str, str] | None:
+        """Judge the argument of a request that has it; None where that is open."""
+        value = exchange.call.arguments.get(self.field)
+        if value in (None, ""):
+            return None
+        wrong = self._wrong(value, exchange.at)
+        sure = [why for why in wrong.values() if why]
+        if wrong and not sure:
+            return None
+        done = f"{self.field} {sure[0]}" if sure else "it is"
+        return DISAGREES if sure else AGREES, f"{self.field} is valid", done
 
 
 def _evidence(made: Exchange, expected: str, seen: str, *others: int, good: bool) -> Evidence:

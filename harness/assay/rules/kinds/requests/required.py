@@ -12,37 +12,32 @@ The TPP: it sends the parameter, with a good value, in every call.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 
-from assay.contract.model import Capability, Json, Operation
-from assay.files.document import Finding, Pointer
+from assay.contract.model import Json, Operation
 from assay.history import Call, Exchange, History
 from assay.rules import comparisons, operation_parameters, parameters, steps, text_shape
 from assay.rules.call_limit import perhaps_exhausted
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
-from assay.rules.control_judgement import refused_beside, served_between
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    tpp_evidence,
-)
+from assay.rules.controls import Shared, refused_beside, same_but, served_between
+from assay.rules.evidence import AGREES, DISAGREES, tpp_evidence
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
-from assay.rules.parameters import Raw
+from assay.rules.lifecycle.defects import replaced
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
-    BindingRequirement,
+    CallScenario,
     Facet,
     Scenario,
     Script,
     TppFacet,
-    consent,
+    bound,
+    call_needs,
     facts_of,
-    needs,
     scenario_of,
 )
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
@@ -66,19 +61,6 @@ class ParameterFault(Enum):
     BEYOND = "beyond"
 
 
-def _check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find an operation that lacks the clause's argument."""
-    one = {**clause, "operation": name}
-    yield from operation_parameters.check_argument(at, str(clause.get("argument")), one, raw)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParameterScenario(Scenario):
-    """Calls of one operation."""
-
-    operation: Operation
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Required(RefusingKind):
     """Operations, the parameter that their calls must have, and the values that it may have."""
@@ -88,7 +70,9 @@ class Required(RefusingKind):
     purpose = LIMIT
     at_most_one_of = text_shape.ALTERNATIVES
 
-    operations: tuple[Operation, ...] = parameters.operations(also=_check_argument)
+    operations: tuple[Operation, ...] = parameters.operations(
+        also=operation_parameters.lacks_argument
+    )
     argument: str = parameters.word(key="argument", compare=comparisons.undirected)
     format: str = text_shape.format_of_text()
     pattern: str = text_shape.pattern()
@@ -153,14 +137,9 @@ class Required(RefusingKind):
             Facet(
                 id=f"{operation.id}-{id_}",
                 description=description,
-                scenario=ParameterScenario(id=operation.id, operation=operation),
-                needs=needs(Capability.PSU, *([Capability.WRITE] if operation.request else []))
-                | consent(self.grant if operation.about and not operation.request else operation),
-                requires=(
-                    BindingRequirement(
-                        operation=operation.id, feature="argument", name=self.argument
-                    ),
-                ),
+                scenario=CallScenario(id=operation.id, operation=operation),
+                needs=call_needs(operation, self.grant),
+                requires=bound(operation, "argument", self.argument),
                 not_applicable_because=reason,
             )
             for operation in self.operations
@@ -194,7 +173,7 @@ class Required(RefusingKind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Make calls with each fault, beside good ones."""
-        operation = scenario_of(scenario, ParameterScenario).operation
+        operation = scenario_of(scenario, CallScenario).operation
         control = yield from request_steps.plain_call(self.contract, operation, self.grant)
         if control is None:
             return
@@ -205,8 +184,7 @@ class Required(RefusingKind):
             yield from steps.send(call)
         if not operation.request:
             for value in self._good_values():
-                sent = {**control.arguments, self.argument: value}
-                yield from steps.send(replace(control, arguments=sent))
+                yield from steps.send(replaced(control, self.argument, value))
         if not repeatable or not operation.request:
             yield from steps.send(control)
 
@@ -217,8 +195,7 @@ class Required(RefusingKind):
             yield replace(control, without=(name,), variation=f"{name} is missing")
         values: list[Json] = [*self.shape.misfits()] if self.shape else []
         for value in values + ([] if self.limit is None else [self.limit + 1]):
-            sent = {**control.arguments, self.argument: value}
-            yield replace(control, arguments=sent, variation=f"{self.argument} is {value}")
+            yield replaced(control, self.argument, value, f"{value}")
 
     def _good_values(self) -> Sequence[Json]:
         return [*self.enum, *([] if self.limit is None else [self.limit])]
@@ -255,8 +232,9 @@ class Required(RefusingKind):
             id=TPP_FACET,
             description=f"every call has a valid {self.argument}",
             requires=tuple(
-                BindingRequirement(operation=operation.id, feature="argument", name=self.argument)
+                each
                 for operation in self.operations
+                for each in bound(operation, "argument", self.argument)
             ),
         )
 
@@ -291,10 +269,10 @@ class _Judged:
             for operation in clause.operations
             for number in perhaps_exhausted(clause.contract, operation.id, history)
         }
-        self.controls: dict[Hashable, list[int]] = {}
+        self.controls: dict[Shared, list[int]] = {}
         for exchange in history.exchanges:
             if self.concerns(exchange) and exchange.accepted and not clause.fault(exchange.call):
-                self.controls.setdefault(self._frame(exchange.call), []).append(exchange.n)
+                self.controls.setdefault(self._shared(exchange.call), []).append(exchange.n)
 
     def concerns(self, exchange: Exchange) -> bool:
         """Whether a call is one of the clause's operations, and well formed in all else."""
@@ -303,7 +281,7 @@ class _Judged:
     def evidence(self, exchange: Exchange) -> Iterator[Evidence]:
         """Yield what an exchange shows."""
         clause, call = self.clause, exchange.call
-        fault, controls = clause.fault(call), self.controls.get(self._frame(call), [])
+        fault, controls = clause.fault(call), self.controls.get(self._shared(call), [])
         if isinstance(fault, ParameterFault):
             facet = f"{call.operation}-{fault.value}"
             why = call.variation or f"{clause.argument} is {fault.value}"
@@ -321,16 +299,10 @@ class _Judged:
                     f"{call.operation}-limit", exchange, controls, self.exhausted
                 )
 
-    def _frame(self, call: Call) -> Hashable:
-        """Return all that a call asks for, beside the parameter."""
-        own = {
-            self.clause.argument,
-            *facts_of(self.clause.contract).call_ids.get(call.operation, ()),
-        }
-        rest = sorted((name, repr(v)) for name, v in call.compared.items() if name not in own)
-        missing = {*call.without} - {self.clause.argument}
-        who = call.subject, call.by, call.present, call.host, call.alias
-        return call.operation, *who, call.mode, call.varied, tuple(sorted(missing)), repr(rest)
+    def _shared(self, call: Call) -> Shared:
+        """Return what a call shares with its controls: all but the parameter."""
+        ids = facts_of(self.clause.contract).call_ids.get(call.operation, ())
+        return same_but(call, self.clause.argument, *ids)
 
 
 def _number(value: Json) -> Decimal | None:

@@ -24,7 +24,7 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_queries import leads_to, split_url
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import Raw, maker
-from assay.rules.rule import RETURN, BindingRequirement, Facet, Kind, Scenario, Script
+from assay.rules.rule import RETURN, Facet, Kind, Scenario, Script, bound
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Agreement, Evidence, Standing
 
@@ -69,15 +69,8 @@ class ReturnAddress(Kind):
         }
         requirements = (
             *signing.requirements(self.lifecycle),
-            BindingRequirement(
-                operation=self.lifecycle.create.id, feature="argument", name=self.argument
-            ),
-            BindingRequirement(
-                operation=self.lifecycle.create.id,
-                feature="approval",
-                name=RETURN,
-                if_missing=Standing.NOT_APPLICABLE,
-            ),
+            *bound(self.lifecycle.create, "argument", self.argument),
+            *bound(self.lifecycle.create, "approval", RETURN, if_missing=Standing.NOT_APPLICABLE),
         )
         return tuple(
             Facet(

@@ -26,7 +26,7 @@ from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 from assay.rules.parameters import Raw, known
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.word_parameters import TRANSITIONS, check_words, status_words
 from assay.rules.state.word_readings import ENDED, SIGNED, WordReading, readings, turning_points
@@ -173,9 +173,9 @@ class States(Kind):
         if self.final:
             text = "nor does it change on a later day"
             described.append((LATER, text, days, signed | clock))
-        shown = BindingRequirement(operation=self.operation.id, feature="field", name=self.field)
+        shown = bound(self.operation, "field", self.field)
         return tuple(
-            Facet(id=id_, description=text, scenario=scenario, needs=needed, requires=(shown,))
+            Facet(id=id_, description=text, scenario=scenario, needs=needed, requires=shown)
             for id_, text, scenario, needed in described
         )
 

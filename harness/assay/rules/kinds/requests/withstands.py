@@ -10,14 +10,15 @@ one argument, accepted. Whether a value must be refused is for other kinds to sa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from dataclasses import dataclass
+from typing import Final
 
 from assay.contract.model import Capability, Json, Operation
 from assay.files.document import Finding, Pointer
-from assay.history import Call, Exchange, History
+from assay.history import Exchange, History
 from assay.rules import parameters, steps
 from assay.rules.consequences import SAFEGUARD
+from assay.rules.controls import Shared, same_but
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -27,15 +28,16 @@ from assay.rules.evidence import (
     failed_instead,
 )
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.defects import digest_of
+from assay.rules.lifecycle.defects import replaced
 from assay.rules.parameters import Raw
 from assay.rules.queries import ordinary
 from assay.rules.rule import (
-    BindingRequirement,
+    CallScenario,
     Facet,
     Kind,
     Scenario,
     Script,
+    bound,
     facts_of,
     needs,
     scenario_of,
@@ -63,9 +65,6 @@ STRANGE_ADDRESSES: Final[Mapping[str, Json]] = {
     "an address with a user name": "https://user:word@tpp.example/return",
 }
 
-#: A digest of everything in a call except one of its arguments: a long history has many.
-_Frame: TypeAlias = bytes
-
 
 def _made_or_changed(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
     """Find an operation that neither makes nor changes a request."""
@@ -75,10 +74,9 @@ def _made_or_changed(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WithstandsScenario(Scenario):
+class WithstandsScenario(CallScenario):
     """An argument of an operation."""
 
-    operation: Operation
     argument: str
 
 
@@ -102,9 +100,7 @@ class Withstands(Kind):
                     id=f"{operation.id}:{argument}", operation=operation, argument=argument
                 ),
                 needs=needs(Capability.PSU, Capability.WRITE),
-                requires=(
-                    BindingRequirement(operation=operation.id, feature="argument", name=argument),
-                ),
+                requires=bound(operation, "argument", argument),
             )
             for operation in self.operations
             for argument in operation.arguments
@@ -124,22 +120,13 @@ class Withstands(Kind):
         if call is None:
             return
         yield from steps.send(call)
-        varied = tuple(name for name in call.varied if name != tried.argument)
         for description, value in strange_values(tried.operation, tried.argument).items():
-            sent = {**call.arguments, tried.argument: value}
-            yield from steps.send(
-                replace(
-                    call,
-                    arguments=sent,
-                    varied=varied,
-                    variation=f"{tried.argument} is {description}",
-                )
-            )
+            yield from steps.send(replaced(call, tried.argument, value, description))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call with a strange value, beside the same call with an ordinary one."""
         named = {operation.id: operation for operation in self.operations}
-        controls: dict[_Frame, Exchange] = {}
+        controls: dict[Shared, Exchange] = {}
         for exchange in history.exchanges:
             call = exchange.call
             operation = named.get(call.operation)
@@ -153,9 +140,9 @@ class Withstands(Kind):
             ]
             if not strange and exchange.accepted:
                 for name in operation.arguments:
-                    controls[_frame(asked, name)] = exchange
+                    controls[same_but(asked, name)] = exchange
             elif len(strange) == 1:
-                control = controls.get(_frame(asked, strange[0]))
+                control = controls.get(same_but(asked, strange[0]))
                 if control is not None:
                     yield _judge(f"{operation.id}-{strange[0]}", exchange, control)
 
@@ -167,13 +154,6 @@ def strange_values(operation: Operation, argument: str) -> Mapping[str, Json]:
 
 def _strange(value: Json, values: Mapping[str, Json]) -> bool:
     return any(type(value) is type(strange) and value == strange for strange in values.values())
-
-
-def _frame(call: Call, argument: str) -> _Frame:
-    """Return everything that was sent except one argument."""
-    rest = sorted((name, repr(value)) for name, value in call.compared.items() if name != argument)
-    who = call.operation, call.subject, call.by, call.host, call.alias, call.present
-    return digest_of(*who, call.mode, argument, rest)
 
 
 def _judge(facet: str, exchange: Exchange, control: Exchange) -> Evidence:

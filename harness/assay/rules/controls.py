@@ -1,4 +1,4 @@
-"""Judgement of one call by its controls.
+"""Controls: the same call but for one thing, and the judgement of a call by its controls.
 
 A refusal counts only beside an accepted control. That a call was not served counts only between
 two controls that were: what may have changed in between is the same before and after.
@@ -6,10 +6,12 @@ two controls that were: what may have changed in between is the same before and 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
-from assay.history import Exchange
+from assay.history import Call, Exchange
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -20,11 +22,35 @@ from assay.rules.evidence import (
 )
 from assay.rules.verdict import Evidence
 
+#: What a call shares with its controls: equal for equal ones, and short, for a history has many.
+Shared: TypeAlias = bytes
+
+
+def same_but(call: Call, *but: str) -> Shared:
+    """Return all that a call asks for, and who asks, but for some of its arguments.
+
+    Its token, its credentials and how it is malformed are not part of that.
+    """
+    sent = sorted((name, repr(v)) for name, v in call.compared.items() if name not in but)
+    absent, varied = sorted({*call.without} - {*but}), sorted({*call.varied} - {*but})
+    way = call.by, call.present, call.host, call.alias, call.mode, call.consent, call.follow
+    return digest_of(call.operation, call.subject, way, sorted(but), sent, absent, varied)
+
+
+def digest_of(*parts: object) -> Shared:
+    """Return a digest that equal values share, and no others."""
+    return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
+
 
 def refused_beside(
-    facet: str, exchange: Exchange, why: str, controls: Sequence[int], *, open_: bool
+    facet: str,
+    exchange: Exchange,
+    why: str,
+    controls: Sequence[int],
+    *others: int,
+    open_: bool = False,
 ) -> Iterator[Evidence]:
-    """Judge a call that must be refused, beside its controls."""
+    """Judge a call that must be refused, beside its controls; it depends on `others`, too."""
     if not controls and not exchange.accepted:
         return
     evidence = must_be_refused(facet, exchange, why, controlled=bool(controls))
@@ -34,7 +60,7 @@ def refused_beside(
     beside = tuple(controls[:1])
     yield replace(
         evidence,
-        exchanges=tuple(sorted({exchange.n, *beside})),
+        exchanges=tuple(sorted({exchange.n, *beside, *others})),
         decisive=exchange.n,
         controls=beside,
     )
