@@ -4,14 +4,18 @@ It offers what a conformance run needs and no bank offers in production. ``CONTR
 specifies the protocol for banks that want to add it to their own sandbox. It answers
 during maintenance too. It has no access control: never expose it publicly. Only requests of
 pages in a browser, which have an origin or a site, are refused.
+
+A signature given here has the same effect as one on the screens, for runs that cannot operate
+the screens.
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from assay.sandbox.accounts import Item
+from assay.sandbox.accounts import Item, iban
 from assay.sandbox.calendar import local
 from assay.sandbox.control_requests import (
     TRAITS,
@@ -24,11 +28,11 @@ from assay.sandbox.control_requests import (
     read_seed,
 )
 from assay.sandbox.messages import Answer, Json, decoded_path, read_body
-from assay.sandbox.payments.control import ControlRequest, answer_payment_control
-from assay.sandbox.payments.lifecycle import PaymentContext, advance
-from assay.sandbox.payments.terms import FACTORS, SEGMENTS, Segment
+from assay.sandbox.payments.lifecycle import PaymentContext, advance, cancel, sign
+from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.terms import DECISIONS, FACTORS, SEGMENTS, Decision, Segment, is_iban
 from assay.sandbox.policies import Policies
-from assay.sandbox.world import DEMO, HoldingSpec, Registry, World, open_holdings
+from assay.sandbox.world import DEMO, Customer, HoldingSpec, Registry, World, open_holdings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -89,10 +93,10 @@ def _route(
             return lambda content: _add_customer(content, _world(id, registry), policies, registry)
         case (_, "worlds", id, _, *_):
             context = _payment_context(id, policies, registry)
-            return lambda content: answer_payment_control(
+            return lambda content: _answer_payments(
                 method,
                 steps[2:],
-                ControlRequest(context=context, registry=registry, content=content),
+                _PaymentRequest(context=context, registry=registry, content=content),
             )
         case _:
             raise ControlError("no such control; see GET /assay-control/1/", 404)
@@ -221,3 +225,150 @@ def _traits(item: Item) -> Json:
     if item.last_used is not None:
         traits["last-used"] = item.last_used.isoformat()
     return traits
+
+
+_MOST_HOURS = 24 * 365 * 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PaymentRequest:
+    """One control request about a world's payments."""
+
+    context: PaymentContext
+    registry: Registry
+    content: Mapping[str, object]
+
+
+_Action: TypeAlias = Callable[[_PaymentRequest], Answer]
+
+
+def _answer_payments(method: str, steps: Sequence[str], request: _PaymentRequest) -> Answer:
+    """Answer a control request; `steps` are the path segments below the world."""
+    action = _payment_action(method, steps)
+    with request.context.world.lock:
+        return action(request)
+
+
+def _payment_action(method: str, steps: Sequence[str]) -> _Action:
+    match (method, *steps):
+        case ("POST", "tpps"):
+            return _add_tpp
+        case ("POST", "tpps" | "customers" as party, id, "token"):
+            renew = _renew_tpp if party == "tpps" else _renew_customer
+            return lambda request: renew(request, id)
+        case ("GET", "executions"):
+            return _executions
+        case ("POST", "customers", id, "creditors"):
+            return lambda request: _register_creditor(request, id)
+        case ("POST", "payments", id, "cancel"):
+            return lambda request: _cancel(request, _payment(request, id))
+        case ("POST", "payments", id, "sign"):
+            return lambda request: _sign(request, _payment(request, id))
+        case _:
+            raise ControlError("no such control; see GET /assay-control/1/", 404)
+
+
+def _payment(request: _PaymentRequest, id: str) -> Payment:
+    payment = request.context.book.payments.get(id)
+    if payment is None:
+        raise ControlError(f"no payment {id[:40]!r} in this world", 404)
+    return payment
+
+
+def _customer(request: _PaymentRequest, id: str) -> Customer:
+    customer = request.context.world.customers.get(id)
+    if customer is None:
+        raise ControlError(f"no customer {id[:40]!r} in this world", 404)
+    return customer
+
+
+def _add_tpp(request: _PaymentRequest) -> Answer:
+    tpp = request.registry.add_tpp(request.context.world)
+    return Answer(status=201, body={"tpp": tpp.id, "token": tpp.token})
+
+
+def _renew_tpp(request: _PaymentRequest, id: str) -> Answer:
+    """Renew the token of a TPP."""
+    tpp = request.context.book.tpps.get(id)
+    if tpp is None:
+        raise ControlError(f"no TPP {id[:40]!r} in this world", 404)
+    token = request.registry.renew_tpp(request.context.world, tpp)
+    return Answer(status=201, body={"tpp": id, "token": token})
+
+
+def _renew_customer(request: _PaymentRequest, id: str) -> Answer:
+    """Renew the token of a customer."""
+    token = request.registry.renew_customer(request.context.world, _customer(request, id))
+    return Answer(status=201, body={"customer": id, "token": token})
+
+
+def _executions(request: _PaymentRequest) -> Answer:
+    rows = [
+        {
+            "payment": execution.payment,
+            "date": execution.date.isoformat(),
+            "debtor": execution.debtor,
+            "creditor": execution.creditor,
+            "amount": execution.amount,
+        }
+        for execution in request.context.book.executions
+    ]
+    return Answer(status=200, body={"executions": rows})
+
+
+def _register_creditor(request: _PaymentRequest, id: str) -> Answer:
+    """Register a creditor; of several registrations the first counts."""
+    customer, world = _customer(request, id), request.context.world
+    moment = _registered(request.content, world.now)
+    creditor = request.content.get("iban")
+    if creditor is None:
+        creditor = iban(world.next_id_seed())
+    if not isinstance(creditor, str) or not is_iban(creditor):
+        raise ControlError("iban: expected an IBAN in capitals without spaces")
+    since = min(moment, customer.creditors.get(creditor, moment))
+    customer.creditors[creditor] = since
+    return Answer(status=201, body={"iban": creditor, "registered": local(since).isoformat()})
+
+
+def _registered(content: Mapping[str, object], now: datetime) -> datetime:
+    match content.get("registered"):
+        case {"hours_ago": int() | float() as hours} if (
+            not isinstance(hours, bool) and 0 <= hours <= _MOST_HOURS
+        ):
+            return now - timedelta(hours=hours)
+        case str():
+            moment = read_moment(content, "registered")
+            if moment is not None and moment <= now:
+                return moment
+        case _:
+            pass
+    raise ControlError('registered: expected a past moment or {"hours_ago": 73}')
+
+
+def _sign(request: _PaymentRequest, payment: Payment) -> Answer:
+    """Confirm or refuse as the customer, without screens."""
+    context, content = request.context, request.content
+    named = content.get("customer")
+    customer = _customer(request, named if isinstance(named, str) else "")
+    factor = read_choice(content, "factor", FACTORS)
+    decision: Decision = read_choice(content, "decision", DECISIONS)
+    if payment.status != "received":
+        raise ControlError(f"this payment is {payment.status}; there is nothing to sign", 409)
+    if customer is not context.owner(payment):
+        raise ControlError("this customer does not own the account to be debited", 409)
+    if factor not in context.policies.factors[customer.segment]:
+        raise ControlError(f"factor: {factor} is not offered to {customer.segment}", 409)
+    sign(context, payment, factor, decision)
+    return _status_of(context, payment)
+
+
+def _cancel(request: _PaymentRequest, payment: Payment) -> Answer:
+    """Cancel as the customer, through the bank's direct access."""
+    if not cancel(request.context, payment, by_customer=True):
+        raise ControlError(f"this {payment.terms.type} payment is {payment.status}", 409)
+    return _status_of(request.context, payment)
+
+
+def _status_of(context: PaymentContext, payment: Payment) -> Answer:
+    body = {"payment": payment.id, "status": context.policies.shown(payment)}
+    return Answer(status=200, body=body)

@@ -117,25 +117,41 @@ class _Authority:
 
 def _make(certificates: CertificateFolder, now: datetime) -> None:
     certificates.folder.mkdir(parents=True, exist_ok=True)
-    authority = _authority("Sandbox authority", now)
-    stranger = _authority("Another authority", now)
-    certificates.certificate("ca").write_bytes(
-        authority.certificate.public_bytes(serialization.Encoding.PEM)
-    )
+    valid = (now - _DAY, now + _VALID)
+    authority = _authority("Sandbox authority", valid)
+    certificates.certificate("ca").write_bytes(_pem(authority.certificate))
     bank = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    party, seal = _third_party("Assay TPP"), _third_party("Assay TPP, seal")
     client, server = ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH
-    curve = ec.generate_private_key
-    issue = _Issue(certificates=certificates, now=now)
-    issue("server", authority, curve(ec.SECP256R1()), bank, server)
-    party = _third_party("Assay TPP")
-    issue("client", authority, curve(ec.SECP256R1()), party, client)
-    issue("expired", authority, curve(ec.SECP256R1()), party, client, expired=True)
-    issue("stranger", stranger, curve(ec.SECP256R1()), party, client)
-    seal = _third_party("Assay TPP, seal")
+
+    def issue(
+        name: str,
+        subject: x509.Name,
+        use: x509.ObjectIdentifier | None = None,
+        *,
+        key: _Key | None = None,
+        by: _Authority = authority,
+        during: tuple[datetime, datetime] = valid,
+    ) -> None:
+        key = key or ec.generate_private_key(ec.SECP256R1())
+        built = _begun(subject, key, during, by)
+        if use is not None:
+            built = built.add_extension(x509.ExtendedKeyUsage([use]), critical=False)
+        if use == server:
+            ips = [x509.IPAddress(ip_address(address)) for address in ("127.0.0.1", "::1")]
+            names = x509.SubjectAlternativeName([x509.DNSName("localhost"), *ips])
+            built = built.add_extension(names, critical=False)
+        certificates.certificate(name).write_bytes(_pem(built.sign(by.key, hashes.SHA256())))
+        _write_key(certificates.key(name), key)
+
+    issue("server", bank, server)
+    issue("client", party, client)
+    issue("expired", party, client, during=(now - 60 * _DAY, now - _DAY))
+    issue("stranger", party, client, by=_authority("Another authority", valid))
     # Slow to generate: one RSA key is enough.
-    issue("seal-rsa", authority, rsa.generate_private_key(65537, 2048), seal)
-    issue("seal-ec", authority, curve(ec.SECP256R1()), seal)
-    issue("seal-ed25519", authority, ed25519.Ed25519PrivateKey.generate(), seal)
+    issue("seal-rsa", seal, key=rsa.generate_private_key(65537, 2048))
+    issue("seal-ec", seal)
+    issue("seal-ed25519", seal, key=ed25519.Ed25519PrivateKey.generate())
 
 
 def _third_party(name: str) -> x509.Name:
@@ -149,74 +165,42 @@ def _third_party(name: str) -> x509.Name:
     )
 
 
-def _authority(name: str, now: datetime) -> _Authority:
+def _authority(name: str, during: tuple[datetime, datetime]) -> _Authority:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    built = (
-        _begun(subject, key, now - _DAY, now + _VALID)
-        .issuer_name(subject)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(signs=True), critical=True)
-    )
+    built = _begun(subject, key, during, None)
     return _Authority(key=key, certificate=built.sign(key, hashes.SHA256()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Issue:
-    """Issues certificates into a folder."""
-
-    certificates: CertificateFolder
-    now: datetime
-
-    def __call__(
-        self,
-        name: str,
-        authority: _Authority,
-        key: _Key,
-        subject: x509.Name,
-        use: x509.ObjectIdentifier | None = None,
-        *,
-        expired: bool = False,
-    ) -> None:
-        end = self.now - _DAY if expired else self.now + _VALID
-        start = self.now - (60 * _DAY if expired else _DAY)
-        issuer = authority.certificate.extensions.get_extension_for_class(x509.SubjectKeyIdentifier)
-        built = (
-            _begun(subject, key, start, end)
-            .issuer_name(authority.certificate.subject)
-            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .add_extension(_usage(signs=False), critical=True)
-            .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(issuer.value),
-                critical=False,
-            )
-        )
-        if use is not None:
-            built = built.add_extension(x509.ExtendedKeyUsage([use]), critical=False)
-        if use == ExtendedKeyUsageOID.SERVER_AUTH:
-            hosts = [x509.DNSName("localhost")]
-            ips = [x509.IPAddress(ip_address(address)) for address in ("127.0.0.1", "::1")]
-            names = x509.SubjectAlternativeName([*hosts, *ips])
-            built = built.add_extension(names, critical=False)
-        whole = built.sign(authority.key, hashes.SHA256())
-        pem = whole.public_bytes(serialization.Encoding.PEM)
-        self.certificates.certificate(name).write_bytes(pem)
-        _write_key(self.certificates.key(name), key)
-
-
 def _begun(
-    subject: x509.Name, key: _Key, start: datetime, end: datetime
+    subject: x509.Name, key: _Key, during: tuple[datetime, datetime], by: _Authority | None
 ) -> x509.CertificateBuilder:
+    """Begin a certificate; it is that of an authority if none issues it."""
     public = key.public_key()
-    return (
+    own = x509.SubjectKeyIdentifier.from_public_key(public)
+    built = (
         x509.CertificateBuilder()
         .subject_name(subject)
+        .issuer_name(by.certificate.subject if by else subject)
         .public_key(public)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(start)
-        .not_valid_after(end)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+        .not_valid_before(during[0])
+        .not_valid_after(during[1])
+        .add_extension(own, critical=False)
+        .add_extension(
+            x509.BasicConstraints(ca=by is None, path_length=None if by else 0), critical=True
+        )
+        .add_extension(_usage(signs=by is None), critical=True)
     )
+    if by is None:
+        return built
+    issuer = by.certificate.extensions.get_extension_for_class(x509.SubjectKeyIdentifier)
+    known = x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(issuer.value)
+    return built.add_extension(known, critical=False)
+
+
+def _pem(certificate: x509.Certificate) -> bytes:
+    return certificate.public_bytes(serialization.Encoding.PEM)
 
 
 def _usage(*, signs: bool) -> x509.KeyUsage:

@@ -29,7 +29,7 @@ from assay.sandbox.mutants.mutant import (
 )
 from assay.sandbox.policies import SOUND, put
 
-__all__ = ["FIELDS", "LISTING", "PAGING"]
+__all__ = ["FIELDS", "LISTING", "PAGING", "check_digit"]
 
 _PAGE = 5
 
@@ -65,12 +65,16 @@ def _wrong_last_digit(id_seed: IdSeed) -> str:
     return f"{right[:-1]}{(int(right[-1]) + 1) % 10}"
 
 
+def check_digit(digits: str) -> int:
+    """Return the last digit that lets 15 digits and itself pass Luhn's test, as a PAN does."""
+    doubled = sum(sum(divmod(2 * int(digit), 10)) for digit in digits[::2])
+    return -(doubled + sum(map(int, digits[1::2]))) % 10
+
+
 def _clear_pan(prefix: int) -> Callable[[IdSeed], str]:
     def pan(id_seed: IdSeed) -> str:
         digits = f"{prefix:06d}{(id_seed.seed + id_seed.serial * 7919) % 10**9:09d}"
-        doubled = [int(digit) * 2 for digit in digits[::2]]
-        total = sum(map(int, digits[1::2])) + sum(n - 9 * (n > 9) for n in doubled)  # noqa: PLR2004
-        return f"{digits}{-total % 10}"
+        return f"{digits}{check_digit(digits)}"
 
     return pan
 

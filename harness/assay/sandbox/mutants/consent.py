@@ -25,7 +25,7 @@ from assay.sandbox.access import (
     consented_only,
     list_all,
 )
-from assay.sandbox.accounts import AliasView, Item, Row
+from assay.sandbox.accounts import AliasView, Identity, Item, Row
 from assay.sandbox.messages import (
     KINDS,
     OPERATIONS,
@@ -110,25 +110,21 @@ _ALSO: Mapping[tuple[Kind, str], str] = {
 _CARDS: tuple[Kind, ...] = ("outstanding", "slip")
 
 
-def _never_named(_name: str, _consented: bool) -> Row:
-    return {}
-
-
-def _misnamed(name: str, consented: bool) -> Row:
-    return {"psuIdentity": name} if consented else {}
-
-
-def _named_alike(_name: str, consented: bool) -> Row:
-    return {"PsuIdentity": "Zoé Exemple"} if consented else {}
-
-
-def _always_named(name: str, _consented: bool) -> Row:
-    return {"PsuIdentity": name}
-
-
-def _named_the_wrong_way_round(name: str, consented: bool) -> Row:
-    return {} if consented else {"PsuIdentity": name}
-
+# fmt: off
+_NAMES: tuple[tuple[str, str, str, Identity], ...] = (
+    ("never", "disclosed-after", "the customer is never named", lambda _name, _consented: {}),
+    ("of-another", "own-value", "every customer is shown the same name",
+     lambda _name, consented: {"PsuIdentity": "Zoé Exemple"} if consented else {}),
+    ("misnamed", "disclosed-after",
+     "the customer's name is in the member psuIdentity instead of PsuIdentity",
+     lambda name, consented: {"psuIdentity": name} if consented else {}),
+    ("always", "withheld-before", "the customer is named without a consent",
+     lambda name, _consented: {"PsuIdentity": name}),
+    ("wrong-way-round", "disclosed-after psu-identity/withheld-before",
+     "the customer is named before the consent, but not after it",
+     lambda name, consented: {} if consented else {"PsuIdentity": name}),
+)
+# fmt: on
 
 # fmt: off
 CONSENT = (
@@ -143,19 +139,8 @@ CONSENT = (
     *(breaking(f"consent.{kind}-never", f"consent.scope/{kind}-granted",
           f"{kind}: refused despite the consent", scope=put(SOUND.scope, **{kind: _never}))
       for kind in _CARDS),
-    breaking("identity.never", "psu-identity/disclosed-after",
-        "the customer is never named", identity=_never_named),
-    breaking("identity.of-another", "psu-identity/own-value",
-        "every customer is shown the same name", identity=_named_alike),
-    breaking("identity.misnamed", "psu-identity/disclosed-after",
-        "the customer's name is in the member psuIdentity instead of PsuIdentity",
-        identity=_misnamed),
-    breaking("identity.always", "psu-identity/withheld-before",
-        "the customer is named without a consent", identity=_always_named),
-    breaking("identity.wrong-way-round",
-        "psu-identity/disclosed-after psu-identity/withheld-before",
-        "the customer is named before the consent, but not after it",
-        identity=_named_the_wrong_way_round),
+    *(breaking(f"identity.{name}", f"psu-identity/{facet}", says, identity=identity)
+      for name, facet, says, identity in _NAMES),
 )
 # fmt: on
 

@@ -12,12 +12,13 @@ answer, since the bank itself does not record calls.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import TypeAlias, cast
 
 from assay.sandbox.access import Listing
 from assay.sandbox.accounts import AliasView, Base, Item, LinkPlace, Row
+from assay.sandbox.calendar import Period
 from assay.sandbox.messages import (
     OPERATIONS,
     Answer,
@@ -369,37 +370,32 @@ def _only_consented_if_several(listing: Listing) -> Sequence[Item]:
     return [item for item in listing.items if len(consent) < 2 or item.key in consent]  # noqa: PLR2004
 
 
-def _from_anywhere(_first: date | None, last: date | None) -> tuple[date | None, date | None]:
-    return None, last
-
-
-def _to_anywhere(first: date | None, _last: date | None) -> tuple[date | None, date | None]:
-    return first, None
-
-
-def _two_days_late(first: date | None, last: date | None) -> tuple[date | None, date | None]:
-    return first and first + 2 * _DAY, last
-
-
-def _two_days_less(first: date | None, last: date | None) -> tuple[date | None, date | None]:
-    return first, last and last - 2 * _DAY
-
-
-def _between(first: date | None, last: date | None) -> tuple[date | None, date | None]:
-    return first and first + _DAY, last and last - _DAY
-
-
-def _open_ends(first: date | None, last: date | None) -> tuple[date | None, date | None]:
-    """Exclude the last day, and the first day if no last day is given."""
-    return (first if last or not first else first + _DAY), last and last - _DAY
+# fmt: off
+_RANGES: tuple[tuple[str, str, str, Period], ...] = (
+    ("range-from-anywhere", "shorter-range", "the first day of a range is ignored",
+     lambda _first, last: (None, last)),
+    ("range-to-anywhere", "shorter-range", "the last day of a range is ignored",
+     lambda first, _last: (first, None)),
+    ("range-two-days-late", "shorter-range", "a range begins two days late",
+     lambda first, last: (first and first + 2 * _DAY, last)),
+    ("range-two-days-less", "shorter-range", "a range ends two days early",
+     lambda first, last: (first, last and last - 2 * _DAY)),
+)
+_EDGES: tuple[tuple[str, str, str, Period], ...] = (
+    ("range-of-one-end", "shorter-range", "the last day of a range is ignored beside a first one",
+     lambda first, last: (first, None if first else last)),
+    ("range-without-its-edges", "meeting-ranges",
+     "the first and the last day of a range are excluded",
+     lambda first, last: (first and first + _DAY, last and last - _DAY)),
+    ("range-without-open-edges", "meeting-ranges",
+     "the last day of a range is excluded, and the first day of a range without a last day",
+     lambda first, last: (first if last or not first else first + _DAY, last and last - _DAY)),
+)
+# fmt: on
 
 
 def _without_range(query: Mapping[str, str]) -> Mapping[str, str]:
     return {name: value for name, value in query.items() if name not in ("dateFrom", "dateTo")}
-
-
-def _first_day_alone(first: date | None, last: date | None) -> tuple[date | None, date | None]:
-    return first, None if first else last
 
 
 # fmt: off
@@ -415,23 +411,12 @@ CONSISTENT = (
         "reading transactions changes the balances", _recalling(_a_cent_less)),
     breaking("consistent.reading-books-a-fee", "consistent/unchanged-by-reading",
         "reading balances books a transaction", _recalling(_fee)),
-    breaking("consistent.range-from-anywhere", "consistent/shorter-range",
-        "the first day of a range is ignored", period=_from_anywhere),
-    breaking("consistent.range-to-anywhere", "consistent/shorter-range",
-        "the last day of a range is ignored", period=_to_anywhere),
-    breaking("consistent.range-two-days-late", "consistent/shorter-range",
-        "a range begins two days late", period=_two_days_late),
-    breaking("consistent.range-two-days-less", "consistent/shorter-range",
-        "a range ends two days early", period=_two_days_less),
+    *(breaking(f"consistent.{name}", f"consistent/{facet}", says, period=period)
+      for name, facet, says, period in _RANGES),
     breaking("consistent.pages-without-range", "consistent/shorter-range",
         "the link to the next page has no range", carried=_without_range),
-    breaking("consistent.range-of-one-end", "consistent/shorter-range",
-        "the last day of a range is ignored beside a first one", period=_first_day_alone),
-    breaking("consistent.range-without-its-edges", "consistent/meeting-ranges",
-        "the first and the last day of a range are excluded", period=_between),
-    breaking("consistent.range-without-open-edges", "consistent/meeting-ranges",
-        "the last day of a range is excluded, and the first day of a range without a last day",
-        period=_open_ends),
+    *(breaking(f"consistent.{name}", f"consistent/{facet}", says, period=period)
+      for name, facet, says, period in _EDGES),
     breaking("consistent.list-of-several", "consistent/smaller-consent",
         "with a consent to several accounts the others are not listed",
         listed=_only_consented_if_several),

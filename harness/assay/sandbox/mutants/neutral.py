@@ -14,6 +14,7 @@ from assay.sandbox.access import BATCH, CARD_WINDOW, ConsentRequest, Listing
 from assay.sandbox.accounts import Cut, Cutter, Entry, IdSeed, Item, Row, pages_of
 from assay.sandbox.calendar import NINETY_DAYS
 from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error
+from assay.sandbox.mutants.accounts import check_digit
 from assay.sandbox.mutants.mutant import Change, answering, edge_flipped, limited_to, neutral
 from assay.sandbox.policies import SOUND, Policies, put
 
@@ -40,17 +41,13 @@ def _identity_as_list(name: str, consented: bool) -> Row:
 def _digits(id_seed: IdSeed) -> str:
     """Return an encrypted PAN that keeps its format."""
     digits = f"9{id_seed.seed % 10**7:07d}{id_seed.serial % 10**7:07d}"
-    doubled = [2 * int(digit) for digit in digits[::2]]
-    total = sum(each - 9 * (each > 9) for each in doubled) + sum(map(int, digits[1::2]))  # noqa: PLR2004
-    return f"{digits}{-total % 10}"
+    return f"{digits}{check_digit(digits)}"
 
 
 def _without_check_digit(id_seed: IdSeed) -> str:
     """Return a token that keeps the format of a PAN, and fails Luhn so that it is none."""
     digits = f"4{_digits(id_seed)[1:15]}"
-    doubled = [2 * int(digit) for digit in digits[::2]]
-    total = sum(each - 9 * (each > 9) for each in doubled) + sum(map(int, digits[1::2]))  # noqa: PLR2004
-    return f"{digits}{(1 - total) % 10}"
+    return f"{digits}{(1 + check_digit(digits)) % 10}"
 
 
 def _unreadable_is(status: int) -> Change:

@@ -42,41 +42,9 @@ def _unchangeable(_payment: Payment) -> bool:
     return False
 
 
-def _keeps_nothing(former: Terms, _new: Terms) -> Terms:
-    return former
-
-
-def _keeps_amount(former: Terms, new: Terms) -> Terms:
-    return replace(new, amount=former.amount)
-
-
-def _keeps_creditor(former: Terms, new: Terms) -> Terms:
-    return replace(new, creditor=former.creditor)
-
-
-def _keeps_day(former: Terms, new: Terms) -> Terms:
-    return replace(new, day=former.day)
-
-
-def _as_created(payment: Payment) -> Terms:
-    return payment.original
-
-
 def _as_signed(payment: Payment) -> Terms:
     shown = payment.signing.shown if payment.signing else None
     return shown or payment.terms
-
-
-def _former_amount(payment: Payment) -> Terms:
-    return replace(payment.terms, amount=payment.original.amount)
-
-
-def _former_creditor(payment: Payment) -> Terms:
-    return replace(payment.terms, creditor=payment.original.creditor)
-
-
-def _former_day(payment: Payment) -> Terms:
-    return replace(payment.terms, day=payment.original.day)
 
 
 def _cancelled(by: str) -> Callable[[Payment], bool]:
@@ -95,20 +63,25 @@ def _hides_cancelled(by: str, shown_as: Status) -> Callable[[Payment], Status]:
     return only_when(_cancelled(by), lambda _: shown_as, _SOUND.shown)
 
 
+# fmt: off
 #: Part of an accepted modification that is ignored, in reading and in execution.
-_KEEPS = (
-    ("everything", _keeps_nothing),
-    ("amount", _keeps_amount),
-    ("creditor", _keeps_creditor),
-    ("day", _keeps_day),
+_KEEPS: tuple[tuple[str, Callable[[Terms, Terms], Terms]], ...] = (
+    ("everything", lambda former, _new: former),
+    ("amount", lambda former, new: replace(new, amount=former.amount)),
+    ("creditor", lambda former, new: replace(new, creditor=former.creditor)),
+    ("day", lambda former, new: replace(new, day=former.day)),
 )
 #: Former terms that are shown, or executed, instead of the modified ones.
-_FORMER = (
-    ("as-created", "its original terms", _as_created),
-    ("former-amount", "its former amount", _former_amount),
-    ("former-creditor", "its former creditor", _former_creditor),
-    ("former-day", "its former day", _former_day),
+_FORMER: tuple[tuple[str, str, Callable[[Payment], Terms]], ...] = (
+    ("as-created", "its original terms", lambda payment: payment.original),
+    ("former-amount", "its former amount",
+     lambda payment: replace(payment.terms, amount=payment.original.amount)),
+    ("former-creditor", "its former creditor",
+     lambda payment: replace(payment.terms, creditor=payment.original.creditor)),
+    ("former-day", "its former day",
+     lambda payment: replace(payment.terms, day=payment.original.day)),
 )
+# fmt: on
 
 _CARRIED = "modify.deferred-only/carried-out-as-changed"
 #: What is wrong with the execution of a modified payment, beside that it is not as modified.

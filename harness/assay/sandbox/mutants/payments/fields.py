@@ -37,22 +37,12 @@ _OPERATIONS: tuple[PaymentOperation, ...] = ("create", "read", "modify")
 _BODY_FAULTS = ("text", "truncated", "empty", "type", "deep")
 
 
-def _answers(on: PaymentOperation, fault: str, status: int) -> Callable[[str, str, str], int]:
-    def malformed(operation: str, field: str, defect: str) -> int:
-        return status if (operation, field, defect) == (on, "body", fault) else 400
-
-    return malformed
-
-
-def _fails_on(
-    on: str, fault: str, of: PaymentOperation = "create"
+def _answers(
+    status: int, on: PaymentOperation, field: str, defect: str
 ) -> Callable[[PaymentOperation, str, str], int]:
-    """Answer 500 to one defect of one field."""
-
-    def malformed(operation: PaymentOperation, field: str, defect: str) -> int:
-        return 500 if (operation, field, defect) == (of, on, fault) else 400
-
-    return malformed
+    """Answer with another status to one defect of one field."""
+    wrong = (on, field, defect)
+    return lambda operation, at, found: status if (operation, at, found) == wrong else 400
 
 
 def _is_long(id: str) -> bool:
@@ -171,12 +161,12 @@ def _anybody(
 AVAILABLE_FAULTS = (
     *(breaking_pis(f"failing.{field}-{defect}", facets,
           f"the bank answers 500 where it should refuse: {field}, {defect}",
-          malformed=_fails_on(field, defect))
+          malformed=_answers(500, "create", field, defect))
       for field, defect, facets in _FAILURES),
     *(breaking_pis(f"withstands.{operation}-{field}-{defect}",
           f"values/{operation}-payment-{argument}",
           f"{operation} answers 500: {field}, {defect}",
-          malformed=_fails_on(field, defect, operation))
+          malformed=_answers(500, operation, field, defect))
       for operation, field, defect, argument in _STUMBLES),
     *(breaking_pis(f"failing.{reason}", facets,
           f"the bank answers 500 where it should refuse: {reason}",
@@ -189,13 +179,13 @@ AVAILABLE_FAULTS = (
     *(breaking_pis(f"available.{operation}-500-on-body-{fault}",
           f"payments.{operation}/survives-malformed",
           f"{operation} answers 500 to a malformed body ({fault})",
-          malformed=_answers(operation, fault, 500))
+          malformed=_answers(500, operation, "body", fault))
       for operation in ("create", "modify") for fault in _BODY_FAULTS),
     breaking_pis("available.create-500-on-a-huge-body", "payments.create/survives-malformed",
-        "create answers 500 to a huge body", malformed=_answers("create", "size", 500)),
+        "create answers 500 to a huge body", malformed=_answers(500, "create", "body", "size")),
     *(breaking_pis(f"available.{operation}-takes-{name}", f"payments.{operation}/refuses-malformed",
           f"{operation} accepts a body that is {says}, without effect",
-          malformed=_answers(operation, fault, 201))
+          malformed=_answers(201, operation, "body", fault))
       for operation in ("create", "modify")
       for name, fault, says in (
           ("text", "text", "plain text"),
@@ -289,68 +279,36 @@ def _also(name: Field, *texts: str) -> Table[Field, ReadField]:
     return put(FIELDS, **{name: read})
 
 
-def _stripped(value: object) -> str | None:
-    if isinstance(value, str) and value.strip():
-        return FIELDS["chargeBearer"](value.strip())
-    return FIELDS["chargeBearer"](value)
+def _reads(name: Field, instead: Callable[[object], object]) -> Table[Field, ReadField]:
+    """Read something else in place of a value."""
+    right = FIELDS[name]
+
+    def read(value: object) -> str | None:
+        return right(instead(value))
+
+    return put(FIELDS, **{name: read})
 
 
-def _any_code(value: object) -> str | None:
-    is_code = isinstance(value, str) and len(value) == 3 and value.isupper()  # noqa: PLR2004
-    return FIELDS["currency"]("EUR" if is_code else value)
+def _reads_text(name: Field, instead: Callable[[str], str]) -> Table[Field, ReadField]:
+    """Read another text in place of a text."""
+    return _reads(name, lambda value: instead(value) if isinstance(value, str) else value)
 
 
-def _strange_code(name: Field, known: frozenset[str], taken_for: str) -> Table[Field, ReadField]:
+def _strange_code(name: Field, known: frozenset[str], usual: str) -> Table[Field, ReadField]:
     """Treat unknown codes like the usual one."""
-    right = FIELDS[name]
-
-    def read(value: object) -> str | None:
-        code = isinstance(value, str) and value.isalpha() and value.isupper()
-        return right(taken_for if code and value not in known else value)
-
-    return put(FIELDS, **{name: read})
+    return _reads_text(
+        name,
+        lambda text: usual if text.isalpha() and text.isupper() and text not in known else text,
+    )
 
 
-def _beginning(value: object) -> str | None:
-    begins = isinstance(value, str) and value.startswith("SLEV")
-    return FIELDS["chargeBearer"]("SLEV" if begins else value)
-
-
-def _whole_line(value: object) -> str | None:
-    """Accept a trailing line end, as `$` does in a regular expression."""
-    return FIELDS["chargeBearer"](value.removesuffix("\n") if isinstance(value, str) else value)
-
-
-def _falsy(name: Field) -> Table[Field, ReadField]:
-    """Fill in a field whose value is falsy."""
-    right = FIELDS[name]
-
-    def read(value: object) -> str | None:
-        falsy = not value and value is not None and value != ""
-        return right(_MADE_UP[name] if falsy else value)
-
-    return put(FIELDS, **{name: read})
-
-
-def _fails_to_modify(name: str, fault: str) -> Callable[[PaymentOperation, str, str], int]:
-    def malformed(operation: PaymentOperation, field: str, defect: str) -> int:
-        return 500 if (operation, field, defect) == ("modify", name, fault) else 400
-
-    return malformed
-
-
-def _unpacked(name: Field) -> Table[Field, ReadField]:
-    """Use the first item of a list."""
-    right = FIELDS[name]
-
-    def read(value: object) -> str | None:
-        match value:
-            case [str() as first, *_]:
-                return right(first)
-            case _:
-                return right(value)
-
-    return put(FIELDS, **{name: read})
+def _first(value: object) -> object:
+    """Return the first item of a list of texts."""
+    match value:
+        case [str() as first, *_]:
+            return first
+        case _:
+            return value
 
 
 def _changes_currency(*currencies: str) -> dict[str, Any]:
@@ -393,10 +351,11 @@ FIELD_FAULTS = (
       for name in _MADE_UP for defect, says in _DEFECTS.items()),
     breaking_pis("mandatory.categoryPurpose-falsy", "mandatory-fields/categoryPurpose-type",
         "a categoryPurpose of 0, false or an empty list is replaced by a default",
-        fields=_falsy("categoryPurpose")),
+        fields=_reads("categoryPurpose", lambda value:
+                      value or (value if value in (None, "") else _MADE_UP["categoryPurpose"]))),
     breaking_pis("mandatory.creditorAccount-list", "mandatory-fields/creditorAccount-type",
         "creditorAccount may be a list, whose first item counts",
-        fields=_unpacked("creditorAccount")),
+        fields=_reads("creditorAccount", _first)),
     breaking_pis("charge-bearer.shared", "charge-bearer/other-value",
         "chargeBearer may be SHAR as well", fields=_also("chargeBearer", "SHAR")),
     breaking_pis("charge-bearer.any-code", "charge-bearer/other-value",
@@ -406,23 +365,25 @@ FIELD_FAULTS = (
         "an unknown chargeBearer is treated as SLEV",
         fields=_strange_code("chargeBearer", frozenset({"SHAR", "DEBT", "CRED"}), "SLEV")),
     breaking_pis("charge-bearer.beginning", "charge-bearer/other-value charge-bearer/padded",
-        "chargeBearer only has to start with SLEV", fields=put(FIELDS, chargeBearer=_beginning)),
+        "chargeBearer only has to start with SLEV",
+        fields=_reads_text("chargeBearer",
+            lambda text: "SLEV" if text.startswith("SLEV") else text)),
     breaking_pis("charge-bearer.line-end", "charge-bearer/padded",
-        "chargeBearer may end with a line end", fields=put(FIELDS, chargeBearer=_whole_line)),
+        "chargeBearer may end with a line end",
+        fields=_reads_text("chargeBearer", lambda text: text.removesuffix("\n"))),
     breaking_pis("charge-bearer.any-case", "charge-bearer/lower-case",
-        "chargeBearer may be slev",
-        fields=put(FIELDS,
-                   chargeBearer=lambda value: FIELDS["chargeBearer"](
-                       value.upper() if isinstance(value, str) else value))),
+        "chargeBearer may be slev", fields=_reads_text("chargeBearer", str.upper)),
     breaking_pis("charge-bearer.stripped", "charge-bearer/padded",
-        "chargeBearer may have blanks around it", fields=put(FIELDS, chargeBearer=_stripped)),
+        "chargeBearer may have blanks around it",
+        fields=_reads_text("chargeBearer", lambda text: text.strip() or text)),
     breaking_pis("euro.dollars-too", "euro/other-value",
         "payments may be in dollars", fields=_also("currency", "USD")),
     breaking_pis("euro.strange-code", "euro/other-value",
         "an unknown currency is treated as EUR",
         fields=_strange_code("currency", frozenset({"USD", "GBP", "CHF", "JPY"}), "EUR")),
     breaking_pis("euro.any-code-is-euro", "euro/other-value",
-        "any currency is accepted and treated as EUR", fields=put(FIELDS, currency=_any_code)),
+        "any currency is accepted and treated as EUR", fields=_reads_text("currency",
+            lambda text: "EUR" if len(text) == len("EUR") and text.isupper() else text)),
     breaking_pis("euro.changed-to-dollars", "euro/stays-when-changed",
         "a modification can change the currency to dollars", **_changes_currency("USD")),
     breaking_pis("euro.changed-to-anything", "euro/stays-when-changed",
@@ -431,7 +392,7 @@ FIELD_FAULTS = (
     breaking_pis("euro.fails-when-changed",
         "euro/stays-when-changed values/modify-payment-currency",
         "a modification of the currency makes the bank fail",
-        malformed=_fails_to_modify("body", "value")),
+        malformed=_answers(500, "modify", "body", "value")),
     breaking_pis("single.any-number", "single/several-refused",
         "a request may contain any number of transfers", single=_transfers(never)),
     breaking_pis("single.two-at-most", "single/several-refused",

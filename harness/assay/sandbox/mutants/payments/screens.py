@@ -58,27 +58,6 @@ def _anybody(_own: bool) -> bool:
     return True
 
 
-def _any_code(_factor: Factor, given: str, _right: str) -> bool:
-    return bool(given)
-
-
-def _no_code(_factor: Factor, _given: str, _right: str) -> bool:
-    return True
-
-
-def _empty_code(_factor: Factor, given: str, right: str) -> bool:
-    return given in ("", right)
-
-
-def _first_half(_factor: Factor, given: str, right: str) -> bool:
-    half = len(right) // 2
-    return given[:half] == right[:half]
-
-
-def _looked_at_but_for(unchecked: Factor) -> Callable[[Factor, str, str], bool]:
-    return lambda factor, given, right: factor == unchecked or given == right
-
-
 def _offering(segment: Segment, *factors: Factor) -> Table[Segment, tuple[Factor, ...]]:
     return put(_SOUND.factors, **{segment: factors})
 
@@ -93,23 +72,31 @@ def _skipping(step: Step, to: Step, *factors: Factor) -> Callable[[Step, Factor 
     return follows
 
 
-def _any_password(given: str, _right: str) -> bool:
-    return bool(given)
-
-
-def _no_password(_given: str, _right: str) -> bool:
-    return True
-
-
-def _first_letters(given: str, right: str) -> bool:
-    """Compare as many characters as were entered, at least some."""
-    return bool(given) and right.startswith(given)
-
-
 def _any_factor(_factor: Factor, _offered: tuple[Factor, ...]) -> bool:
     return True
 
 
+# fmt: off
+#: Which codes are accepted.
+_CODES: tuple[tuple[str, str, Callable[[Factor, str, str], bool]], ...] = (
+    ("any-code", "any code is accepted", lambda _factor, given, _right: bool(given)),
+    ("no-code", "any code, or none, is accepted", lambda _factor, _given, _right: True),
+    ("empty-code", "the right code, or none, is accepted",
+     lambda _factor, given, right: given in ("", right)),
+    ("half-a-code", "only the first half of a code is checked",
+     lambda _factor, given, right: given[:len(right) // 2] == right[:len(right) // 2]),
+    ("any-cap", "the codes of the card reader are not checked",
+     lambda factor, given, right: factor == "cap" or given == right),
+)
+#: Which passwords are accepted.
+_PASSWORDS: tuple[tuple[str, str, Callable[[str, str], bool]], ...] = (
+    ("any-password", "any password is accepted, but not an empty one",
+     lambda given, _right: bool(given)),
+    ("login-alone", "the password is not checked", lambda _given, _right: True),
+    ("half-a-password", "only the entered part of a password is checked",
+     lambda given, right: bool(given) and right.startswith(given)),
+)
+# fmt: on
 _OFFERS: tuple[tuple[str, Segment, tuple[Factor, ...]], ...] = (
     ("pro-soft-token", "PRO", ("sms", "cap", "soft-token")),
     ("pro-soft-token-only", "PRO", ("soft-token",)),
@@ -161,19 +148,9 @@ SIGNING_FAULTS = (
     breaking_pis("factors.no-password", "sca.factors/factor-alone",
         "the link leads directly to the factors, without a password", begins="factor"),
     *(breaking_pis(f"factors.{name}", "sca.factors/code-checked", says, code=code)
-      for name, says, code in (
-          ("any-code", "any code is accepted", _any_code),
-          ("no-code", "any code, or none, is accepted", _no_code),
-          ("empty-code", "the right code, or none, is accepted", _empty_code),
-          ("half-a-code", "only the first half of a code is checked", _first_half),
-          ("any-cap", "the codes of the card reader are not checked", _looked_at_but_for("cap")),
-      )),
+      for name, says, code in _CODES),
     *(breaking_pis(f"factors.{name}", "sca.factors/password-checked", says, password=password)
-      for name, says, password in (
-          ("any-password", "any password is accepted, but not an empty one", _any_password),
-          ("login-alone", "the password is not checked", _no_password),
-          ("half-a-password", "only the entered part of a password is checked", _first_letters),
-      )),
+      for name, says, password in _PASSWORDS),
     breaking_pis("factors.takes-what-is-not-offered", "sca.factors/PRO-not-with-soft-token",
         "a customer who sends a factor that the screen does not offer can sign with it",
         takes=_any_factor),
@@ -212,32 +189,14 @@ def _sends(lapse: Lapse, name: str, target: Callable[[Terms], str | None]) -> Mu
     )
 
 
-def _origin_only(leaving: Return) -> str | None:
-    target = _SOUND.returns(leaving)
-    return f"{origin(target)}/" if target else None
+def _altered(altered: Callable[[str], str]) -> _Returns:
+    """Redirect to another address than the right one."""
 
+    def returns(leaving: Return) -> str | None:
+        target = _SOUND.returns(leaving)
+        return altered(target) if target else None
 
-def _no_query(leaving: Return) -> str | None:
-    target = _SOUND.returns(leaving)
-    return target.partition("?")[0] if target else None
-
-
-def _own_query(leaving: Return) -> str | None:
-    target = _SOUND.returns(leaving)
-    return f"{target.partition('?')[0]}?status={leaving.decision}" if target else None
-
-
-def _first_parameter(leaving: Return) -> str | None:
-    target = _SOUND.returns(leaving)
-    return target.partition("&")[0] if target else None
-
-
-def _bank(_leaving: Return) -> str:
-    return "https://www.bank.example/thanks"
-
-
-def _stays(_leaving: Return) -> None:
-    return None
+    return returns
 
 
 def _same_beginning(leaving: Return) -> str | None:
@@ -300,6 +259,22 @@ def _limits(lapse: Lapse) -> Iterator[Mutant]:
             )
 
 
+# fmt: off
+#: Where a customer who has signed is sent.
+_RETURNS: tuple[tuple[str, str, _Returns], ...] = (
+    ("origin-only", "after signing, the redirection keeps only the origin of the URL",
+     _altered(lambda target: f"{origin(target)}/")),
+    ("no-query", "after signing, the redirection drops the query of the URL",
+     _altered(lambda target: target.partition("?")[0])),
+    ("own-query", "after signing, the redirection replaces the query of the URL",
+     _altered(lambda target: f"{target.partition('?')[0]}?status=confirm")),
+    ("first-parameter", "after signing, the redirection keeps only the first query parameter",
+     _altered(lambda target: target.partition("&")[0])),
+    ("signed-to-bank", "after signing, the customer is redirected to a page of the bank",
+     lambda _leaving: "https://www.bank.example/thanks"),
+    ("signed-stays", "after signing, the customer is not redirected", lambda _leaving: None),
+)
+# fmt: on
 #: What an execution violates after a timer expired, beside the clause of the timer.
 _TIMED_OUT: Mapping[Lapse, str] = {"idle": " execution/timed-out-undone", "overall": ""}
 
@@ -335,17 +310,7 @@ SCREEN_FAULTS = (
       for lapse in LAPSES),
     *(breaking_pis(f"report-url.{name}", "report-url/after-signing",
           says, returns=_after("confirm", returns))
-      for name, says, returns in (
-          ("origin-only", "after signing, the redirection keeps only the origin of the URL",
-           _origin_only),
-          ("no-query", "after signing, the redirection drops the query of the URL", _no_query),
-          ("own-query", "after signing, the redirection replaces the query of the URL", _own_query),
-          ("first-parameter", "after signing, the redirection keeps only the first query parameter",
-           _first_parameter),
-          ("signed-to-bank", "after signing, the customer is redirected to a page of the bank",
-           _bank),
-          ("signed-stays", "after signing, the customer is not redirected", _stays),
-      )),
+      for name, says, returns in _RETURNS),
     breaking_pis("report-url.same-site", "report-url/only-there",
         "the browser can request another URL of the same site", returns=_same_site),
     breaking_pis("report-url.same-beginning", "report-url/only-there",
