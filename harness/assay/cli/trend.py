@@ -39,8 +39,8 @@ def command(folder: Path, out: Path | None, last: int) -> int:
     A run is a subfolder with a journal or a report.json. The page is one file without scripts; it
     links to the HTML reports. Runs that cannot be read are listed.
     """
-    from assay.report.trend.page import render  # noqa: PLC0415 -- Jinja2 only when used
-    from assay.report.trend.read import read_trend  # noqa: PLC0415 -- as above
+    # Jinja2 only when it is used
+    from assay.report.trend.page import read_trend, render  # noqa: PLC0415
 
     page = out or folder / "trend.html"
     trend = read_trend(folder, page, last=last)

@@ -28,7 +28,8 @@ from assay.contract.model import Operation
 from assay.errors import CannotArrange, Shortage
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.history import Call
-from assay.journal.trial_end import Accesses, record_of
+from assay.journal.trial_end import Accesses
+from assay.journal.typed_values import record_of
 from assay.planning.plan import Plan
 from assay.rules.obligation import BoundClause
 from assay.rules.verdict import Standing, Verdict

@@ -14,8 +14,7 @@ from command_line import assay
 from assay import report
 from assay.report import read_journal
 from assay.report.formats.badge import COLOURS, as_endpoint, as_svg, badge_of
-from assay.report.trend.page import render
-from assay.report.trend.read import read_trend
+from assay.report.trend.page import read_trend, render
 
 WAIVER = {
     "name": "aisp/batch-quota/next-day",
