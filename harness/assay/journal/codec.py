@@ -1,4 +1,4 @@
-"""Encoder of journal events: each event as one JSON object, masked. The decoder reads it back.
+"""Codec of journal events: each event as one JSON object, masked, and read back by declared types.
 
 An event is written field by field, without defaults. Only an exchange, or a signature,
 has two parts: what a report shows (`request`, `response`, `outcome`), and `again`, from
@@ -7,16 +7,18 @@ which a check can judge it a second time.
 A private text is written as its pseudonym. Texts that share a pseudonym stay apart by a
 digest whose key is not kept; of a masked text in a response, `forms` names the formats
 that it had.
+
+A line may be damaged, or written by anybody. Whatever is read has the type that its class
+declares, so that a check needs to expect nothing else; everything else is refused with its place.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from datetime import date, timedelta
+from dataclasses import dataclass, field, is_dataclass
+from datetime import date, datetime, timedelta
 from enum import Enum
-from functools import cache
 from typing import Any, TypeAlias, cast
 
 from assay.binding.submission import SUBMISSION
@@ -41,11 +43,15 @@ from assay.history import (
     Subject,
     Submitted,
     Unavailable,
+    Wire,
     Withdrawn,
 )
-from assay.journal.masking import ValueMasker, form_of
+from assay.history.codec import changed_fields
+from assay.journal.masking import BODIES, ValueMasker, form_of
+from assay.journal.typed_values import Forms, InvalidValueError, checked, inside, read_record
 
 Record: TypeAlias = dict[str, object]
+Raw: TypeAlias = Mapping[str, object]
 
 #: The name of a signature, in place of an operation.
 SIGNING = "signing"
@@ -80,16 +86,6 @@ ELSEWHERE: Mapping[type[Any], frozenset[str]] = {
     Indeterminate: frozenset({"why"}),
     Item: frozenset({"id"}),
 }
-
-
-@cache
-def _defaults(kind: Any) -> tuple[tuple[str, object], ...]:
-    """Return the written fields of a class, each with its default or `MISSING`."""
-    return tuple(
-        (item.name, item.default if item.default_factory is MISSING else item.default_factory())
-        for item in fields(kind)
-        if item.name not in ELSEWHERE.get(kind, ())
-    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -189,12 +185,12 @@ class EventEncoder:
     def record(self, value: Any) -> Record:
         """Return the fields of a value that are not at their defaults, masked."""
         kind: Any = type(value)
-        record: Record = {}
-        for name, default in _defaults(kind):
-            content = getattr(value, name)
-            if content != default:
-                record[name] = self._field(kind, name, content)
-        return record
+        elsewhere = ELSEWHERE.get(kind, ())
+        return {
+            name: self._field(kind, name, content)
+            for name, content in changed_fields(value)
+            if name not in elsewhere
+        }
 
     def _field(self, kind: type[Any], name: str, content: Any) -> object:
         if kind in {Item, ShownError} and name == "fields":
@@ -228,3 +224,148 @@ def _scalar(content: Any) -> object:
             return content.total_seconds()
         case _:
             return content
+
+
+# -- reading: the parts of a line that no class of events has --------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...]
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Response:
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: str
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    kind: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Exchanged:
+    """What a report shows of an exchange or a signature."""
+
+    n: int
+    at: datetime
+    subject: str
+    variation: str
+    operation: str
+    present: bool
+    request: _Request
+    response: _Response
+    outcome: _Outcome
+    ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Again:
+    """What else is known of an answer."""
+
+    body: tuple[str, ...] = ()
+    cut: bool = False
+    links: tuple[str, ...] = ()
+    confounded: str = ""
+    forms: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+# -- events ------------------------------------------------------------------------
+def decode(line: Raw) -> Event:
+    """Return the event of a line whose `type` is one of `EVENTS`.
+
+    Raises:
+        InvalidValueError: the line is damaged.
+
+    """
+    if line["type"] != "exchange":
+        return cast("Event", read_record(KINDS[cast("str", line["type"])], line, {}))
+    shown = read_record(_Exchanged, line, {})
+    again = _member(line, "again")
+    shared: Raw = {
+        name: line[name] for name in ("n", "at", "subject", "variation", "ms") if name in line
+    }
+    if shown.operation == SIGNING:
+        return _signature(shown, shared, again)
+    known = inside("again", read_record, _Again, again, {})
+    forms = inside("again.forms", _forms, known.forms)
+    operation = shown.operation
+    if SUBMITS in line:
+        operation = operation.removesuffix(f".{SUBMISSION}")
+    call = {**shared, "operation": operation, "present": shown.present}
+    kind_of_outcome = OUTCOMES.get(shown.outcome.kind)
+    if kind_of_outcome is None:
+        raise InvalidValueError("is no outcome", ("outcome", "kind"))
+    answer = {**_member(again, "answer", "again"), "why": shown.outcome.why}
+    submits = {"request": line[SUBMITS]} if SUBMITS in line else {}
+    kind: type[Exchange | Submitted] = Submitted if submits else Exchange
+    return read_record(
+        kind,
+        {**shared, **submits},
+        {},
+        call=inside(
+            "again.call", read_record, Call, {**call, **_member(again, "call", "again")}, {}
+        ),
+        outcome=inside("again.answer", read_record, kind_of_outcome, answer, forms),
+        wire=_wire(shown, known),
+        confounded=known.confounded,
+    )
+
+
+def _signature(shown: _Exchanged, shared: Raw, again: Raw) -> Authorised:
+    step = inside(
+        "again.step", read_record, Authorise, {**shared, **_member(again, "step", "again")}, {}
+    )
+    wire = Wire(method="SIGN", url=shown.request.url, status=shown.response.status)
+    given: Raw = {**shared, **again, "why": shown.outcome.why}
+    signed: Authorised = inside("again", read_record, Authorised, given, {}, step=step, wire=wire)
+    if not signed.moments:
+        raise InvalidValueError("is empty", ("again", "moments"))
+    return signed
+
+
+def _wire(shown: _Exchanged, known: _Again) -> Wire:
+    request, response = shown.request, shown.response
+    return Wire(
+        method=request.method,
+        url=request.url,
+        request_headers=request.headers,
+        request_body=request.body.encode("utf-8", "surrogatepass"),
+        status=response.status,
+        headers=response.headers,
+        body=inside("again.body", _body, known.body),
+        truncated=known.cut,
+        links=known.links,
+    )
+
+
+def _body(parts: tuple[str, ...]) -> bytes:
+    """Return a body of the form of the one that was received."""
+    match parts:
+        case ():
+            return b""
+        case (form, mark) if form in BODIES:
+            return BODIES[form].replace(b"%s", mark.encode("utf-8", "surrogatepass"))
+        case _:
+            raise InvalidValueError("is not the form and the digest of a body")
+
+
+def _forms(raw: Mapping[str, Json]) -> Forms:
+    return {name: inside(name, _texts, names) for name, names in raw.items()}
+
+
+def _texts(raw: Json) -> list[str]:
+    return [checked(str, text) for text in checked(list, raw)]
+
+
+def _member(raw: Raw, name: str, *place: str) -> Raw:
+    """Return an object that is required in another one."""
+    if name not in raw:
+        raise InvalidValueError("is missing", (*place, name))
+    return cast("Raw", inside(".".join((*place, name)), checked, dict, raw[name]))

@@ -22,7 +22,8 @@ MAX_LINE = 64 * 1024 * 1024
 #: The first bytes of a line that says that a run was resumed.
 RESUMED = b'{"type": "resumed"'
 
-_LARGEST = 1e15
+#: Numbers beyond it are none that a run records.
+LARGEST = 1e15
 #: Greater whole numbers cannot be converted by every Python (`-X int_max_str_digits`).
 _LONGEST_INT = 10**640
 
@@ -56,7 +57,7 @@ class Line:
         if _is(value, kind):
             return value
         if key in self.values:
-            self.refuse(f"{key!r} is not {_NAMES[kind]}")
+            self.refuse(f"{key!r} is not {TYPE_NAMES[kind]}")
         return self.refuse(f"{key!r} is missing")
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -70,7 +71,7 @@ class Line:
     def count(self, key: str) -> int:
         """Return a count."""
         number = self.number_of(key)
-        if 0 <= number < _LARGEST:
+        if 0 <= number < LARGEST:
             return number
         return self.refuse(f"{key!r} is not a count")
 
@@ -81,7 +82,7 @@ class Line:
     def decimal(self, key: str, default: float | None = None) -> float:
         """Return a number, whole or not."""
         value = self.values.get(key, default)
-        if (_is(value, float) or _is(value, int)) and abs(value) < _LARGEST:
+        if (_is(value, float) or _is(value, int)) and abs(value) < LARGEST:
             return float(value)
         return self.refuse(f"{key!r} is not a number, or too large")
 
@@ -95,7 +96,7 @@ class Line:
         items = cast("list[object]", self._get(key, list, []))
         for item in items:
             if not _is(item, kind):
-                self.refuse(f"{key!r} contains something that is not {_NAMES[kind]}")
+                self.refuse(f"{key!r} contains something that is not {TYPE_NAMES[kind]}")
         return cast("list[T]", items)
 
     def pairs(self, key: str) -> list[tuple[str, str]]:
@@ -122,7 +123,8 @@ def _is(value: object, kind: type[T]) -> TypeGuard[T]:
     return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
 
 
-_NAMES: Mapping[type, str] = {
+#: The types of JSON in words.
+TYPE_NAMES: Mapping[type, str] = {
     str: "a text",
     int: "a whole number",
     bool: "true or false",

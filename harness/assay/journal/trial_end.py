@@ -6,10 +6,8 @@ verdicts. What a value of a class has in JSON follows from its fields.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from enum import Enum
-from typing import Any, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from assay.journal.lines import Line
 from assay.journal.typed_values import read_line, read_record
@@ -43,6 +41,18 @@ class Accesses:
     accesses: int
 
 
+def accesses(line: Line) -> tuple[Accesses, ...]:
+    """Read the accesses without the customer that a footer names."""
+    return tuple(
+        Accesses(
+            customer=each.text("customer"),
+            operation=each.text("operation"),
+            accesses=each.count("accesses"),
+        )
+        for each in line.objects("spent")
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialEnd:
     """What a trial changed. It is not `done` if the target could not be used.
@@ -69,25 +79,3 @@ def trial_end(line: Line) -> TrialEnd:
 
     """
     return read_line(line, lambda values: read_record(TrialEnd, values, {}))
-
-
-def record_of(value: Any) -> Any:
-    """Return a value as JSON that `read_record` reads; what has its default is left out."""
-    if is_dataclass(value):
-        members = {each: getattr(value, each.name) for each in fields(value)}
-        return {
-            each.name: record_of(member)
-            for each, member in members.items()
-            if member
-            != (each.default if each.default_factory is MISSING else each.default_factory())
-        }
-    match value:
-        case Enum():
-            return value.name
-        case Mapping():
-            named = cast("Mapping[str, object]", value)
-            return {name: record_of(member) for name, member in named.items()}
-        case list() | tuple():
-            return [record_of(member) for member in cast("Sequence[object]", value)]
-        case _:
-            return value

@@ -1,4 +1,4 @@
-"""Values of journal lines, read by the types that classes declare.
+"""Values of journal lines, read by the types that classes declare, and written to be read so.
 
 A value of another type is refused with its place. A text that is listed among the masked ones
 gets the formats that were noted of it.
@@ -7,8 +7,8 @@ gets the formats that were noted of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, is_dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from enum import Enum
@@ -17,16 +17,14 @@ from types import NoneType, UnionType
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from assay.contract.model import Json
+from assay.history.codec import changed_fields, field_defaults
 from assay.history.events import Masked
-from assay.journal.lines import Line
+from assay.journal.lines import LARGEST, TYPE_NAMES, Line
 from assay.rules.state.calendar import leaves_room
 
 T = TypeVar("T")
 Forms: TypeAlias = Mapping[str, list[str]]
 Reader: TypeAlias = Callable[[Any, Forms], Any]
-
-#: Numbers beyond it are none that a run records.
-_LARGEST = 1e15
 
 
 class InvalidValueError(ValueError):
@@ -80,9 +78,9 @@ def _readers(kind: Any, given: frozenset[str]) -> tuple[tuple[str, Reader, bool]
     """Return the fields that are not given, with their readers, and whether each is required."""
     hints = get_type_hints(kind)
     return tuple(
-        (item.name, _reader(hints[item.name]), item.default is item.default_factory is MISSING)
-        for item in fields(kind)
-        if item.name not in given
+        (name, _reader(hints[name]), default is MISSING)
+        for name, default in field_defaults(kind).items()
+        if name not in given
     )
 
 
@@ -117,16 +115,8 @@ def _plain(read: Callable[[Any], Any], raw: Any, _: Forms) -> Any:
 def checked(kind: type[Any], raw: Any) -> Any:
     """Return a JSON value of a type as it is; refuse one of another type."""
     if type(raw) is not kind:
-        raise InvalidValueError(f"is not {_NAMES[kind]}")
+        raise InvalidValueError(f"is not {TYPE_NAMES[kind]}")
     return raw
-
-
-_NAMES: Mapping[type[Any], str] = {
-    str: "a text",
-    bool: "true or false",
-    list: "a list",
-    dict: "an object",
-}
 
 
 def _listed(raw: Any, length: int | None) -> list[Any]:
@@ -144,13 +134,13 @@ def _named(kind: type[Enum], raw: Any) -> Enum:
 
 
 def _whole(raw: Any) -> int:
-    if type(raw) is not int or not abs(raw) < _LARGEST:
+    if type(raw) is not int or not abs(raw) < LARGEST:
         raise InvalidValueError("is not a whole number")
     return raw
 
 
 def _decimal(raw: Any) -> float:
-    if type(raw) not in (int, float) or not abs(raw) < _LARGEST:
+    if type(raw) not in (int, float) or not abs(raw) < LARGEST:
         raise InvalidValueError("is not a number")
     return float(raw)
 
@@ -222,3 +212,19 @@ def _pair(pair: Any, forms: Forms) -> tuple[str, Json]:
             return name, _value(value, forms)
         case _:
             raise InvalidValueError("has a member that is not a name and a value")
+
+
+def record_of(value: Any) -> Any:
+    """Return a value as JSON that `read_record` reads; what has its default is left out."""
+    if is_dataclass(value):
+        return {name: record_of(content) for name, content in changed_fields(value)}
+    match value:
+        case Enum():
+            return value.name
+        case Mapping():
+            named = cast("Mapping[str, object]", value)
+            return {name: record_of(member) for name, member in named.items()}
+        case list() | tuple():
+            return [record_of(member) for member in cast("Sequence[object]", value)]
+        case _:
+            return value

@@ -17,8 +17,8 @@ from assay.judging.waivers import covered, waiver_results
 from assay.pytest_plugin.trial_journal import TrialJournal
 from assay.report.build import read_journal
 from assay.report.exchange_text import exchange_lines, exchange_title
-from assay.report.values import Report
-from assay.report.views import Card, card_lines, make_card
+from assay.report.values import Report, ReportedResult
+from assay.report.views import card_lines
 from assay.report.wording import SIGNS
 from assay.rules.verdict import Verdict
 from assay.running.session import Session
@@ -41,7 +41,7 @@ class Failure:
 
     summary: str
     text: str
-    card: Card
+    card: ReportedResult
     path: str
 
     def exchanges(self) -> Iterator[tuple[str, str]]:
@@ -58,21 +58,21 @@ def failure_of(session: Session, journal: TrialJournal, verdict: Verdict) -> Fai
 
     """
     report = _report(session, journal, verdict)
-    card = make_card(report.results[0])
+    card = report.results[0]
     lines = card_lines(card, exchanges=EXCHANGES, body=BODY, entries=ENTRIES)
     text = "\n".join(
         (
-            f"{SIGNS[card.standing]} {card.id}  {card.standing.value}",
+            f"{SIGNS[card.standing]} {card.planned.id}  {card.standing.value}",
             *(f"    {line}" if line else "" for line in lines),
         )
     )
-    path = _nearest(report.contract(card.contract).path)
+    path = _nearest(report.contract(card.planned.contract).path)
     return Failure(summary=_summary(card), text=text, card=card, path=path)
 
 
-def _summary(card: Card) -> str:
+def _summary(card: ReportedResult) -> str:
     """Return the verdict and the reason for it in one line."""
-    reason = card.reason
+    reason = card.further_reason
     if card.findings and not reason:
         first = card.findings[0]
         reason = f"expected {first.expected}; seen {first.seen}"

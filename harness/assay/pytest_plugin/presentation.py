@@ -106,7 +106,11 @@ def present(
         call.excinfo.value.msg = failure.summary  # the text is in the report; Allure wants both
     line: Any = getattr(report.longrepr, "reprcrash", None)
     if line is not None:
-        line.path, line.lineno, line.message = failure.path, failure.card.line, failure.summary
+        line.path, line.lineno, line.message = (
+            failure.path,
+            failure.card.planned.line,
+            failure.summary,
+        )
     if config.pluginmanager.has_plugin(HTML) or hasattr(config, "workerinput"):
         extras: list[dict[str, object]] = [
             {

@@ -112,4 +112,4 @@ def violations_of(session: Session, journal: TrialJournal) -> dict[str, tuple[st
         for verdict in verdicts
         if verdict.standing is Standing.VIOLATES
     )
-    return {failure.card.id: (failure.summary, failure.text) for failure in failures}
+    return {failure.card.planned.id: (failure.summary, failure.text) for failure in failures}

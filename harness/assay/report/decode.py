@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
+from enum import Enum
 from pathlib import PureWindowsPath
 from typing import Any, TypeVar
 
+from assay.contract.model import NotRequirement, OpenPoint, Source
 from assay.journal.lines import Line
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.report import sanitize
-from assay.report.outline import contract_outlines, read_sources
+from assay.report.sanitize import shown_text
 from assay.report.values import (
     KEPT,
     WAYS,
+    ContractOutline,
     ContractRef,
     DocumentedAnswer,
     ElsewhereObligation,
@@ -32,20 +35,20 @@ from assay.report.values import (
     ReportedResponse,
     ReportedResult,
     ReportedSearch,
+    SectionLines,
     TargetRef,
     UnfinishedTrial,
 )
 from assay.rules.verdict import Agreement, Evidence, Standing, Verdict
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Enum)
 
 FORMAT = 1
 #: Numbers of exchanges that are read of one observation.
 CITED = 100
 
 STANDINGS = {standing.value: standing for standing in Standing}
-_WAIVER_STATES = {state.value: state for state in WaiverState}
-_AGREEMENTS = {agreement.value: agreement for agreement in Agreement}
 _WEIGHT = {Agreement.DISAGREES: 0, Agreement.UNCLEAR: 1, Agreement.AGREES: 2}
 
 
@@ -116,10 +119,7 @@ def elsewhere(line: Line) -> ElsewhereObligation:
 
 def standing(line: Line) -> Standing:
     """Read the verdict of a verdict line."""
-    verdict = line.text("verdict")
-    if verdict not in STANDINGS:
-        line.refuse(f"unknown verdict {sanitize.clean(verdict, 40)!r}")
-    return STANDINGS[verdict]
+    return _member(Standing, line, "verdict")
 
 
 def evidence(line: Line, facet: str) -> tuple[Evidence, ...]:
@@ -133,10 +133,16 @@ def evidence(line: Line, facet: str) -> tuple[Evidence, ...]:
 
 def agreement(line: Line) -> Agreement:
     """Read what an observation says."""
-    word = line.text("agreement")
-    if word not in _AGREEMENTS:
-        line.refuse(f"unknown agreement {sanitize.clean(word, 40)!r}")
-    return _AGREEMENTS[word]
+    return _member(Agreement, line, "agreement")
+
+
+def _member(kind: type[E], line: Line, key: str, what: str = "") -> E:
+    """Read a member of an enumeration by its value."""
+    word = line.text(key)
+    try:
+        return kind(word)
+    except ValueError:
+        line.refuse(f"unknown {what or key} {sanitize.clean(word, 40)!r}")
 
 
 def _evidence_item(line: Line, facet: str) -> Evidence:
@@ -310,19 +316,12 @@ def waivers(line: Line) -> tuple[WaiverResult, ...]:
         _read(
             WaiverResult,
             waiver,
-            state=_waiver_state(waiver),
+            state=_member(WaiverState, waiver, "state", "state of a waiver"),
             waived=tuple(map(sanitize.one_line, _texts(waiver, "waived"))),
             violated=tuple(map(sanitize.one_line, _texts(waiver, "violated"))),
         )
         for waiver in line.objects("waivers")
     )
-
-
-def _waiver_state(line: Line) -> WaiverState:
-    state = line.text("state")
-    if state not in _WAIVER_STATES:
-        line.refuse(f"unknown state of a waiver {sanitize.clean(state, 40)!r}")
-    return _WAIVER_STATES[state]
 
 
 def footer(line: Line) -> Footer:
@@ -333,4 +332,56 @@ def footer(line: Line) -> Footer:
         line,
         counts={verdict: counts.number_of(verdict, 0) for verdict in STANDINGS},
         reasons=tuple(map(sanitize.one_line, _texts(line, "reasons"))),
+    )
+
+
+# -- the outline of a document --------------------------------------------------
+def contract_outlines(header: Line) -> tuple[ContractOutline, ...]:
+    """Read the outlines of the contracts in the header line."""
+    contracts = (each for each in header.objects("contracts") if "outline" in each.values)
+    return tuple(map(_contract_outline, contracts))
+
+
+def read_sources(line: Line) -> tuple[Source, ...]:
+    """Read the places in the document that a line names."""
+    return tuple(
+        Source(
+            section=shown_text(source, "section"),
+            line=source.number_of("line", 0),
+            text=shown_text(source, "text"),
+        )
+        for source in line.objects("sources")
+    )
+
+
+def _contract_outline(contract: Line) -> ContractOutline:
+    outline = contract.inner("outline")
+    return ContractOutline(
+        contract=shown_text(contract, "id"),
+        document=shown_text(contract, "document"),
+        sections=_section_lines(outline, "sections"),
+        cited=_section_lines(outline, "cited"),
+        not_requirements=tuple(
+            NotRequirement(
+                section=shown_text(each, "section"),
+                lines=tuple(each.list_of("lines", int)),
+                reason=shown_text(each, "reason"),
+            )
+            for each in outline.objects("not_requirements")
+        ),
+        scope=tuple(
+            OpenPoint(
+                id=shown_text(each, "id"),
+                statement=shown_text(each, "statement"),
+                sources=read_sources(each),
+            )
+            for each in outline.objects("scope")
+        ),
+    )
+
+
+def _section_lines(outline: Line, key: str) -> tuple[SectionLines, ...]:
+    return tuple(
+        (shown_text(section, "title"), tuple(section.list_of("lines", int)))
+        for section in outline.objects(key)
     )

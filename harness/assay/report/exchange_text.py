@@ -10,14 +10,13 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from enum import Enum
 from typing import cast
 
 from assay.history.outcomes import HIDDEN
 from assay.journal.codec import SIGNING
 from assay.report.sanitize import bounded, clean, one_line
 from assay.report.timeline import moment
-from assay.report.values import Headers, ReportedExchange
+from assay.report.values import EvidenceRole, Headers, ReportedExchange
 
 #: The longest body that a command sends.
 COMMAND_BODY = 4_000
@@ -25,13 +24,6 @@ COMMAND_BODY = 4_000
 _OWN_HEADERS = frozenset({"content-length", "host"})
 _NO_NAME = re.compile(r"[^A-Za-z0-9]+")
 _TOO_LONG = " more characters left out)"
-
-
-class EvidenceRole(Enum):
-    """What an exchange is for an observation; the value is the word in reports."""
-
-    DECISIVE = "shows it"
-    CONTROL = "control"
 
 
 def exchange_title(exchange: ReportedExchange, role: EvidenceRole | None = None) -> str:

@@ -20,6 +20,7 @@ from assay.journal.chain import CHAIN
 from assay.journal.codec import EVENTS, SIGNING, SUBMITS
 from assay.journal.journal_file import JOURNAL, journal_at
 from assay.journal.lines import Line, read_lines
+from assay.journal.trial_end import accesses
 from assay.journal.typed_values import read_line, read_record
 from assay.journal.writer import Journal
 from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
@@ -149,9 +150,8 @@ def _spent(shards: Sequence[ShardJournal]) -> Values:
     """Return the accesses without the customer of all shards, as the footer of a run has them."""
     spent: Counter[tuple[str, str]] = Counter()
     for shard in shards:
-        for record in shard.lines.footer.objects("spent"):
-            key = record.text("customer"), record.text("operation")
-            spent[key] += record.count("accesses")
+        for each in accesses(shard.lines.footer):
+            spent[each.customer, each.operation] += each.accesses
     records = [
         {"customer": customer, "operation": operation, "accesses": number}
         for (customer, operation), number in sorted(spent.items())

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from assay.contract.model import OpenPoint
-from assay.report.outline import ContractOutline
-from assay.report.values import Report, ReportedResult
+from assay.report.values import ContractOutline, Report, ReportedResult
 from assay.report.views import is_open_point
 from assay.rules.verdict import Standing
 

@@ -10,15 +10,18 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum
+from typing import TypeAlias
 
-from assay.contract.model import Source
+from assay.contract.model import NotRequirement, OpenPoint, Source
 from assay.journal.lines import Line
 from assay.judging.waivers import WaiverResult
-from assay.report.outline import ContractOutline
 from assay.report.timeline import Timeline
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import Agreement, Evidence, Standing
 
 Headers = tuple[tuple[str, str], ...]
+#: The title of a section of the document, and numbers of its lines.
+SectionLines: TypeAlias = tuple[str, tuple[int, ...]]
 
 #: Evidence kept per verdict, and exchanges kept of those that it cites.
 KEPT = 10
@@ -35,6 +38,23 @@ EMBEDDED = "embedded"
 
 #: Why an obligation of an unfinished run has no verdict of its own.
 ENDED = "the run ended before this obligation was tested"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContractOutline:
+    """What a contract says of the lines of its document besides its rules and open points.
+
+    `sections` are the title and the lines of each section, `cited` those lines that a clause or an
+    open point of the contract names, whether or not it was part of the run. The statements of
+    `scope` say who is covered; they are not tested.
+    """
+
+    contract: str
+    document: str = ""
+    sections: tuple[SectionLines, ...]
+    cited: tuple[SectionLines, ...] = ()
+    not_requirements: tuple[NotRequirement, ...] = ()
+    scope: tuple[OpenPoint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +186,13 @@ class ReportedExchange:
     ms: float = 0.0
 
 
+class EvidenceRole(Enum):
+    """What an exchange is for an observation; the value is the word in reports."""
+
+    DECISIVE = "shows it"
+    CONTROL = "control"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedResult:
     """One obligation and its verdict.
@@ -201,6 +228,32 @@ class ReportedResult:
     def shown_by(self) -> str:
         """Return the trial with the exchanges that the evidence cites."""
         return self.trial or self.planned.trial
+
+    @property
+    def findings(self) -> tuple[Evidence, ...]:
+        """Return the observations that contradict the contract, or are inconclusive."""
+        return tuple(item for item in self.evidence if item.agreement is not Agreement.AGREES)
+
+    @property
+    def further_reason(self) -> str:
+        """Return the reason, unless the findings say it already."""
+        # Only the reason says that another trial than the planned one showed it.
+        return self.reason if self.trial or not self.findings else ""
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Return the exchanges that the evidence cites and the journal does not have."""
+        recorded = {exchange.n for exchange in self.exchanges}
+        return tuple(n for n in self.cites if n not in recorded)
+
+    @property
+    def roles(self) -> Mapping[int, EvidenceRole]:
+        """Return the role of each exchange that has one, by its number."""
+        by_number: dict[int, EvidenceRole] = {}
+        for item in self.findings or self.evidence:
+            by_number |= {n: EvidenceRole.CONTROL for n in item.controls if n not in by_number}
+            by_number |= dict.fromkeys(item.in_reading_order[:1], EvidenceRole.DECISIVE)
+        return by_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,30 +1,34 @@
 """Content that all formats share: cards of findings, results by reason, and results by clause.
 
-A `Card` shows one violated or inconclusive obligation: the sentence of the contract, its
-source, what was expected and seen, the variation sent, the redacted exchanges and the
-command that reproduces it. `card_lines` writes it as plain text for terminal and JUnit.
+The card of a result shows one violated or inconclusive obligation: the sentence of the contract,
+its source, what was expected and seen, the variation sent, the redacted exchanges (the decisive
+ones first, controls last) and the command that reproduces it. `card_lines` writes it as plain text
+for terminal and JUnit.
 
 A `Group` has the unverified obligations with one reason, which usually names what is
-missing and the key of the target file that provides it.
+missing and the key of the target file that provides it. Inconclusive ones are grouped by their
+cause: one failing call, however many it leaves open. It is read from an exchange that the evidence
+cites and that could not be judged, or else from the reason, beside a violation that the same trial
+shows, or one of the same clause. Reasons are texts, and are never taken apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from assay.contract.model import Source
-from assay.report.exchange_text import EvidenceRole, exchange_lines, exchange_title
-from assay.report.timeline import EntryKind, Timeline, TimelineEntry, moment
+from assay.report.exchange_text import exchange_lines, exchange_title
+from assay.report.timeline import EntryKind, TimelineEntry, moment
 from assay.report.values import (
     ENDED,
+    EvidenceRole,
     PlannedObligation,
     Report,
-    ReportedExchange,
     ReportedResult,
 )
 from assay.report.wording import counted, shared_reasons
-from assay.rules.verdict import Agreement, Evidence, Standing
+from assay.rules.verdict import Evidence, Standing
 
 #: What to do about a reason, by a word in it.
 ADVICE: tuple[tuple[str, str], ...] = (
@@ -34,97 +38,6 @@ ADVICE: tuple[tuple[str, str], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardFinding:
-    """One observation that contradicts the contract, or is inconclusive.
-
-    `decisive` is the exchange that shows it; 0 if there is none.
-    """
-
-    expected: str
-    seen: str
-    variation: str
-    exchanges: tuple[int, ...]
-    decisive: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """All that is shown of one violated or inconclusive obligation.
-
-    `statement` is the sentence of the clause, `description` that of the facet. `missing`
-    are exchanges that the evidence cites and the journal does not have. `reason` is empty
-    where the findings say it already. `exchanges` has the decisive ones first and controls
-    last; `roles` says which are which. `waiver` says that its waiver has expired.
-    """
-
-    id: str
-    standing: Standing
-    contract: str
-    clause: str
-    line: int
-    level: str
-    statement: str
-    description: str
-    sources: tuple[Source, ...]
-    reason: str
-    findings: tuple[CardFinding, ...]
-    exchanges: tuple[ReportedExchange, ...]
-    missing: tuple[int, ...]
-    reproduce: str
-    resend: str
-    roles: Mapping[int, EvidenceRole]
-    timeline: Timeline
-    waiver: str = ""
-
-
-def make_card(result: ReportedResult) -> Card:
-    """Return the card of a result."""
-    planned = result.planned
-    against = [item for item in result.evidence if item.agreement is not Agreement.AGREES]
-    recorded = {exchange.n for exchange in result.exchanges}
-    return Card(
-        id=planned.id,
-        standing=result.standing,
-        contract=planned.contract,
-        clause=planned.clause,
-        line=planned.line,
-        level=planned.level,
-        statement=planned.says,
-        description=planned.asks,
-        sources=planned.sources,
-        # Only the reason says that another trial than the planned one showed it.
-        reason=result.reason if result.trial or not against else "",
-        findings=tuple(map(_finding, against)),
-        exchanges=result.exchanges,
-        missing=tuple(n for n in result.cites if n not in recorded),
-        reproduce=result.reproduce,
-        resend=result.resend,
-        roles=roles(against or result.evidence),
-        timeline=result.timeline,
-        waiver=result.waiver,
-    )
-
-
-def roles(evidence: Iterable[Evidence]) -> Mapping[int, EvidenceRole]:
-    """Return the role of each exchange that has one, by its number."""
-    by_number: dict[int, EvidenceRole] = {}
-    for item in evidence:
-        by_number |= {n: EvidenceRole.CONTROL for n in item.controls if n not in by_number}
-        by_number |= dict.fromkeys(item.in_reading_order[:1], EvidenceRole.DECISIVE)
-    return by_number
-
-
-def _finding(evidence: Evidence) -> CardFinding:
-    return CardFinding(
-        expected=evidence.expected,
-        seen=evidence.seen,
-        variation=evidence.variation,
-        exchanges=evidence.exchanges,
-        decisive=next(iter(evidence.in_reading_order), 0),
-    )
-
-
 def source_text(source: Source) -> str:
     """Return section, line and words of a place in the source document."""
     place = ", line ".join(filter(None, (source.section, str(source.line or ""))))
@@ -132,75 +45,76 @@ def source_text(source: Source) -> str:
 
 
 def card_lines(
-    card: Card, *, exchanges: int = 10, body: int = 4_096, entries: int = 60
+    result: ReportedResult, *, exchanges: int = 10, body: int = 4_096, entries: int = 60
 ) -> Iterator[str]:
     """Yield a card as lines of plain text, without its title.
 
     `exchanges` and `entries` are the largest numbers of exchanges and of entries of the
     timeline, `body` is the largest number of characters of a body.
     """
-    yield from _sentences(card)
-    if card.timeline and entries:
+    yield from _sentences(result)
+    if result.timeline and entries:
         yield ""
         yield "timeline   (the target's clock)"
-        yield from timeline_lines(card, entries=entries)
-    for exchange in card.exchanges[:exchanges]:
+        yield from timeline_lines(result, entries=entries)
+    roles = result.roles
+    for exchange in result.exchanges[:exchanges]:
         yield ""
-        yield exchange_title(exchange, card.roles.get(exchange.n))
+        yield exchange_title(exchange, roles.get(exchange.n))
         yield from exchange_lines(exchange, body=body)
-    for note in notes(card, shown=exchanges):
+    for note in notes(result, shown=exchanges):
         yield f"({note})"
-    if card.reproduce:
+    if result.reproduce:
         yield ""
-        yield f"reproduce  {card.reproduce}"
-    if card.resend:
-        yield f"request    {card.resend}"
+        yield f"reproduce  {result.reproduce}"
+    if result.resend:
+        yield f"request    {result.resend}"
 
 
-def _sentences(card: Card) -> Iterator[str]:
-    yield f"contract   {card.statement}"
-    if card.description:
-        yield f"facet      {card.description}"
-    for source in card.sources:
+def _sentences(result: ReportedResult) -> Iterator[str]:
+    yield f"contract   {result.planned.says}"
+    if result.planned.asks:
+        yield f"facet      {result.planned.asks}"
+    for source in result.planned.sources:
         yield f"source     {source_text(source)}"
-    if card.waiver:
-        yield f"waiver     {card.waiver}"
-    if card.reason:
-        yield f"reason     {card.reason}"
-    for finding in card.findings:
+    if result.waiver:
+        yield f"waiver     {result.waiver}"
+    if result.further_reason:
+        yield f"reason     {result.further_reason}"
+    for finding in result.findings:
         yield f"expected   {finding.expected}"
         yield f"seen       {finding.seen}{_in_exchange(finding)}"
         if finding.variation:
             yield f"variation  {finding.variation}"
 
 
-def _in_exchange(finding: CardFinding) -> str:
-    return f" (exchange {finding.decisive})" if finding.decisive else ""
+def _in_exchange(finding: Evidence) -> str:
+    return f" (exchange {finding.shown_by})" if finding.shown_by else ""
 
 
-def timeline_lines(card: Card, *, entries: int = 60) -> Iterator[str]:
+def timeline_lines(result: ReportedResult, *, entries: int = 60) -> Iterator[str]:
     """Yield the timeline of a card, a line for each moment and each entry.
 
     If it is longer, the entries closest to the decisive exchanges stay.
     """
-    now = ""
-    for entry in nearest_entries(card, entries):
+    now, roles = "", result.roles
+    for entry in nearest_entries(result, entries):
         if entry.at and entry.at != now:
             now = entry.at
             yield f"  {moment(now)}"
-        role = card.roles.get(entry.exchange)
+        role = roles.get(entry.exchange)
         mark = f", {role.value}" if role else ""
         number = str(entry.exchange or "")
         yield f"    {number:>6}  {entry_text(entry)}{mark}"
 
 
-def nearest_entries(card: Card, limit: int) -> Iterator[TimelineEntry]:
+def nearest_entries(result: ReportedResult, limit: int) -> Iterator[TimelineEntry]:
     """Yield the entries that are left if the timeline is cut to a number of entries."""
-    timeline = card.timeline
+    timeline = result.timeline
     if len(timeline) <= limit:
         yield from timeline
         return
-    decisive = [n for n, role in card.roles.items() if role is EvidenceRole.DECISIVE]
+    decisive = [n for n, role in result.roles.items() if role is EvidenceRole.DECISIVE]
     last = max((i for i, each in enumerate(timeline) if each.exchange in decisive), default=limit)
     end = min(max(last + 1, limit), len(timeline))
     for skipped, part in ((end - limit, timeline[end - limit : end]), (len(timeline) - end, ())):
@@ -221,12 +135,12 @@ def entry_text(entry: TimelineEntry) -> str:
     return f"{subject}{entry.operation}{variation} -> {entry.outcome}{status}{why}"
 
 
-def notes(card: Card, *, shown: int) -> Iterator[str]:
+def notes(result: ReportedResult, *, shown: int) -> Iterator[str]:
     """Yield what the evidence cites and the card does not show."""
-    if len(card.exchanges) > shown:
-        hidden = counted(len(card.exchanges) - shown, "more exchange")
+    if len(result.exchanges) > shown:
+        hidden = counted(len(result.exchanges) - shown, "more exchange")
         yield f"and {hidden} in the JSON report"
-    for number in card.missing:
+    for number in result.missing:
         yield f"exchange {number} is cited but missing from the journal"
 
 
@@ -299,3 +213,82 @@ def by_clause(report: Report) -> tuple[ClauseRow, ...]:
 def is_open_point(planned: PlannedObligation) -> bool:
     """Whether this is a point that the source document leaves open."""
     return planned.kind == Standing.UNSPECIFIED.value
+
+
+# -- causes of inconclusive obligations ------------------------------------------------
+#: The outcome of an exchange that could not be judged, as timelines have it.
+INDETERMINATE = Standing.INDETERMINATE.value
+#: How many violations a cause names.
+NAMED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InconclusiveCause:
+    """Why obligations are inconclusive; `violated` are violations that show the same.
+
+    `operation` and `why` are those of a call that could not be judged. If they are empty, `reason`
+    says why.
+    """
+
+    operation: str = ""
+    why: str = ""
+    reason: str = ""
+    violated: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the cause as a sentence without a full stop."""
+        return f"{self.operation}: {self.why}" if self.operation else self.reason
+
+
+def by_cause(report: Report) -> tuple[Group, ...]:
+    """Group the inconclusive obligations by their cause, the largest group first."""
+    violations = _Violations(report)
+    members: dict[InconclusiveCause, list[ReportedResult]] = {}
+    for result in report.of(Standing.INDETERMINATE):
+        members.setdefault(violations.cause(result), []).append(result)
+    groups = (
+        Group(reason=str(cause), advice=_advice(cause), results=tuple(results))
+        for cause, results in members.items()
+    )
+    return tuple(sorted(groups, key=lambda group: -len(group.results)))
+
+
+def _advice(cause: InconclusiveCause) -> str:
+    hidden = len(cause.violated) - NAMED
+    more = f" and {hidden:,} more" if hidden > 0 else ""
+    return f"see {', '.join(cause.violated[:NAMED])}{more}" if cause.violated else ""
+
+
+class _Violations:
+    """The violations of a report: by the trial that shows them, by clause, and by answer."""
+
+    def __init__(self, report: Report) -> None:
+        self.of_trial: dict[str, list[str]] = {}
+        self.of_clause: dict[tuple[str, str], list[str]] = {}
+        self.of_answer: dict[tuple[str, int], list[str]] = {}
+        for result in report.of(Standing.VIOLATES):
+            self.of_trial.setdefault(result.shown_by, []).append(result.planned.id)
+            clause = result.planned.contract, result.planned.clause
+            self.of_clause.setdefault(clause, []).append(result.planned.id)
+            for exchange in result.exchanges[:1]:
+                answer = exchange.operation, exchange.response.status
+                self.of_answer.setdefault(answer, []).append(result.planned.id)
+
+    def cause(self, result: ReportedResult) -> InconclusiveCause:
+        """Return why an obligation is inconclusive, as far as the journal shows it."""
+        failed = next(_failed(result), None)
+        if failed is not None:
+            same = self.of_answer.get((failed.operation, failed.status), [])
+            return InconclusiveCause(
+                operation=failed.operation, why=failed.why, violated=tuple(same)
+            )
+        clause = result.planned.contract, result.planned.clause
+        near = self.of_trial.get(result.shown_by) or self.of_clause.get(clause, [])
+        return InconclusiveCause(reason=reason_of(result), violated=tuple(near))
+
+
+def _failed(result: ReportedResult) -> Iterator[TimelineEntry]:
+    """Yield the exchanges that evidence cites and that could not be judged; others explain nothing."""
+    for entry in result.timeline:
+        if entry.outcome == INDETERMINATE and entry.exchange in result.cites:
+            yield entry

@@ -49,6 +49,11 @@ class Evidence:
         first = [self.decisive] if self.decisive in self.exchanges else own[-1:] or beside[-1:]
         return tuple(dict.fromkeys((*first, *own, *beside)))
 
+    @property
+    def shown_by(self) -> int:
+        """Return the number of the exchange that shows the observation; 0 if there is none."""
+        return next(iter(self.in_reading_order), 0)
+
 
 class Standing(Enum):
     """The seven verdicts; the value is the word used everywhere."""

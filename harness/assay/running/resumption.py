@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assay.history import Accepted, Exchange, Wire
-from assay.journal.decoder import decode
+from assay.journal.codec import decode
 from assay.journal.lines import Line, abandoned_lines, is_complete, parse, raw_lines
-from assay.journal.trial_end import Accesses, RecordedVerdict, TrialEnd, trial_end
+from assay.journal.trial_end import Accesses, RecordedVerdict, TrialEnd, accesses, trial_end
 from assay.journal.typed_values import read_line
 from assay.judging.assembly import VerdictAssembly
 from assay.judging.static_answers import AnswersSeen
@@ -74,9 +74,9 @@ class RecordedProgress:
         """Whether a trial is missing."""
         return not self.done.get(trial)
 
-    def spend(self, accesses: Iterable[Accesses]) -> None:
+    def spend(self, spent: Iterable[Accesses]) -> None:
         """Note the accesses without the customer until then, each of which counts only once."""
-        for each in accesses:
+        for each in spent:
             key = each.customer, each.operation
             self.spent[key] = max(self.spent[key], each.accesses)
 
@@ -129,14 +129,7 @@ class _ProgressReader:
         elif kind == "footer":
             unfinished = line.text("aborted", "") or line.text("stopped", "")
             progress.complete = not unfinished
-            progress.spend(
-                Accesses(
-                    customer=each.text("customer"),
-                    operation=each.text("operation"),
-                    accesses=each.count("accesses"),
-                )
-                for each in line.objects("spent")
-            )
+            progress.spend(accesses(line))
 
     def _abandon(self, last: int) -> None:
         """Abandon the lines since the block began, to the last one."""

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from assay.errors import InputError
 from assay.history import Event, History
-from assay.journal.codec import EVENTS
-from assay.journal.decoder import decode
+from assay.journal.codec import EVENTS, decode
 from assay.journal.lines import read_lines
 from assay.journal.typed_values import read_line
 from assay.journal.writer import QUOTED

@@ -14,8 +14,12 @@ from in_toto_attestation.v1.statement_pb2 import Statement
 
 from assay._resources import contract_dir
 from assay.extras.attestation.envelope import public_key
-from assay.extras.attestation.signed_files import check_attestation
-from assay.extras.attestation.statement import ATTESTATION, STATEMENT, TEST_RESULT
+from assay.extras.attestation.statement import (
+    ATTESTATION,
+    STATEMENT,
+    TEST_RESULT,
+    check_attestation,
+)
 
 PASSWORD = "correct horse battery staple"
 

@@ -49,8 +49,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.history.events import Masked
-from assay.journal.codec import EVENTS, EventEncoder
-from assay.journal.decoder import decode
+from assay.journal.codec import EVENTS, EventEncoder, decode
 from assay.journal.masking import ValueMasker
 from assay.journal.redact import Careless, Redactor
 from assay.journal.typed_values import InvalidValueError

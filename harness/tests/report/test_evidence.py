@@ -10,10 +10,10 @@ from shipped import bank_of
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.report import read_journal, render
-from assay.report.causes import by_cause
 from assay.report.exchange_text import curl_command, exchange_lines
 from assay.report.timeline import KEPT_ENTRIES, EntryKind
-from assay.report.views import EvidenceRole, card_lines, make_card
+from assay.report.values import EvidenceRole
+from assay.report.views import by_cause, card_lines
 from assay.rules.verdict import Agreement, Evidence, Standing
 from assay.running.environment import set_up
 from assay.running.session import Options, Session, run_session
@@ -89,10 +89,9 @@ def test_the_convicting_exchange_comes_first(mutant, obligation, convicts, tmp_p
     """In the terminal, Markdown, HTML and JUnit; what belongs to the control is never before it."""
     report = run(tmp_path, mutant, obligation)
     (result,) = (each for each in report.results if each.planned.id == obligation)
-    card = make_card(result)
-    assert convicts(card.exchanges[0])
-    assert card.roles[card.exchanges[0].n] is EvidenceRole.DECISIVE
-    shown = [card.roles.get(exchange.n) for exchange in card.exchanges]
+    assert convicts(result.exchanges[0])
+    assert result.roles[result.exchanges[0].n] is EvidenceRole.DECISIVE
+    shown = [result.roles.get(exchange.n) for exchange in result.exchanges]
     assert shown == sorted(shown, key=lambda role: role is EvidenceRole.CONTROL)
     for name in ("text", "markdown", "html", "junit"):
         path = tmp_path / name
@@ -100,7 +99,7 @@ def test_the_convicting_exchange_comes_first(mutant, obligation, convicts, tmp_p
         text = path.read_text("utf-8")
         first = re.search(r"exchange (\d+) · ", text)
         assert first, name
-        assert int(first[1]) == card.exchanges[0].n, name
+        assert int(first[1]) == result.exchanges[0].n, name
 
 
 def test_the_timeline_tells_a_time_rule(tmp_path):
@@ -110,7 +109,7 @@ def test_the_timeline_tells_a_time_rule(tmp_path):
     kinds = [entry.kind for entry in result.timeline]
     assert kinds[:2] == [EntryKind.CUSTOMER, EntryKind.REGISTERED]
     assert kinds[-1] is EntryKind.CARRIED_OUT
-    text = "\n".join(card_lines(make_card(result)))
+    text = "\n".join(card_lines(result))
     assert "registered since 2026-09-13 10:00:00+02:00" in text
     assert re.search(r"create-payment -> accepted \(201\), control", text)
     assert re.search(r"\[categoryPurpose is CASH\] -> accepted \(201\), shows it", text)
@@ -120,7 +119,7 @@ def test_the_timeline_says_how_the_clock_was_moved(tmp_path):
     """A new day has begun: by how much the clock was moved, and to when."""
     report = run(tmp_path, "quota.accounts-utc-day", "aisp/batch-quota/accounts-next-day")
     (result,) = report.of(Standing.VIOLATES)
-    text = "\n".join(card_lines(make_card(result)))
+    text = "\n".join(card_lines(result))
     assert "clock moved by 14 h 30 s to 2026-09-17 00:00:30+02:00" in text
 
 

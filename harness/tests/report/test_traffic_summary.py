@@ -6,8 +6,8 @@ import pytest
 
 from assay.errors import JournalError
 from assay.planning.trial_names import split_trial_name
-from assay.report import traffic_summary
-from assay.report.traffic_summary import read_traffic_summary
+from assay.report import journal_exchanges
+from assay.report.journal_exchanges import read_traffic_summary
 
 
 def latencies(journal, values, **changes):
@@ -59,7 +59,7 @@ def test_contexts(journal):
 
 def test_bounded(journal, monkeypatch):
     """A journal with any number of names makes a small summary."""
-    monkeypatch.setattr(traffic_summary, "NAMES", 3)
+    monkeypatch.setattr(journal_exchanges, "NAMES", 3)
     for number in range(9):
         journal.exchange(n=number, operation=f"o{number}", outcome={"kind": f"k{number}"})
     operations = read_traffic_summary(journal.write()).operations

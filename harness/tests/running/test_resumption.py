@@ -13,8 +13,8 @@ import pytest
 from assay.binding.target import Budget, Safety, Target
 from assay.contexts.covering import Depth
 from assay.journal.journal_file import reopen
-from assay.journal.trial_end import TrialEnd, record_of
-from assay.journal.typed_values import read_record
+from assay.journal.trial_end import TrialEnd
+from assay.journal.typed_values import read_record, record_of
 from assay.journal.writer import Journal
 from assay.judging.static_answers import AnswersSeen, StaticWatch
 from assay.preparation.prepare import prepare

@@ -10,8 +10,7 @@ from runs import recorded
 
 from assay.cli.results import REPORTS
 from assay.errors import AssayError, JournalError
-from assay.journal.codec import EVENTS
-from assay.journal.decoder import decode
+from assay.journal.codec import EVENTS, decode
 from assay.journal.typed_values import InvalidValueError
 from assay.report import FORMATS, read_journal
 from assay.rules.verdict import Exit, Standing

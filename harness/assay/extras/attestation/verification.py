@@ -27,14 +27,13 @@ from assay.extras.attestation.findings import (
     differs,
     not_rejudged,
 )
-from assay.extras.attestation.inputs import FoundInputs, find_inputs
-from assay.extras.attestation.recorded_run import WrittenRun, read_run
-from assay.extras.attestation.signed_files import (
+from assay.extras.attestation.inputs import FoundInputs, WrittenRun, find_inputs, read_run
+from assay.extras.attestation.statement import (
+    ATTESTATION,
     CheckedAttestation,
     check_attestation,
     compare_statement,
 )
-from assay.extras.attestation.statement import ATTESTATION
 from assay.journal.chain import chain_breaks, is_chained
 from assay.journal.journal_file import journal_at
 from assay.journal.lines import Line

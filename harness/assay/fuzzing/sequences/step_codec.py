@@ -13,11 +13,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from datetime import time, timedelta
 from decimal import Decimal, InvalidOperation
 from enum import Enum
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 from assay.contract.model import Json
@@ -52,6 +52,7 @@ from assay.history import (
     Token,
     Withdraw,
 )
+from assay.history.codec import changed_fields, field_defaults
 
 Raw: TypeAlias = Mapping[str, Any]
 
@@ -100,12 +101,11 @@ def encode_step(abstract_step: AbstractStep) -> dict[str, Json]:
     step = abstract_step.step
     kind: Any = type(step)
     record: dict[str, Json] = {"do": NAMES[kind]}
-    for name, default in _defaults(kind).items():
-        content = getattr(step, name)
+    for name, content in changed_fields(step):
         if name == "holdings":
             pairs = zip(content, abstract_step.days, strict=True)
             record[name] = [_write_holding(holding, days) for holding, days in pairs]
-        elif content != default:
+        elif name not in REPLACED:
             record[name] = _write_field(name, content)
     places = {"request": abstract_step.request, "page": abstract_step.page}
     record |= {name: place + 1 for name, place in places.items() if place is not None}
@@ -121,7 +121,8 @@ def decode_step(raw: Raw, place: int) -> AbstractStep:
     """
     do: str = raw["do"]
     kind: Any = STEPS[do]
-    known, keys = _defaults(kind), KEYS.get(kind, frozenset())
+    fields, keys = field_defaults(kind), KEYS.get(kind, frozenset())
+    known = {name: default for name, default in fields.items() if name not in REPLACED}
     for name in raw.keys() - {"do", *known, *keys}:
         hint = did_you_mean(name, {*known, *keys})
         raise UnreadableStep(f"{do} has no {name}", name, hint=hint)
@@ -129,7 +130,7 @@ def decode_step(raw: Raw, place: int) -> AbstractStep:
         if default is MISSING and name not in raw:
             raise UnreadableStep(f"{do} needs {name}")
     content = {name: _read(name, raw[name]) for name in known if name in raw}
-    blank = {field.name: REPLACED[field.name] for field in fields(kind) if field.name in REPLACED}
+    blank = {name: value for name, value in REPLACED.items() if name in fields}
     abstract_step = AbstractStep(
         step=cast("Step", kind(**content, **blank)),
         moment=_read_moment(raw) if kind is Advance else None,
@@ -201,16 +202,6 @@ def _read_holding(raw: Raw) -> Holding:
 
 
 # -- fields ----------------------------------------------------------------------
-@cache
-def _defaults(kind: Any) -> Mapping[str, object]:
-    """Return the fields of a step that are written, each with its default or `MISSING`."""
-    return {
-        field.name: field.default if field.default_factory is MISSING else field.default_factory()
-        for field in fields(kind)
-        if field.name not in REPLACED
-    }
-
-
 def _write_field(name: str, content: Any) -> Json:
     match content:
         case Enum():

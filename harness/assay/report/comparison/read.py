@@ -17,7 +17,6 @@ from assay.journal.lines import Line
 from assay.report import decode
 from assay.report.build import read_journal
 from assay.report.formats.json_report import SCHEMA
-from assay.report.outline import read_sources
 from assay.report.sanitize import one_line, shown_text
 from assay.report.values import (
     ContractRef,
@@ -106,7 +105,7 @@ def _result(line: Line) -> ReportedResult:
             kind=shown_text(line, "kind"),
             level=shown_text(line, "level"),
             says=shown_text(line, "statement"),
-            sources=read_sources(line),
+            sources=decode.read_sources(line),
             parameters=shown_text(plan, "parameters"),
             disposition="",
         ),

@@ -15,7 +15,7 @@ from assay.report.formats.pipeline import FilePlaces, RunError, expiring_waivers
 from assay.report.journal_exchanges import trial_seconds, trials_of
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult
-from assay.report.views import card_lines, make_card, reason_of
+from assay.report.views import card_lines, reason_of
 from assay.report.waivers import waiver_sentence
 from assay.report.wording import fault_count, headline, search_summary
 from assay.rules.verdict import Standing
@@ -105,7 +105,7 @@ def _tests(report: Report) -> list[Values]:
         took = sum(seconds.get(trial, 0.0) for trial in trials_of(result))
         test = _test(result, took, places)
         if result.standing is Standing.VIOLATES:
-            trace = "\n".join(card_lines(make_card(result)))
+            trace = "\n".join(card_lines(result))
             budget -= len(trace)
             test["trace"] = trace if budget > 0 else "(left out; the JSON report has it)"
         tests.append(test)

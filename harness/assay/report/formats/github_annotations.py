@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
-from assay.report.causes import by_cause
 from assay.report.formats.pipeline import (
     FilePlace,
     FilePlaces,
@@ -21,7 +20,7 @@ from assay.report.formats.pipeline import (
 )
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult
-from assay.report.views import Group, by_reason, reason_of
+from assay.report.views import Group, by_cause, by_reason, reason_of
 from assay.report.waivers import waiver_sentence
 from assay.report.wording import closing, counted
 from assay.rules.verdict import Standing

@@ -31,7 +31,7 @@ from assay.report.formats.pipeline import (
 from assay.report.journal_exchanges import trial_seconds, trials_of
 from assay.report.sanitize import bounded, xml, xml_attribute
 from assay.report.values import Report, ReportedResult, ReportedSearch
-from assay.report.views import card_lines, make_card, reason_of
+from assay.report.views import card_lines, reason_of
 from assay.report.waivers import waiver_sentence
 from assay.report.wording import (
     answer_summary,
@@ -153,7 +153,7 @@ def _inside(result: ReportedResult, budget: int) -> tuple[str, int]:
         reason = bounded(reason_of(result), MESSAGE)
         skipped = _attributes({"message": f"{result.standing.value}: {reason}"})
         return f"<skipped{skipped}/>\n", budget
-    body = xml("\n".join(card_lines(make_card(result))))
+    body = xml("\n".join(card_lines(result)))
     size = len(body.encode())
     if size > budget:
         body, size = SPENT, 0

@@ -10,18 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
-from assay.report.causes import by_cause
-from assay.report.exchange_text import EvidenceRole, exchange_lines, exchange_title
+from assay.report.exchange_text import exchange_lines, exchange_title
 from assay.report.sanitize import bounded, code, fenced, markdown
-from assay.report.values import FoundSequence, Report, ReportedExchange, ReportedResult
+from assay.report.values import (
+    EvidenceRole,
+    FoundSequence,
+    Report,
+    ReportedExchange,
+    ReportedResult,
+)
 from assay.report.views import (
-    Card,
     ClauseRow,
     Group,
+    by_cause,
     by_clause,
     by_reason,
     card_lines,
-    make_card,
     notes,
     reason_of,
     source_text,
@@ -160,44 +164,44 @@ def _counts(report: Report) -> Blocks:
 
 
 def _card(result: ReportedResult) -> str:
-    card = make_card(result)
-    text = "\n".join(_card_lines(card, EXCHANGES))
-    return text if len(text.encode()) <= CARD else "\n".join(_card_lines(card, 0))
+    text = "\n".join(_card_lines(result, EXCHANGES))
+    return text if len(text.encode()) <= CARD else "\n".join(_card_lines(result, 0))
 
 
-def _card_lines(card: Card, exchanges: int) -> Blocks:
-    yield f"### {SIGNS[card.standing]} {code(bounded(card.id, TEXT))}\n"
-    yield from _sentences(card)
-    if card.timeline:
-        lines = "\n".join(timeline_lines(card, entries=ENTRIES))
+def _card_lines(result: ReportedResult, exchanges: int) -> Blocks:
+    yield f"### {SIGNS[result.standing]} {code(bounded(result.planned.id, TEXT))}\n"
+    yield from _sentences(result)
+    if result.timeline:
+        lines = "\n".join(timeline_lines(result, entries=ENTRIES))
         yield _details("timeline", lines)
-    for exchange in card.exchanges[:exchanges]:
-        yield _exchange(exchange, card.roles.get(exchange.n))
-    for note in notes(card, shown=exchanges):
+    roles = result.roles
+    for exchange in result.exchanges[:exchanges]:
+        yield _exchange(exchange, roles.get(exchange.n))
+    for note in notes(result, shown=exchanges):
         yield f"\n*{_text(note)}*"
-    if card.reproduce:
-        commands = filter(None, (card.reproduce, card.resend))
+    if result.reproduce:
+        commands = filter(None, (result.reproduce, result.resend))
         yield "\n" + fenced("\n".join(commands), "sh")
     yield ""
 
 
-def _sentences(card: Card) -> Blocks:
-    yield f"- **Contract:** {_text(card.statement)}"
-    if card.description:
-        yield f"- **Facet:** {_text(card.description)}"
-    for source in card.sources[:FINDINGS]:
+def _sentences(result: ReportedResult) -> Blocks:
+    yield f"- **Contract:** {_text(result.planned.says)}"
+    if result.planned.asks:
+        yield f"- **Facet:** {_text(result.planned.asks)}"
+    for source in result.planned.sources[:FINDINGS]:
         yield f"- **Source:** {_text(source_text(source))}"
-    if card.waiver:
-        yield f"- **Waiver:** {_text(card.waiver)}"
-    if card.reason:
-        yield f"- **Reason:** {_text(card.reason)}"
-    for finding in card.findings[:FINDINGS]:
+    if result.waiver:
+        yield f"- **Waiver:** {_text(result.waiver)}"
+    if result.further_reason:
+        yield f"- **Reason:** {_text(result.further_reason)}"
+    for finding in result.findings[:FINDINGS]:
         yield f"- **Expected:** {_text(finding.expected)}"
-        place = f" (exchange {finding.decisive})" if finding.decisive else ""
+        place = f" (exchange {finding.shown_by})" if finding.shown_by else ""
         yield f"- **Seen:** {_text(finding.seen)}{place}"
         if finding.variation:
             yield f"- **Variation sent:** {_text(finding.variation)}"
-    if (hidden := len(card.findings) - FINDINGS) > 0:
+    if (hidden := len(result.findings) - FINDINGS) > 0:
         yield f"- and {counted(hidden, 'more observation')}"
 
 
@@ -228,8 +232,11 @@ def _group(group: Group) -> str:
 
 def _cause(group: Group) -> str:
     """Return a group of inconclusive obligations, and the card of the first."""
-    card = make_card(group.results[0])
-    lines = [f"first: {card.id}", *card_lines(card, exchanges=1, body=BODY, entries=ENTRIES)]
+    result = group.results[0]
+    lines = [
+        f"first: {result.planned.id}",
+        *card_lines(result, exchanges=1, body=BODY, entries=ENTRIES),
+    ]
     text = bounded("\n".join(lines), CARD)
     return f"{_group(group)}\n{_details('the first of them', text)}\n"
 

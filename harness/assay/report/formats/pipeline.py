@@ -17,7 +17,6 @@ from assay._resources import contract_dir
 from assay.files.document import file_name
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.report.values import PlannedObligation, Report, ReportedResult
-from assay.report.views import make_card
 from assay.report.waivers import waiver_sentence
 from assay.report.wording import headline, unfinished
 
@@ -118,7 +117,7 @@ def expiring_waivers(report: Report) -> tuple[WaiverResult, ...]:
 def observation(result: ReportedResult) -> str:
     """Return what a result shows against its obligation, in one sentence."""
     waiver = f" Its waiver {result.waiver}." if result.waiver else ""
-    for finding in make_card(result).findings:
+    for finding in result.findings:
         return f"Expected {finding.expected}; seen {finding.seen}.{waiver}"
     return result.reason
 

@@ -24,7 +24,7 @@ from assay.report.formats.pipeline import (
 )
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedExchange, ReportedResult
-from assay.report.views import make_card, reason_of, source_text
+from assay.report.views import reason_of, source_text
 from assay.report.waivers import waiver_sentence
 from assay.report.wording import fault_count
 from assay.rules.verdict import Standing
@@ -182,7 +182,7 @@ def _location(place: FilePlace) -> Values:
 
 def _first_exchange(result: ReportedResult) -> Values:
     """Return request and response of the exchange that a card shows first."""
-    for exchange in make_card(result).exchanges:
+    for exchange in result.exchanges:
         return {"webRequest": _request(exchange), "webResponse": _response(exchange)}
     return {}
 

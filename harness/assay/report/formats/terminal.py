@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from assay.report.causes import by_cause
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult, ReportedSearch
-from assay.report.views import Group, by_reason, card_lines, make_card
+from assay.report.views import Group, by_cause, by_reason, card_lines
 from assay.report.waivers import needing_attention, waiver_sentence
 from assay.report.wording import (
     PHRASES,
@@ -137,7 +136,7 @@ def _card(result: ReportedResult) -> Iterator[Styled]:
     standing = result.standing
     title = f"{SIGNS[standing]} {result.planned.id}  {standing.value}"
     yield Styled(title, _COLOURS[standing])
-    for line in card_lines(make_card(result), exchanges=EXCHANGES, body=BODY, entries=ENTRIES):
+    for line in card_lines(result, exchanges=EXCHANGES, body=BODY, entries=ENTRIES):
         copied = line.startswith(COPIED)
         whole = line if line.startswith(("reproduce", "request")) else bounded(line, WIDTH)
         yield Styled(f"    {whole}" if line else "", _style(line), None if copied else LABEL)

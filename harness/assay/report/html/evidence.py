@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.report.causes import by_cause
-from assay.report.exchange_text import EvidenceRole, exchange_lines, exchange_title
+from assay.report.exchange_text import exchange_lines, exchange_title
+from assay.report.journal_exchanges import TrafficSummary
 from assay.report.sanitize import bounded
 from assay.report.timeline import EntryKind, TimelineEntry, moment
-from assay.report.traffic_summary import TrafficSummary
-from assay.report.values import Report, ReportedResult
-from assay.report.views import Card, Group, entry_text, make_card, nearest_entries, notes
+from assay.report.values import EvidenceRole, Report, ReportedResult
+from assay.report.views import Group, by_cause, entry_text, nearest_entries, notes
 from assay.rules.verdict import Standing
 
 #: Cards shown in full of each verdict; the rest is only counted.
@@ -57,7 +56,6 @@ class BoundedCard:
     `contexts` are those in which its trial was run; the base context is the empty text.
     """
 
-    card: Card
     result: ReportedResult
     exchanges: tuple[ExchangeText, ...]
     timeline: tuple[TimelineRow, ...]
@@ -102,13 +100,13 @@ def evidence_of(report: Report, traffic: TrafficSummary) -> PageEvidence:
     )
     inconclusive = room.cards(single[:CARDS])
     passed = room.cards([each for each in report.of(Standing.CONFORMS) if each.exchanges])
-    carded = {each.card.id for each in (*violations, *inconclusive)}
+    carded = {each.result.planned.id for each in (*violations, *inconclusive)}
     carded.update(result.planned.id for each in causes for result in each.cause.results)
     return PageEvidence(
         violations=violations,
         causes=causes,
         inconclusive=inconclusive,
-        passes={each.card.id: each for each in passed},
+        passes={each.result.planned.id: each for each in passed},
         left_out={
             Standing.VIOLATES: len(violated[CARDS:]),
             Standing.INDETERMINATE: len(single[CARDS:]),
@@ -133,43 +131,42 @@ class _Room:
 
     def card(self, result: ReportedResult) -> BoundedCard:
         """Return the card of a result."""
-        card = make_card(result)
-        exchanges = tuple(self._texts(card))
+        exchanges = tuple(self._texts(result))
         return BoundedCard(
-            card=card,
             result=result,
             exchanges=exchanges,
-            timeline=tuple(self._timeline(card)),
-            notes=tuple(notes(card, shown=len(exchanges))),
+            timeline=tuple(self._timeline(result)),
+            notes=tuple(notes(result, shown=len(exchanges))),
             contexts=self.contexts.get(result.planned.trial, ()),
         )
 
-    def _texts(self, card: Card) -> Iterator[ExchangeText]:
+    def _texts(self, result: ReportedResult) -> Iterator[ExchangeText]:
         """Yield the exchanges for which there is room."""
-        for exchange in card.exchanges:
+        roles = result.roles
+        for exchange in result.exchanges:
             text = "\n".join(exchange_lines(exchange))
             self.left -= len(text)
             if self.left < 0:
                 return
-            role = card.roles.get(exchange.n)
+            role = roles.get(exchange.n)
             yield ExchangeText(
                 title=exchange_title(exchange, role),
                 text=text,
                 control=role is EvidenceRole.CONTROL,
             )
 
-    def _timeline(self, card: Card) -> Iterator[TimelineRow]:
+    def _timeline(self, result: ReportedResult) -> Iterator[TimelineRow]:
         """Yield the timeline, if there is room for all of it."""
-        rows = tuple(_rows(card, nearest_entries(card, ENTRIES)))
+        rows = tuple(_rows(result, nearest_entries(result, ENTRIES)))
         self.left -= sum(len(row.text) for row in rows)
         if self.left >= 0:
             yield from rows
 
 
-def _rows(card: Card, entries: Iterable[TimelineEntry]) -> Iterator[TimelineRow]:
-    now = ""
+def _rows(result: ReportedResult, entries: Iterable[TimelineEntry]) -> Iterator[TimelineRow]:
+    now, roles = "", result.roles
     for entry in entries:
-        role = card.roles.get(entry.exchange)
+        role = roles.get(entry.exchange)
         at = moment(entry.at) if entry.at and entry.at != now else ""
         now = entry.at or now
         yield TimelineRow(

@@ -21,14 +21,14 @@ from typing import TextIO
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from assay.report.html.evidence import FINDINGS, evidence_of, short
-from assay.report.sanitize import css_string
-from assay.report.source_matrix import Coverage, MatrixLine, SourceMatrix, source_matrices
-from assay.report.traffic_summary import (
+from assay.report.journal_exchanges import (
     OperationTraffic,
     TrafficSummary,
     context_values,
     read_traffic_summary,
 )
+from assay.report.sanitize import css_string
+from assay.report.source_matrix import Coverage, MatrixLine, SourceMatrix, source_matrices
 from assay.report.values import Report, ReportedResult
 from assay.report.views import (
     ClauseRow,

@@ -1,6 +1,6 @@
-"""Trend of the runs in a folder: its values, their reader, and the page about them.
+"""Trend of the runs in a folder, in the order of time, each with what changed since the one before.
 
-The page is one self-contained HTML file without a script, in the style of the reports.
+Its page is one self-contained HTML file without a script, in the style of the reports.
 """
 
 from __future__ import annotations
@@ -22,26 +22,6 @@ from assay.report.values import RecordedLines, Report
 from assay.report.wording import PHRASES
 from assay.rules.verdict import Standing
 
-#: From the ground up: what is well at the bottom, what needs attention on top.
-ORDER = (
-    Standing.CONFORMS,
-    Standing.WAIVED,
-    Standing.NOT_APPLICABLE,
-    Standing.UNSPECIFIED,
-    Standing.UNVERIFIED,
-    Standing.INDETERMINATE,
-    Standing.VIOLATES,
-)
-#: The chart in its own units: a column for each run.
-COLUMN, GAP, HEIGHT = 10.0, 2.0, 120.0
-#: The least extent of violations: a single one must be seen.
-LEAST = 3.0
-#: The least number of runs for which the chart has room.
-ROOM = 24
-#: The bar of a run.
-BAR = 200.0
-#: The names that are listed of one category of changes.
-NAMED = 20
 #: The HTML report in the folder of a run.
 PAGE = "report.html"
 
@@ -82,7 +62,6 @@ class Trend:
     unreadable: tuple[UnreadableRun, ...] = ()
 
 
-# -- reading ----------------------------------------------------------------------
 def read_trend(folder: Path, page: Path, *, last: int) -> Trend:
     """Read the runs in a folder; links lead from the `page`. Of many runs, the `last` are shown.
 
@@ -163,7 +142,29 @@ def _link(target: Path, page: Path) -> str:
     return PurePath(relative).as_posix()
 
 
-# -- the page ---------------------------------------------------------------------
+# -- the page -------------------------------------------------------------------
+#: From the ground up: what is well at the bottom, what needs attention on top.
+ORDER = (
+    Standing.CONFORMS,
+    Standing.WAIVED,
+    Standing.NOT_APPLICABLE,
+    Standing.UNSPECIFIED,
+    Standing.UNVERIFIED,
+    Standing.INDETERMINATE,
+    Standing.VIOLATES,
+)
+#: The chart in its own units: a column for each run.
+COLUMN, GAP, HEIGHT = 10.0, 2.0, 120.0
+#: The least extent of violations: a single one must be seen.
+LEAST = 3.0
+#: The least number of runs for which the chart has room.
+ROOM = 24
+#: The bar of a run.
+BAR = 200.0
+#: The names that are listed of one category of changes.
+NAMED = 20
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
     """A rectangle of a chart, for all obligations with one verdict."""
