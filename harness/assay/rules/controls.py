@@ -49,11 +49,15 @@ def refused_beside(
     controls: Sequence[int],
     *others: int,
     open_: bool = False,
+    failure_open: bool = False,
 ) -> Iterator[Evidence]:
-    """Judge a call that must be refused, beside its controls; it depends on `others`, too."""
+    """Judge a call that must be refused, beside its controls; it depends on `others`, too.
+
+    With `failure_open`, a failure of the target (5xx) beside a control is no violation.
+    """
     if not controls and not exchange.accepted:
         return
-    evidence = must_be_refused(facet, exchange, why, controlled=bool(controls))
+    evidence = must_be_refused(facet, exchange, why, controlled=bool(controls) and not failure_open)
     unknown = exchange.refused and exchange.wire.status == UNAUTHENTICATED
     if (unknown or open_) and evidence.agreement is AGREES:
         evidence = replace(evidence, agreement=UNCLEAR)

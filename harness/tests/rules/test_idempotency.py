@@ -75,9 +75,17 @@ def test_another_request_is_refused_beside_its_control():
     assert ["conflict disagrees 1,2"] == says(
         ordered(FIRST), ordered(accepted("O-2"), amount="12.00")
     )
-    assert ["conflict unclear 1,2,3"] == says(
-        ordered(FIRST), control, ordered(failed(), amount="12.00")
-    )
+    for status in (500, 503):
+        assert ["conflict unclear 1,2,3"] == says(
+            ordered(FIRST), control, ordered(failed(status=status), amount="12.00")
+        )
+
+
+def test_a_value_that_the_target_file_made_up_is_compared():
+    """It is sent again with a repeated request, where it is no longer made up."""
+    known = ordered(FIRST, generated=("amount",))
+
+    assert ["repeated agrees 1,2"] == says(known, ordered(accepted("O-1")))
 
 
 def test_what_is_open_before_stays_open():

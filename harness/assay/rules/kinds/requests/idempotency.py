@@ -179,7 +179,10 @@ class Idempotency(RefusingKind):
                     if each.call.arguments[self.key] != call.arguments[self.key]
                 ]
                 why = "the key belongs to another request"
-                yield from refused_beside(CONFLICT, exchange, why, controls, earlier.n)
+                # A bank that fails may yet answer with what it made the first time.
+                yield from refused_beside(
+                    CONFLICT, exchange, why, controls, earlier.n, failure_open=True
+                )
             elif earlier.wire.request_body == exchange.wire.request_body:
                 repeats.append(_Repeat(first=earlier, again=exchange))
                 yield _judge_repeated(self._facet(earlier, exchange), earlier, exchange)
