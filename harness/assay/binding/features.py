@@ -100,7 +100,7 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     ),
     "headers": BindingFeature(
         key=("headers",),
-        not_guessed="guessed for all operations together (`target_file`, `sent_outputs`)",
+        not_guessed="guessed for all operations together (`target_file`)",
         not_exported="sent with every call, whatever the contract says",
     ),
     "argument": BindingFeature(key=("arguments", _NAME), bound_if=_is_argument_bound),
@@ -166,7 +166,7 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     ),
     "submission": BindingFeature(
         key=("submission",),
-        not_guessed="documents describe only in prose which call customers sign (`submissions` names both)",
+        not_guessed="documents describe only in prose which call customers sign (the draft names both)",
     ),
     "submitted": BindingFeature(key=("submitted",), not_guessed="follows from the submission"),
     "links": BindingFeature(

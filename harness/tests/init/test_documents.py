@@ -640,3 +640,71 @@ def test_a_long_body_with_few_names_of_the_contract_makes_none(tmp_path):
     source.write_text(PAYMENTS.replace("OTHER", other.strip()), "utf-8")
     out = draft(tmp_path, source, "--contract", "pis")
     assert "create-payment" not in read_target(out).operations
+
+
+ENERGY = """\
+openapi: 3.0.3
+info: {title: energy, version: "1"}
+paths:
+  /energy/accounts:
+    get:
+      responses: {"200": {description: ok, content: {application/json: {schema: {type: object, properties: {
+        accounts: {type: array, items: {type: object, properties: {
+          accountId: {type: string}, accountNumber: {type: string}, plan: {type: string}}}}}}}}}}
+  /energy/accounts/{accountId}/balance:
+    get:
+      parameters: [{in: path, name: accountId, required: true, schema: {type: string}}]
+      responses: {"200": {description: ok, content: {application/json: {schema: {type: object, properties: {
+        balance: {type: string}}}}}}}
+"""
+
+
+def test_accounts_of_an_energy_supplier_are_none_of_a_bank(tmp_path):
+    """The words and the number of an account are no evidence; an IBAN in place of the number is."""
+    source = tmp_path / "energy.yaml"
+    source.write_text(ENERGY, "utf-8")
+    with pytest.raises(InputError, match="none of the 2 operations in the document matches"):
+        draft(tmp_path, source)
+    source.write_text(ENERGY.replace("accountNumber", "iban"), "utf-8")
+    assert "/energy/accounts" == read_target(draft(tmp_path, source)).operations["accounts"].path
+
+
+@pytest.mark.parametrize(
+    ("paths", "flows"),
+    [
+        (
+            (
+                "  /oauth/token: {post: {requestBody: {content: {application/x-www-form-urlencoded:"
+                " {schema: {type: object, properties: {grant_type: {}}}}}}}}\n"
+            ),
+            "",
+        ),
+        ("", "{flows: {password: {tokenUrl: /v1/oauth/token, scopes: {}}}, type: oauth2}"),
+    ],
+)
+def test_the_token_endpoint_of_a_document_is_found(paths, flows, tmp_path):
+    """It is that of any flow, relative to the server, or a call that takes a `grant_type`."""
+    source = tmp_path / "mini.yaml"
+    text = PAYMENTS.replace("OTHER", "").replace("AMOUNT", "5.00")
+    text = text.replace("\npaths:\n", f"\npaths:\n{paths}")
+    schemes = f"components: {{securitySchemes: {{one: {flows}}}}}\n" if flows else ""
+    source.write_text(f"{text}servers: [{{url: https://bank.example/v1}}]\n{schemes}", "utf-8")
+    auth = load(draft(tmp_path, source, "--auth", "client-credentials")).data["auth"]
+    assert "https://bank.example/v1/oauth/token" == auth["token_url"]
+
+
+def test_an_amount_in_minor_units_has_a_unit(tmp_path):
+    """A member `amountMinor` counts cents, in a request and where it is shown."""
+    source = tmp_path / "mini.yaml"
+    text = PAYMENTS.replace("amount: {type: string", "amountMinor: {type: integer")
+    text = text.replace(
+        "paymentId: {type: string},", "paymentId: {}, amountMinor: {type: integer},"
+    )
+    source.write_text(text.replace("AMOUNT", "1250").replace("OTHER", ""), "utf-8")
+    bound = read_target(draft(tmp_path, source)).operations
+    sent, shown = (
+        bound["create-payment"].arguments["amount"],
+        bound["read-payment"].item.fields["amount"],
+    )
+    assert ("/amountMinor", None, "0.01") == (sent.name, sent.value, str(sent.unit))
+    assert (("/amountMinor",), "0.01") == (shown.at, str(shown.unit))

@@ -1,7 +1,7 @@
-"""Checks of the pointers into one item: key, date, resource and state.
+"""Checks of the pointers into one item: key, date, resource, state and fields.
 
 More than names is known: the keys of what customers own, and their resources; and links to a
-created request end with its key. The fields are in `item_fields`.
+created request end with its key.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks of the states of a request: new, signed, refused, idle, cancelled and deferred.
+"""Checks of requests that were made: their states, modes, second values and changes.
 
 A word that the file lists under the wrong state is recognised by the moments at which the
 bank shows it: a new request is open, a signed one is done, a refused or cancelled one has

@@ -1,6 +1,6 @@
 """Checks of what the probes of rules show: where the errors of refusals are, and which arguments are read.
 
-A wrong pointer would look as if the bank's refusals had no errors. A bank may also answer some
+A wrong pointer under `error` would look as if the bank's refusals had no errors. A bank may also answer some
 refusals in another form, so a pointer is doubted only if it finds nothing in any of them, or in
 one that a rule is about. A word that the file does not translate, or translates wrongly, would look
 as if the bank gave another reason: what would violate a rule is doubted, except a code that is the

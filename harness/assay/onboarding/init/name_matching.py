@@ -1,8 +1,7 @@
 """Names of a document that mean the same as a name of the contract.
 
-From the surest to the loosest: the same name at the top, a usual synonym, the same name further
-down, and a name that has all words of the contract's and none that means something else. Names
-of one general word, such as `date`, are never matched loosely: a body has several dates.
+From the surest to the loosest: the same name at the top, a usual synonym, and the same name further
+down; one general word, such as `date`, only near the top: a body has several dates.
 """
 
 from __future__ import annotations
@@ -64,8 +63,6 @@ _SYNONYMS: dict[str, tuple[tuple[tuple[str, ...], ...], ...]] = {
 _DIGITS = re.compile(r"\^?(\[0-9\]|\\d)([+*]|[{][0-9,]+[}])\$?")
 #: How far below the top a name of one word is still taken for that of the contract.
 MOST_GENERAL = 2
-#: Words that a loosely matched name may have besides those of the contract's name.
-_NEUTRAL = frozenset(["iban", "identification", "id", "value", "code", "number", "amount"])
 
 
 def guessed(name: str, leaf: SchemaLeaf) -> str:
@@ -92,10 +89,7 @@ def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
     own = [leaf for leaf in own if "*" not in leaf.steps]
     own = own if len(mine) > 1 else [leaf for leaf in own if len(leaf.steps) <= MOST_GENERAL]
     same = [leaf for leaf in own if leaf.words == mine]
-    if same:
-        return min(same, key=lambda leaf: (leaf.name != name, *_depth(leaf)))
-    loose = [leaf for leaf in own if len(mine) > 1 and _is_loosely(mine, leaf)]
-    return min(loose, key=lambda leaf: (len(leaf.words), *_depth(leaf)), default=None)
+    return min(same, key=lambda leaf: (leaf.name != name, *_depth(leaf)), default=None)
 
 
 def _may_hold(mine: Sequence[str], leaf: SchemaLeaf) -> bool:
@@ -117,12 +111,6 @@ def _ends_with(leaf: SchemaLeaf, ending: Sequence[tuple[str, ...]]) -> bool:
     """Whether the last steps to a leaf, without those of lists, have the words of an ending."""
     steps = [words(step) for step in leaf.steps if step != "*"]
     return tuple(steps[-len(ending) :]) == tuple(ending)
-
-
-def _is_loosely(mine: Sequence[str], leaf: SchemaLeaf) -> bool:
-    """Whether a leaf has all words of a name, and none besides that means something else."""
-    wanted, last = frozenset(mine), frozenset(leaf.words)
-    return wanted <= leaf.path and bool(last & wanted) and last <= wanted | _NEUTRAL
 
 
 def item_words(contract: Contract, operation: Operation) -> set[str]:

@@ -1,4 +1,4 @@
-"""Guesses of the features around the items of a response: lists, pages, links and values.
+"""Guesses of the features of a response: lists, pages, links, values, and pointers into an item.
 
 Guessed by names, types and formats of the document.
 """
