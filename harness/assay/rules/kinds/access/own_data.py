@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Item, Subject
-from assay.rules import clauses, comparisons, parameters, steps
-from assay.rules.consequences import PROTECT_LESS, PROTECT_MORE, SAFEGUARD
+from assay.rules import clauses, parameters, steps
+from assay.rules.consequences import SAFEGUARD
 from assay.rules.control_judgement import refused_beside
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.queries import fresh_subjects, ordinary
@@ -60,14 +60,13 @@ class OwnData(RefusingKind):
     purpose = SAFEGUARD
 
     operations: tuple[Operation, ...] = parameters.operations()
-    field: str = parameters.word(key="field", compare=comparisons.undirected)
+    field: str = parameters.word(key="field")
     refuses: str = parameters.choice(
         "refused",
         key="others",
         description="refused",
         required=False,
         default="",
-        compare=comparisons.presence(added=PROTECT_MORE, removed=PROTECT_LESS),
     )
     grant: Operation | None = parameters.grant()
 

@@ -22,7 +22,7 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History
-from assay.rules import comparisons, operation_parameters, parameters, steps
+from assay.rules import operation_parameters, parameters, steps
 from assay.rules.call_limit import CallLimit
 from assay.rules.consents import Consents
 from assay.rules.consequences import LIMIT
@@ -72,7 +72,7 @@ TPP_FACET = "not-exceeded"
 
 
 def _judged(key: str, shape: Mapping[str, Json], read: Convert = lambda value, _: value) -> Any:
-    return parameters.parameter(shape, read, key=key, compare=comparisons.undirected)
+    return parameters.parameter(shape, read, key=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,6 @@ class Quota(RefusingKind):
         required=False,
         default=False,
         convert=lambda value: value == "all",
-        compare=comparisons.ranked({"absent": 1, "all": -1}, absent="absent"),
     )
     counted_by: str = parameters.choice(
         "operation",
@@ -112,7 +111,6 @@ class Quota(RefusingKind):
         hint="has each operation a count of its own, or all together, or each item?",
         required=False,
         default="operation",
-        compare=comparisons.undirected,
     )
     by_consent: bool = counted_for()
     refused_calls: str = _judged("refused-calls", _COUNTED)

@@ -14,9 +14,9 @@ from typing import Final
 from assay.contract.model import Capability, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Malformed
-from assay.rules import comparisons, operation_parameters, parameters, steps
+from assay.rules import operation_parameters, parameters, steps
 from assay.rules.call_ids import fresh_id
-from assay.rules.consequences import PROMISE, REPLACED
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import UNAUTHENTICATED
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
@@ -63,7 +63,7 @@ class Echo(Kind):
     accepts_refusals = True
 
     operations: tuple[Operation, ...] = parameters.operations(also=_check_argument)
-    argument: str = parameters.word(key="argument", compare=comparisons.undirected)
+    argument: str = parameters.word(key="argument")
     answered_in: str = parameters.parameter(
         {
             "description": "the name of a header",
@@ -75,7 +75,6 @@ class Echo(Kind):
         key="header",
         required=False,
         default="",
-        compare=comparisons.any_change(REPLACED),
     )
     grant: Operation | None = parameters.grant()
 

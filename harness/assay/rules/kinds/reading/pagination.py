@@ -14,9 +14,9 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
-from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules import clauses, parameters, steps
 from assay.rules.consented_lists import NarrowedLists
-from assay.rules.consequences import PROMISE, RESIZED
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -47,7 +47,7 @@ class Pagination(Kind):
     limits = ("size",)
 
     operation: Operation = parameters.operation(lists=True)
-    size: int = parameters.whole(key="size", compare=comparisons.any_change(RESIZED))
+    size: int = parameters.whole(key="size")
     grant: Operation | None = parameters.grant()
     owners: tuple[str, ...] = parameters.derived(
         lambda contract, known: steps.owners(contract, known["operation"])

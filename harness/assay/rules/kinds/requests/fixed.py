@@ -24,8 +24,8 @@ from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import is_word, text_of
 from assay.files.document import found
 from assay.history import Call, Exchange, History, State, Subject
-from assay.rules import comparisons, parameters, steps
-from assay.rules.consequences import LIMIT, REPLACED
+from assay.rules import parameters, steps
+from assay.rules.consequences import LIMIT
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -74,9 +74,7 @@ class Fixed(DefectRule):
     purpose = LIMIT
     applies_to = ("makes",)
 
-    field: str = parameters.word(
-        key="field", references=check_argument, compare=comparisons.undirected
-    )
+    field: str = parameters.word(key="field", references=check_argument)
     const: Json = parameters.parameter(
         {
             "description": "the only valid value",
@@ -85,10 +83,9 @@ class Fixed(DefectRule):
         },
         lambda value, _: value,
         key="const",
-        compare=comparisons.any_change(REPLACED),
     )
     others: tuple[Json, ...] = parameters.parameter(
-        _OTHERS, lambda value, _: tuple(value), key="others", compare=comparisons.test_only
+        _OTHERS, lambda value, _: tuple(value), key="others"
     )
     exact: bool = parameters.choice(
         "exact",
@@ -97,7 +94,6 @@ class Fixed(DefectRule):
         description="exact or unspecified",
         hint="does another spelling of the value count as another value?",
         convert=lambda value: value == "exact",
-        compare=comparisons.ranked({"exact": -1, "unspecified": 0}),
     )
 
     def admits(self, request: str, call: Call, subject: Subject | None) -> bool:

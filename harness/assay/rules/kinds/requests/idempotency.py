@@ -20,16 +20,10 @@ from typing import Final
 
 from assay.contract.model import Capability
 from assay.history import Call, Effects, Exchange, History
-from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules import clauses, parameters, steps
 from assay.rules.call_ids import fresh_id
 from assay.rules.consequences import (
     PROMISE,
-    REFUSE_LESS,
-    REFUSE_MORE,
-    REPLACED,
-    SERVE_LESS,
-    SERVE_MORE,
-    TEST_ONLY,
 )
 from assay.rules.evidence import (
     AGREES,
@@ -66,15 +60,10 @@ class Idempotency(RefusingKind):
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request()
-    key: str = parameters.word(
-        key="key", references=check_argument, compare=comparisons.any_change(REPLACED)
-    )
+    key: str = parameters.word(key="key", references=check_argument)
     hours: int | None = parameters.whole(
         key="hours",
         required=False,
-        compare=comparisons.ordered(
-            larger=SERVE_MORE, smaller=SERVE_LESS, added=SERVE_LESS, removed=SERVE_MORE
-        ),
     )
     varies: str = parameters.parameter(
         parameters.ref("word"),
@@ -83,7 +72,6 @@ class Idempotency(RefusingKind):
         references=check_argument,
         required=False,
         default="",
-        compare=comparisons.presence(added=REFUSE_MORE, removed=REFUSE_LESS, changed=TEST_ONLY),
     )
 
     def call_ids(self, operation: str) -> Sequence[str]:

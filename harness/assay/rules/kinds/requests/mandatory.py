@@ -19,7 +19,7 @@ from decimal import Decimal
 
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, History
-from assay.rules import comparisons, steps
+from assay.rules import steps
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, tpp_evidence
 from assay.rules.lifecycle import defects, request_steps
@@ -55,7 +55,7 @@ class Mandatory(DefectRule):
     purpose = LIMIT
     applies_to = ("makes",)
 
-    fields: tuple[str, ...] = arguments(compare=comparisons.covered())
+    fields: tuple[str, ...] = arguments()
 
     def expects(self, operation: Operation, argument: str, value: Json) -> str:
         """Return that the value is not empty, if it is."""

@@ -18,13 +18,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Final
 
 from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import text_of
 from assay.history import Call, Exchange, History, State, Subject
-from assay.rules import comparisons, parameters, steps, text_shape
-from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
+from assay.rules import parameters, steps, text_shape
+from assay.rules.consequences import LIMIT
 from assay.rules.control_judgement import served_between
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps
@@ -49,9 +48,6 @@ TPP_FACET = "good-values"
 BEYOND, DAY = 40, timedelta(days=1)
 #: A number without an exponent, and its decimals.
 _NUMBER = re.compile(r"-?[0-9]+(?:\.([0-9]+))?", re.ASCII)
-_SMALLER: Final = comparisons.ordered(
-    larger=REFUSE_LESS, smaller=REFUSE_MORE, added=REFUSE_MORE, removed=REFUSE_LESS
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +70,7 @@ class RequestField(DefectRule):
         "at-most-days",
     )
 
-    field: str = parameters.word(
-        key="field", references=check_argument, compare=comparisons.undirected
-    )
+    field: str = parameters.word(key="field", references=check_argument)
     decimals: int | None = parameters.parameter(
         {
             "description": "a whole number of at most 10",
@@ -87,18 +81,13 @@ class RequestField(DefectRule):
         lambda value, _: int(value),
         key="decimals",
         required=False,
-        compare=_SMALLER,
     )
-    max_length: int | None = parameters.whole(key="max-length", required=False, compare=_SMALLER)
+    max_length: int | None = parameters.whole(key="max-length", required=False)
     format: str = text_shape.format_of_text()
     pattern: str = text_shape.pattern()
-    enum: tuple[str, ...] = text_shape.enum(text_shape.ACCEPTED)
-    not_past: bool = parameters.flag(
-        key="not-past", compare=comparisons.switch(on=REFUSE_MORE, off=REFUSE_LESS)
-    )
-    at_most_days: int | None = parameters.whole(
-        key="at-most-days", required=False, compare=_SMALLER
-    )
+    enum: tuple[str, ...] = text_shape.enum()
+    not_past: bool = parameters.flag(key="not-past")
+    at_most_days: int | None = parameters.whole(key="at-most-days", required=False)
 
     @property
     def shape(self) -> TextShape:

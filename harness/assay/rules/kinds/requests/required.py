@@ -20,8 +20,8 @@ from enum import Enum
 from assay.contract.model import Capability, Json, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History
-from assay.rules import clauses, comparisons, operation_parameters, parameters, steps, text_shape
-from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
+from assay.rules import clauses, operation_parameters, parameters, steps, text_shape
+from assay.rules.consequences import LIMIT
 from assay.rules.control_judgement import refused_beside, served_between
 from assay.rules.evidence import (
     AGREES,
@@ -86,20 +86,15 @@ class Required(RefusingKind):
     at_most_one_of = text_shape.ALTERNATIVES
 
     operations: tuple[Operation, ...] = parameters.operations(also=_check_argument)
-    argument: str = parameters.word(key="argument", compare=comparisons.undirected)
+    argument: str = parameters.word(key="argument")
     format: str = text_shape.format_of_text()
     pattern: str = text_shape.pattern()
-    enum: tuple[str, ...] = text_shape.enum(text_shape.ACCEPTED)
+    enum: tuple[str, ...] = text_shape.enum()
     limit: int | None = parameters.whole(
         key="limit",
         required=False,
-        compare=comparisons.ordered(
-            larger=REFUSE_LESS, smaller=REFUSE_MORE, added=REFUSE_MORE, removed=REFUSE_LESS
-        ),
     )
-    optional: bool = parameters.flag(
-        key="optional", compare=comparisons.switch(on=REFUSE_LESS, off=REFUSE_MORE)
-    )
+    optional: bool = parameters.flag(key="optional")
     grant: Operation | None = parameters.grant()
 
     @property
