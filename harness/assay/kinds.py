@@ -7,8 +7,8 @@ Other modules of Assay may change without notice.
 
 Besides classes there are modules, each for one part of a kind:
 
-- what a clause of the kind is for, and what another value of a parameter means for the parties:
-  `consequences` (`purpose = consequences.LIMIT`) and `comparisons`;
+- what a clause of the kind is for, so that a new or a removed one can be judged: `Purpose`
+  (`purpose = Purpose.LIMIT`);
 - fields of the class: `parameters`, `operation_parameters` for a kind about one operation,
   and `lifecycle_parameters` for a kind about requests;
 - the base of a kind by which calls are refused, which may say with which code: `RefusingKind`;
@@ -76,15 +76,8 @@ from assay.history import (
     Withdraw,
     Withdrawn,
 )
-from assay.rules import (
-    comparisons,
-    consents,
-    consequences,
-    operation_parameters,
-    parameters,
-    queries,
-    steps,
-)
+from assay.rules import consents, operation_parameters, parameters, queries, steps
+from assay.rules.consequences import Purpose
 from assay.rules.evidence import (
     UNAUTHENTICATED,
     describe_answer,
@@ -160,6 +153,7 @@ __all__ = [
     "Outcome",
     "Owned",
     "Pointer",
+    "Purpose",
     "Raw",
     "Reference",
     "RefusingKind",
@@ -188,10 +182,8 @@ __all__ = [
     "attempts",
     "calendar",
     "clauses_of",
-    "comparisons",
     "consent",
     "consents",
-    "consequences",
     "describe_answer",
     "doubt",
     "facts_of",

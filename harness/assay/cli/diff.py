@@ -33,7 +33,7 @@ Impacts on a party:
   adjust    it must refuse or withhold more; a small change, but a required one
   review    depends on the case; needs a decision
   easier    it can do more or must do less; no change is required
-  none      not affected: wording, names, how a rule is tested
+  none      not affected: wording, names
 
 \b
 Gates of --fail-on:
@@ -70,7 +70,7 @@ def _read_gates(_context: click.Context, _parameter: click.Parameter, value: str
     type=click.Choice(list(FORMATS)),
     default="text",
     show_default=True,
-    help="Format of the comparison; code-quality is for GitLab.",
+    help="Format of the comparison.",
 )
 @options.out_file
 @click.option(
@@ -85,8 +85,8 @@ def _read_gates(_context: click.Context, _parameter: click.Parameter, value: str
 def command(old: str, new: str, form: str, out: Path | None, gates: Sequence[str]) -> int:
     """Compare two versions of a contract, given as files or shipped names. Nothing is sent.
 
-    Every change is listed with its impact on the TPP and on the bank. Changes are assessed one
-    by one, as if everything else stayed the same.
+    Every change is listed with its impact on the TPP and on the bank. That of a new or a removed
+    rule follows from its kind; other changes are for both parties to review.
     """
     diff = compare(*_read(old, new))
     text = io.StringIO()

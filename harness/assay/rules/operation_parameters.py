@@ -10,13 +10,13 @@ from typing import Any
 
 from assay.contract.model import Contract, Operation
 from assay.files.document import Finding, Pointer
-from assay.rules import comparisons, steps
+from assay.rules import steps
 from assay.rules.parameters import Raw, derived, known, word
 
 
 def argument(*, key: str = "argument") -> Any:
     """Declare the name of an argument of the clause's operation."""
-    return word(key=key, references=check_argument, compare=comparisons.undirected)
+    return word(key=key, references=check_argument)
 
 
 def check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:

@@ -11,7 +11,6 @@ from typing import Any, Final, TypeAlias, cast
 
 from assay.contract.model import Clause, Contract, Json
 from assay.files.document import Finding, Pointer
-from assay.rules.comparisons import Comparison
 
 #: The schema that all others refer to.
 COMMON: Final = "common.yaml#/$defs/"
@@ -40,17 +39,13 @@ VALUES: Final[Mapping[str, Json]] = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One declared parameter. `key` is its name in a contract; empty for a derived field.
-
-    `compare` says what another value means for the parties; without it, they must judge it.
-    """
+    """One declared parameter. `key` is its name in a contract; empty for a derived field."""
 
     key: str
     schema: Mapping[str, Json]
     read: Read
     references: Reference | None = None
     required: bool = True
-    compare: Comparison | None = None
 
 
 def kind_schema(

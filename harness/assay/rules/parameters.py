@@ -15,8 +15,7 @@ from typing import Any, Final, TypeAlias
 from assay.contract.model import Clause, Contract, Json
 from assay.errors import did_you_mean
 from assay.files.document import Finding, Pointer, found
-from assay.rules import comparisons, parameter_declaration
-from assay.rules.comparisons import Comparison
+from assay.rules import parameter_declaration
 from assay.rules.parameter_declaration import COMMON, Parameter, as_number, as_text, as_texts
 
 #: A part of a contract that has the right shape.
@@ -53,12 +52,10 @@ def parameter(
     references: Reference | None = None,
     required: bool = True,
     default: Any = None,
-    compare: Comparison | None = None,
 ) -> Any:
     """Declare a parameter by its schema and the function that converts its JSON.
 
-    `default` is the value of the field where a contract leaves the parameter out. `compare`
-    is one of `comparisons`. A clause has been compared with the schema before it is read: a
+    `default` is the value of the field where a contract leaves the parameter out. A clause has been compared with the schema before it is read: a
     `TypeError` while reading is a fault of Assay or of a guest kind, never of the contract's
     author.
     """
@@ -79,7 +76,6 @@ def parameter(
         read=read,
         references=references,
         required=required,
-        compare=compare,
     )
     return field(metadata={"parameter": declared})
 
@@ -118,7 +114,6 @@ def whole(
     key: str,
     required: bool = True,
     default: int | None = None,
-    compare: Comparison | None = None,
 ) -> Any:
     """Declare a whole number of at least 1; `default` where it is left out."""
     return parameter(
@@ -127,20 +122,16 @@ def whole(
         key=key,
         required=required,
         default=default,
-        compare=compare,
     )
 
 
-def word(
-    *, key: str, references: Reference | None = None, compare: Comparison | None = None
-) -> Any:
+def word(*, key: str, references: Reference | None = None) -> Any:
     """Declare a name: text without blanks."""
     return parameter(
         ref("word"),
         lambda value, _: as_text(value),
         key=key,
         references=references,
-        compare=compare,
     )
 
 
@@ -152,7 +143,6 @@ def choice(
     required: bool = True,
     default: Any = None,
     convert: Callable[[str], Any] = str,
-    compare: Comparison | None = None,
 ) -> Any:
     """Declare one of several words; `default` where it is left out."""
     schema: dict[str, Json] = {"description": description}
@@ -165,11 +155,10 @@ def choice(
         key=key,
         required=required,
         default=default,
-        compare=compare,
     )
 
 
-def flag(*, key: str, compare: Comparison | None = None) -> Any:
+def flag(*, key: str) -> Any:
     """Declare true or false; false where it is left out."""
     return parameter(
         {"description": "true or false", "type": "boolean"},
@@ -177,7 +166,6 @@ def flag(*, key: str, compare: Comparison | None = None) -> Any:
         key=key,
         required=False,
         default=False,
-        compare=compare,
     )
 
 
@@ -187,7 +175,6 @@ def names(
     key: str,
     references: Reference | None = None,
     required: bool = True,
-    compare: Comparison | None = None,
 ) -> Any:
     """Declare a list of names; empty where it is left out."""
     return parameter(
@@ -197,7 +184,6 @@ def names(
         references=references,
         required=required,
         default=(),
-        compare=compare,
     )
 
 
@@ -207,7 +193,6 @@ def operation(
     key: str = "operation",
     available: bool = True,
     lists: bool = False,
-    compare: Comparison = comparisons.names("operation"),  # noqa: B008 -- pure
 ) -> Any:
     """Declare the operation that the clause is about, or its control; `lists`: it has lists."""
 
@@ -228,7 +213,6 @@ def operation(
         lambda id_, contract: contract.operations[id_],
         key=key,
         references=check,
-        compare=compare,
     )
 
 
@@ -256,7 +240,6 @@ def operations(*, also: Reference | None = None) -> Any:
         lambda value, contract: tuple(contract.operations[name] for name in value),
         key="operations",
         references=check,
-        compare=comparisons.covered("operation"),
     )
 
 
@@ -282,7 +265,6 @@ def grant(*, required: bool = False) -> Any:
         key="grant",
         references=check,
         required=required,
-        compare=comparisons.names("operation"),
     )
 
 
@@ -302,7 +284,6 @@ def resource() -> Any:
         lambda value, _: str(value),
         key="resource",
         references=check,
-        compare=comparisons.names("resource"),
     )
 
 
@@ -325,7 +306,6 @@ def resources() -> Any:
         ref("resources"),
         key="resources",
         references=check,
-        compare=comparisons.covered("resource"),
     )
 
 
@@ -339,7 +319,7 @@ def mode(*, also: Reference | None = None) -> Any:
             if also is not None:
                 yield from also(at, name, clause, raw)
 
-    return word(key="mode", references=check, compare=comparisons.undirected)
+    return word(key="mode", references=check)
 
 
 # -- requests: resources that a TPP makes ----------------------------------------------

@@ -21,9 +21,7 @@ from assay.contract.scalars import text_of
 from assay.history import ERROR_CODE, Exchange, History, Rejected
 from assay.rules import parameters
 from assay.rules.call_limit import perhaps_exhausted, perhaps_over_quota
-from assay.rules.comparisons import ABSENT, ParameterDifference, Versions
 from assay.rules.consent_probes import named_operations
-from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, REPLACED
 from assay.rules.rule import BindingRequirement, Facet, Kind, facts_of
 from assay.rules.verdict import Agreement, Evidence
 
@@ -68,26 +66,8 @@ def _read(value: Json, _contract: Contract) -> tuple[str, ...]:
     return _listed(value)
 
 
-def _compare(key: str, versions: Versions) -> Iterator[ParameterDifference]:
-    """Compare what a refusal may say: one more of several is allowed, one less is not."""
-    old, new = versions.values(key)
-    before = set[str]() if old is ABSENT else {*_listed(old)}
-    after = set[str]() if new is ABSENT else {*_listed(new)}
-    if before == after:
-        return
-    if not before or (after and after < before):
-        consequence = ANSWER_LESS
-    else:
-        consequence = ANSWER_MORE if not after or before < after else REPLACED
-    yield ParameterDifference(
-        path=(key,), old=old, new=new, consequence=consequence, old_at=(key,), new_at=(key,)
-    )
-
-
 def _said(schema: Mapping[str, Json], key: str) -> Any:
-    return parameters.parameter(
-        schema, _read, key=key, required=False, default=(), compare=_compare
-    )
+    return parameters.parameter(schema, _read, key=key, required=False, default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

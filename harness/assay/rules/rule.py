@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from assay.contract.model import Clause, Contract, Json
 from assay.history import History, Reply, Step
-from assay.rules.consequences import UNSTATED, Purpose
+from assay.rules.consequences import Purpose
 from assay.rules.facets import (
     FEATURES,
     LINK,
@@ -74,7 +74,7 @@ class Kind:
     #: The word after `kind:` in a contract.
     name: ClassVar[str]
     #: What clauses of the kind are for: it says what a new or a removed one means for each party.
-    purpose: ClassVar[Purpose] = UNSTATED
+    purpose: ClassVar[Purpose] = Purpose.UNSTATED
     #: Parameters of which a clause must have at least one.
     at_least_one_of: ClassVar[tuple[str, ...]] = ()
     #: Parameters of which a clause must have exactly one.

@@ -16,9 +16,7 @@ from typing import Any, Final
 from assay.contract.model import Json
 from assay.files.document import Finding, Pointer
 from assay.history.events import Masked
-from assay.rules import comparisons, parameters
-from assay.rules.comparisons import Comparison
-from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, REFUSE_LESS, REFUSE_MORE, REPLACED
+from assay.rules import parameters
 from assay.rules.formats import is_date, is_like_a_uuid, is_uuid
 
 #: The parameters of which a clause about a text can have one.
@@ -137,7 +135,6 @@ def format_of_text() -> Any:
         description="uuid or date",
         required=False,
         default="",
-        compare=comparisons.any_change(REPLACED),
     )
 
 
@@ -156,11 +153,10 @@ def pattern() -> Any:
         references=_check_pattern,
         required=False,
         default="",
-        compare=comparisons.any_change(REPLACED),
     )
 
 
-def enum(compare: Comparison | None = None) -> Any:
+def enum() -> Any:
     """Declare the list of all values of a text."""
     return parameters.names(
         {
@@ -172,13 +168,7 @@ def enum(compare: Comparison | None = None) -> Any:
         },
         key="enum",
         required=False,
-        compare=compare or ANSWERED,
     )
-
-
-#: Values that the bank must accept, and refuses beyond them; and values that it may show.
-ACCEPTED: Final = comparisons.members(added=REFUSE_LESS, removed=REFUSE_MORE)
-ANSWERED: Final = comparisons.members(added=ANSWER_MORE, removed=ANSWER_LESS)
 
 
 def _check_pattern(

@@ -1,6 +1,7 @@
 """`assay diff`: exit codes, formats, files, and what cannot be compared."""
 
 import json
+import re
 
 import pytest
 from command_line import assay
@@ -12,10 +13,15 @@ AISP = (contract_dir() / "aisp.yaml").read_text("utf-8")
 
 @pytest.fixture
 def files(tmp_path):
-    """Write an old and a new contract: the quota is lower, and a page is longer."""
+    """Write two contracts: the new one has one more quota and longer pages, but no type of balances."""
     (tmp_path / "old.yaml").write_text(AISP, encoding="utf-8")
-    lower = AISP.replace("    limit: 4", "    limit: 3").replace("size: 5", "size: 6")
-    (tmp_path / "new.yaml").write_text(lower, encoding="utf-8")
+    quota, balance_type = (
+        re.search(rf"(?ms)^  - id: {name}\n.*?(?=^  (?:- id:|#))", AISP)[0]
+        for name in ("batch-quota", "balance-type")
+    )
+    changed = AISP.replace(quota, quota + quota.replace("batch-quota", "other-quota"))
+    changed = changed.replace(balance_type, "").replace("size: 5", "size: 6")
+    (tmp_path / "new.yaml").write_text(changed, encoding="utf-8")
     return tmp_path
 
 
@@ -34,7 +40,7 @@ def files(tmp_path):
     ],
 )
 def test_the_exit_code_is_that_of_the_gate(files, names, gate, expected):
-    """A lower quota breaks TPPs, a higher one banks; without a gate the code is 0."""
+    """A new limit and a promise that is gone break TPPs, the reverse banks; without a gate it is 0."""
     code, _, err = assay("diff", *names, *(["--fail-on", gate] if gate else []), cwd=files)
     assert expected == code
     assert bool(err) is bool(expected)
@@ -45,7 +51,7 @@ def test_several_gates_each_say_how_many(files):
     gates = "breaking-bank, breaking-tpp,review,none"
     code, out, err = assay("diff", "old.yaml", "new.yaml", "--fail-on", gates, cwd=files)
     assert 1 == code
-    assert err == ("assay: --fail-on breaking-tpp: 1 change\nassay: --fail-on review: 2 changes\n")
+    assert err == ("assay: --fail-on breaking-tpp: 2 changes\nassay: --fail-on review: 3 changes\n")
     assert "rules/accounts.page-size/size: 5 → 6" in out
 
 
@@ -60,7 +66,7 @@ def test_output_goes_to_a_file(files):
     """In any format, completely; nothing is printed."""
     code, out, _ = assay("diff", "old.yaml", "new.yaml", "-f", "json", "-o", "d.json", cwd=files)
     assert (0, "") == (code, out)
-    assert 2 == len(json.loads((files / "d.json").read_text("utf-8"))["changes"])
+    assert 3 == len(json.loads((files / "d.json").read_text("utf-8"))["changes"])
 
 
 def test_problems_of_both_contracts_are_the_problems_of_check(files):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import jsonschema
 import pytest
 from fluidattacks_core.sarif import SarifLog
-from support.consumers import CODE_QUALITY, workflow_commands
+from support.consumers import workflow_commands
 
 from assay._resources import contract_dir
 from assay.extras.diff import compare
@@ -71,12 +71,12 @@ def test_text_says_what_changes_for_whom(quota):
     """The headline counts, each change has impacts, reason, sentence, places and id."""
     assert rendered(quota, "text") == (
         "aisp 1.0 → aisp 1.0: 1 change\n"
-        "  TPP  1 breaking\n"
-        "  bank 1 adjust\n"
+        "  TPP  1 review\n"
+        "  bank 1 review\n"
         "\n"
-        "Breaking (1)\n"
+        "Review (1)\n"
         f"  {QUOTA}\n"
-        "      TPP breaking, bank adjust: the bank must refuse or withhold more\n"
+        "      TPP review, bank review: changed; both parties must review it\n"
         "      Without the customer present, each method can be called up to 4 times per calendar day.\n"
         "      old.yaml:352, new.yaml:352  [quota.limit-changed]\n"
     )
@@ -85,9 +85,12 @@ def test_text_says_what_changes_for_whom(quota):
 def test_markdown_is_a_table_of_changes(quota):
     """Counts by party with the meaning of each impact, and one row for each change."""
     page = rendered(quota, "markdown")
-    assert "| breaking | 1 | 0 | it must do more or can do less" in page
+    assert "| review | 1 | 1 | depends on the case; needs a decision |" in page
     assert "| `rules/batch-quota/limit` 4 → 3 <br>Without the customer" in page
-    assert "| **breaking** | adjust | the bank must refuse or withhold more | 352 → 352 |" in page
+    assert "| review | review | changed; both parties must review it | 352 → 352 |" in page
+    token = "rules:\n  - {id: more, kind: token-required, says: A., source: {section: Limits, line: 116}}\n"
+    page = rendered(edited(("rules:\n", token)), "markdown")
+    assert "| **breaking** | adjust | the bank must refuse or withhold more |" in page
 
 
 def test_markdown_stays_below_the_limit_of_a_step_summary(quota):
@@ -122,8 +125,8 @@ def test_github_annotates_the_ten_most_severe(quota):
     first, headline = rendered(quota, "github").splitlines()
     assert "::notice title=Assay::aisp 1.0 → aisp 1.0: 1 change" == headline
     assert first == (
-        "::error file=new.yaml,line=352,title=quota.limit-changed::"
-        f"{QUOTA} (TPP breaking, bank adjust: the bank must refuse or withhold more)"
+        "::warning file=new.yaml,line=352,title=quota.limit-changed::"
+        f"{QUOTA} (TPP review, bank review: changed; both parties must review it)"
     )
     names = re.findall(r"^  ([a-z-]+):\n    method: GET", AISP, re.MULTILINE)
     many = edited(
@@ -138,25 +141,8 @@ def test_github_annotates_the_ten_most_severe(quota):
     )
     *annotations, headline = rendered(many, "github").splitlines()
     assert 10 == len(annotations)
-    assert len(names) + 4 == sum(line.startswith("::error ") for line in annotations)
+    assert 10 == sum(line.startswith("::warning ") for line in annotations)
     assert headline.endswith(f": {len(many.changes)} changes, 1 more annotation")
-
-
-def test_code_quality_has_what_gitlab_needs(quota, hostile):
-    """Description, name, unique fingerprint, severity and place."""
-    (finding,) = json.loads(rendered(quota, "code-quality"))
-    assert {
-        "type": "issue",
-        "description": f"{QUOTA} (TPP breaking, bank adjust: the bank must refuse or withhold more)",
-        "check_name": "quota.limit-changed",
-        "fingerprint": "b2b63c0364d2f5c2318a87e70aba910d",
-        "severity": "critical",
-        "location": {"path": "new.yaml", "lines": {"begin": 352}},
-    } == finding
-    for diff in (quota, hostile):
-        issues = json.loads(rendered(diff, "code-quality"))
-        jsonschema.validate(issues, CODE_QUALITY)
-        assert len({issue["fingerprint"] for issue in issues}) == len(issues) > 0
 
 
 def test_sarif_has_rules_results_and_fingerprints(quota, hostile):
@@ -168,8 +154,8 @@ def test_sarif_has_rules_results_and_fingerprints(quota, hostile):
         log["version"],
         [rule["id"] for rule in run["tool"]["driver"]["rules"]],
     )
-    assert ("quota.limit-changed", "error") == (result["ruleId"], result["level"])
-    assert {"tpp": "breaking", "bank": "adjust"} == result["properties"]
+    assert ("quota.limit-changed", "warning") == (result["ruleId"], result["level"])
+    assert {"tpp": "review", "bank": "review"} == result["properties"]
     assert {"assayContractChange/v1": "b2b63c0364d2f5c2318a87e70aba910d"} == result[
         "partialFingerprints"
     ]
@@ -191,7 +177,7 @@ def test_no_changes(name):
         assert "no changes" in text
     else:
         values = json.loads(text)
-        assert [] == (values if name == "code-quality" else values.get("changes", []))
+        assert [] == values.get("changes", [])
 
 
 def test_hostile_texts_are_harmless(hostile):
@@ -201,7 +187,9 @@ def test_hostile_texts_are_harmless(hostile):
         text = rendered(hostile, name)
         assert not {"\x1b", "\u202e", "\r"} & set(text)
     text = rendered(hostile, "github")
-    assert ["error", "error", "notice"] == [command for command, _, _ in workflow_commands(text)]
+    assert ["warning", "warning", "warning", "notice"] == [
+        command for command, _, _ in workflow_commands(text)
+    ]
     page = rendered(hostile, "markdown")
     assert not re.search(r"<script|(?<!\\)\[b|@you|http://", page)
     table = page[page.index("| Change") :].strip().splitlines()

@@ -1,49 +1,141 @@
-"""Impacts on the bank, compared with what a run says of a bank that has not changed.
+"""What a new and a removed rule of each kind mean for TPP and bank: kinds, manual, and a run.
 
-The sandbox keeps to the shipped contracts. Tested by an edited one, it violates it exactly
-where the change is `breaking` or `adjust` for the bank.
+The sandbox keeps to the shipped contracts. Tested by one with a new rule, it violates the rule
+exactly where the change is `breaking` or `adjust` for the bank.
 """
+
+import re
 
 import pytest
 from command_line import assay
 
 from assay._resources import contract_dir
 from assay.extras.diff import compare
+from assay.extras.diff.values import ADDED, REMOVED, Impact
 from assay.files.load import loads
-from assay.rules.consequences import Impact
+from assay.rules.kinds import KINDS
+from assay.rules.refusing_kind import RefusingKind
 
-#: Contract, what is edited, and the obligations that can show it.
-EDITS = [
-    ("aisp", "    limit: 4", "    limit: 3", "batch-quota/accounts-refused"),
-    ("aisp", "    limit: 4", "    limit: 5", "batch-quota/accounts-served"),
-    ("aisp", "size: 5", "size: 4", "accounts.page-size/first-page"),
-    ("aisp", "    days: 90\n    edge", "    days: 60\n    edge", "transactions.depth/default"),
-    ("aisp", "    days: 90\n    edge", "    days: 120\n    edge", "transactions.depth/default"),
-    ("aisp", "months: 2", "months: 3", "cards.eligible/lists-just-inside"),
-    ("aisp", "[CLBD, VALU, OTHR]", "[CLBD, VALU]", "balance-type/balance"),
-    ("aisp", "[CLBD, VALU, OTHR]", "[CLBD, VALU, OTHR, ITAV]", "balance-type/balance"),
-    ("aisp", 'from: "02:00"', 'from: "03:00"', "maintenance/before"),
-    ("aisp", 'from: "02:00"', 'from: "01:00"', "maintenance/before"),
-    ("pis", "minutes: 30", "minutes: 20", "redirect.overall/dead-after"),
-    ("pis", "hours: 72", "hours: 24", "cash/creditorAccount-just-over-24h"),
-    ("pis", "hours: 72", "hours: 96", "cash/creditorAccount-at-96h"),
-    ("pis", "PRO: [sms, cap]", "PRO: [sms]", "sca.factors/PRO-offered"),
-    ("pis", "PRO: [sms, cap]", "PRO: [sms, cap, soft-token]", "sca.factors/PRO-offered"),
-    ("pis", "served: [PART, PRO]\n    refused: [", "served: [PART]\n    refused: [PRO, ", "segments/PRO"),
-    ("pis", "refuses: [savings, inactive,", "refuses: [savings,", "eligible-accounts/refuses"),
-]  # fmt: skip
+#: Short forms of impacts, the TPP's first.
+LETTERS = {"breaking": "B", "adjust": "a", "review": "?", "easier": "e", "none": "-"}
+
+#: What a new and a removed clause of each kind mean for the TPP and the bank.
+PURPOSES = {
+    "available": "eB Be",
+    "unavailable": "Ba ee",
+    "unsupported-mode": "Ba ee",
+    "listing": "eB Be",
+    "eligibility": "Ba ee",
+    "pagination": "eB Be",
+    "history-depth": "Ba ee",
+    "field": "eB Be",
+    "consent-scope": "Ba ee",
+    "consent-effect": "eB Be",
+    "consent-authorisation": "Ba ee",
+    "consent-validity": "Ba ee",
+    "consent-revocation": "eB Be",
+    "consent-replacement": "Ba ee",
+    "consent-history": "Ba ee",
+    "consent-mode": "Ba ee",
+    "consent-field": "Ba ee",
+    "own-data": "-B -e",
+    "disclosed-when": "eB Be",
+    "no-credentials": "Ba ee",
+    "token-required": "Ba ee",
+    "quota": "Ba ee",
+    "unmetered": "eB Be",
+    "host-affinity": "eB Be",
+    "maintenance-window": "Be eB",
+    "gives-back": "eB Be",
+    "addressed": "-B -e",
+    "modes": "eB Be",
+    "segments": "eB Be",
+    "eligible-for": "Ba ee",
+    "mandatory": "Ba ee",
+    "fixed": "Ba ee",
+    "modification": "eB Be",
+    "cancellation": "eB Be",
+    "notice": "-B -e",
+    "factors": "Ba ee",
+    "timeout": "Ba ee",
+    "return-address": "eB Be",
+    "duplicate": "Ba ee",
+    "decision": "Ba ee",
+    "well-formed": "eB Be",
+    "withstands": "-B -e",
+    "consistent": "eB Be",
+    "execution": "eB Be",
+    "required": "Ba ee",
+    "echo": "eB Be",
+    "idempotency": "eB Be",
+    "states": "eB Be",
+    "request-field": "Ba ee",
+    "filter": "eB Be",
+    "error-body": "eB Be",
+}
+MANUAL = (contract_dir() / "contract-reference.md").read_text("utf-8")
+AISP = (contract_dir() / "aisp.yaml").read_text("utf-8")
 
 
-@pytest.mark.parametrize(("name", "before", "after", "shown"), EDITS, ids=range(len(EDITS)))
-def test_an_unchanged_bank_violates_what_is_not_easier(tmp_path, name, before, after, shown):
-    """A change that the bank need not follow keeps it green; any other turns it red."""
-    text = (contract_dir() / f"{name}.yaml").read_text("utf-8")
-    assert before in text
-    edited = text.replace(before, after, 1)
+def written(consequence):
+    """Return the short form of a consequence."""
+    return LETTERS[consequence.tpp.value] + LETTERS[consequence.bank.value]
+
+
+def test_each_kind_says_what_its_clauses_are_for():
+    """No kind is missing, and none is undecided."""
+    said = {
+        name: f"{written(ADDED[kind.purpose])} {written(REMOVED[kind.purpose])}"
+        for name, kind in KINDS.items()
+    }
+    assert said == PURPOSES
+
+
+def test_the_manual_says_what_a_new_and_a_removed_rule_mean():
+    """Its table has every kind of Assay, with the impacts that the kind declares."""
+    section = MANUAL.partition("\n## What a change means\n")[2]
+    rows = re.findall(r"^\| (.*`.*) \|$", section, re.MULTILINE)
+    told = {
+        name: " ".join("".join(LETTERS[word] for word in cell.split(", ")) for cell in cells)
+        for _, names, *cells in (row.split(" | ") for row in rows)
+        for name in re.findall(r"`([a-z-]+)`", names)
+    }
+    assert told == PURPOSES
+
+
+def test_the_manual_says_which_kinds_can_say_how_a_call_is_refused():
+    """Its list has every kind with a `code`."""
+    listed = MANUAL.partition("Rules of these kinds can have them:")[2].partition(". A request")[0]
+    refusing = {name for name, kind in KINDS.items() if issubclass(kind, RefusingKind)}
+    assert refusing == set(re.findall(r"`([a-z-]+)`", listed))
+
+
+def rule(name):
+    """Return the text of a rule of the contract."""
+    return re.search(rf"(?ms)^  - id: {name}\n.*?(?=^  (?:- id:|#)|^\w)", AISP)[0]
+
+
+#: A rule that the contract gets once more, what is other in it, and the obligations that show it.
+NEW = [
+    ("batch-quota", "limit: 4", "limit: 3", "other/accounts-refused"),
+    ("batch-quota", "limit: 4", "limit: 4", "other/accounts-refused"),
+    ("balance-type", "[CLBD, VALU, OTHR]", "[CLBD, VALU]", "other/balance"),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "after", "shown"), NEW, ids=range(len(NEW)))
+def test_an_unchanged_bank_violates_what_is_new(tmp_path, name, before, after, shown):
+    """It may have kept to a new rule before; without the rule it violates nothing."""
+    assert before in rule(name)
+    new = rule(name).replace(before, after).replace(f"id: {name}", "id: other")
+    edited = AISP.replace(rule(name), rule(name) + new)
     (tmp_path / "new.yaml").write_text(edited, "utf-8")
-    (change,) = compare(loads(text), loads(edited)).changes
-    must_change = change.consequence.bank in {Impact.BREAKING, Impact.ADJUST}
+    (come,), (gone,) = (
+        compare(loads(old), loads(new)).changes for old, new in ((AISP, edited), (edited, AISP))
+    )
+    assert come.consequence.bank in {Impact.BREAKING, Impact.ADJUST}
+    assert Impact.EASIER is gone.consequence.bank
 
-    select = ("--contract", "new.yaml", "-k", f"{name}/{shown}")
+    select = ("--contract", "new.yaml", "-k", f"aisp/{shown}")
     code, out, _ = assay("run", *select, "--out", "out", cwd=tmp_path)
-    assert (1 if must_change else 0) == code, out
+    assert int(before != after) == code, out

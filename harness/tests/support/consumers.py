@@ -1,8 +1,8 @@
 """What the consumers of reports accept, where no package has their schema.
 
 JUnit: the elements and attributes that both the schema of Surefire and that of Jenkins (junit-10)
-have. CTRF: the members of its specification 1.0.0. Code Quality: what GitLab reads. SARIF,
-OpenMetrics and HAR are read by packages: `pydantic-sarif`, `prometheus-client`, `haralyzer`.
+have. CTRF: the members of its specification 1.0.0. SARIF and
+HAR are read by packages: `pydantic-sarif`, `haralyzer`.
 """
 
 import re
@@ -121,25 +121,6 @@ CTRF = _closed(
     },
     {"timestamp": {"type": "string", "pattern": "^[0-9-]{10}T[0-9:.]+Z$"}, "generatedBy": _TEXT},
 )
-
-CODE_QUALITY = {
-    "type": "array",
-    "items": _closed(
-        {
-            "description": _NAME,
-            "check_name": _NAME,
-            "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
-            "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
-            "location": _closed(
-                {
-                    "path": {"type": "string", "pattern": r"^[^/\\]"},
-                    "lines": _closed({"begin": {"type": "integer", "minimum": 1}}),
-                }
-            ),
-        },
-        {"type": {"const": "issue"}},
-    ),
-}
 
 #: A workflow command as the runner of GitHub Actions reads it.
 COMMAND = re.compile(r"::(?P<name>[a-z-]+)(?: (?P<properties>[^:]*))?::(?P<data>.*)")

@@ -1,4 +1,4 @@
-"""The output formats of a comparison, and those for programs: JSON, GitHub, code quality, SARIF.
+"""The output formats of a comparison: text, Markdown, JSON, GitHub annotations, SARIF.
 
 `contract/schema/diff.json` is the schema of the JSON output. In the others a change belongs to
 the new file: to its line, or to that of the nearest parent of what was removed.
@@ -17,14 +17,12 @@ from urllib.parse import quote
 
 from assay import __version__
 from assay.contract.model import Json, Party
-from assay.extras.diff.values import ContractChange, ContractDiff, ContractVersion
+from assay.extras.diff.values import ABSENT, ContractChange, ContractDiff, ContractVersion, Impact
 from assay.report.formats.github_annotations import Annotation, command_line
 from assay.report.formats.pipeline import FilePlace, repository_root
 from assay.report.formats.sarif import SCHEMA as SARIF_SCHEMA
-from assay.report.sanitize import bounded, clean, code, markdown, one_line
+from assay.report.sanitize import clean, code, markdown, one_line
 from assay.report.wording import counted
-from assay.rules.comparisons import ABSENT
-from assay.rules.consequences import Impact
 
 # -- A comparison of two contracts as text for a terminal, and as Markdown -----------------------
 # The most severe changes come first. Texts of the contracts are bounded, and whatever a
@@ -63,8 +61,6 @@ def event(change: ContractChange) -> str:
             return f"{word} {_entry(value)}"
     if change.id.endswith("-renamed"):
         return f"renamed from {shown(change.old)}"
-    if change.moved_from:
-        return f"{shown(change.new)} moved from {shown(change.moved_from)}"
     return f"{shown(change.old)} → {shown(change.new)}"
 
 
@@ -173,7 +169,7 @@ def _strong(impact: Impact) -> str:
     return f"**{impact.value}**" if impact is Impact.BREAKING else impact.value
 
 
-# -- The output formats of a comparison, and those for programs: JSON, GitHub, code quality, SARI ----
+# -- The formats for programs: JSON, GitHub annotations, SARIF ------------------------------------
 SCHEMA: Final = "assay-diff/1"
 #: GitHub shows no more annotations of a step.
 ANNOTATIONS: Final = 10
@@ -194,14 +190,6 @@ _SARIF: Final = {
     Impact.REVIEW: "warning",
     Impact.EASIER: "note",
 }
-_CODE_QUALITY: Final = {
-    Impact.BREAKING: "critical",
-    Impact.ADJUST: "major",
-    Impact.REVIEW: "major",
-    Impact.EASIER: "info",
-}
-#: The greatest length of a description, in characters.
-DESCRIPTION: Final = 1_000
 
 
 def _dump(value: object, out: TextIO) -> None:
@@ -257,7 +245,6 @@ def _change(change: ContractChange) -> _Values:
         "why": change.consequence.why,
         "title": title(change),
         **{key: value for key, value in values.items() if value is not ABSENT},
-        **({"moved_from": change.moved_from} if change.moved_from else {}),
         **({"statement": change.statement} if change.statement else {}),
         "old_line": change.old_line,
         "new_line": change.new_line,
@@ -293,25 +280,6 @@ def render_github(diff: ContractDiff, out: TextIO) -> None:
     remainder = f", {counted(rest, 'more annotation')}" if rest > 0 else ""
     closing = Annotation(command="notice", title="Assay", message=headline(diff) + remainder)
     out.write(command_line(closing))
-
-
-def render_code_quality(diff: ContractDiff, out: TextIO) -> None:
-    """Write a code quality report of GitLab; an issue for each change that concerns a party."""
-    issues: list[_Values] = []
-    for change in diff.by_severity:
-        if change.worst in _CODE_QUALITY:
-            place = _place(diff.new.path, change.new_line)
-            issues.append(
-                {
-                    "type": "issue",
-                    "description": one_line(bounded(_message(change), DESCRIPTION)),
-                    "check_name": change.id,
-                    "fingerprint": change.fingerprint,
-                    "severity": _CODE_QUALITY[change.worst],
-                    "location": {"path": place.path, "lines": {"begin": place.line}},
-                }
-            )
-    _dump(issues, out)
 
 
 def render_sarif(diff: ContractDiff, out: TextIO) -> None:
@@ -360,6 +328,5 @@ FORMATS: Mapping[str, Render] = {
     "json": render_json,
     "markdown": render_markdown,
     "github": render_github,
-    "code-quality": render_code_quality,
     "sarif": render_sarif,
 }

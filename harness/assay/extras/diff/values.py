@@ -1,4 +1,4 @@
-"""The values of a comparison of two contracts: changes, their places, and the gates.
+"""The values of a comparison of two contracts: changes, what they mean for the parties, and the gates.
 
 A change has an `id` for its sort ("quota.limit-changed"), a path that is the same in both
 versions, and a fingerprint that depends on nothing but contract, sort, path and values: not on
@@ -7,16 +7,103 @@ lines, file names, wording or severity.
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
 from typing import Final
 
 from assay.contract.model import Json, Party
-from assay.files.document import Document, Pointer
-from assay.rules.comparisons import ABSENT, canonical
-from assay.rules.consequences import Consequence, Impact
+from assay.rules.consequences import Purpose
+
+
+class Absent(Enum):
+    """The type of `ABSENT`, the value that a version does not have."""
+
+    ABSENT = "absent"
+
+
+ABSENT: Final = Absent.ABSENT
+
+
+def canonical(value: Json) -> str:
+    """Return a value as text that is the same only for the same value: `1` is neither `1.0` nor true."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_number)
+
+
+def _number(value: object) -> object:
+    if isinstance(value, Decimal):
+        return {"decimal": str(value)}
+    if isinstance(value, Absent):
+        return {"absent": True}
+    raise TypeError(f"no JSON: {type(value).__name__}")
+
+
+class Impact(Enum):
+    """What a change means for one party, the worst first."""
+
+    #: The party must do more, or can do less: what conformed, or worked, may fail now.
+    BREAKING = "breaking"
+    #: The bank must refuse or withhold more: easy, but an unchanged gateway violates it.
+    ADJUST = "adjust"
+    #: It depends: the party must judge it.
+    REVIEW = "review"
+    #: The party can do more, or must do less; it can stay as it is.
+    EASIER = "easier"
+    #: Nothing changes for the party.
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consequence:
+    """What a change means for each party, and why in a few words."""
+
+    tpp: Impact
+    bank: Impact
+    why: str
+
+
+_SERVE_MORE = Consequence(tpp=Impact.EASIER, bank=Impact.BREAKING, why="the bank must serve more")
+_SERVE_LESS = Consequence(
+    tpp=Impact.BREAKING, bank=Impact.EASIER, why="the bank no longer has to serve it"
+)
+UNDECIDED: Final = Consequence(
+    tpp=Impact.REVIEW, bank=Impact.REVIEW, why="changed; both parties must review it"
+)
+WORDING: Final = Consequence(tpp=Impact.NONE, bank=Impact.NONE, why="wording only")
+NAMING: Final = Consequence(
+    tpp=Impact.NONE,
+    bank=Impact.NONE,
+    why="only the name changes; waivers and baselines may still use the old one",
+)
+#: What a new clause means, by the purpose of its kind.
+ADDED: Final[Mapping[Purpose, Consequence]] = {
+    Purpose.PROMISE: _SERVE_MORE,
+    Purpose.LIMIT: Consequence(
+        tpp=Impact.BREAKING, bank=Impact.ADJUST, why="the bank must refuse or withhold more"
+    ),
+    Purpose.SAFEGUARD: Consequence(
+        tpp=Impact.NONE, bank=Impact.BREAKING, why="the bank must prevent more"
+    ),
+    Purpose.EXCUSE: _SERVE_LESS,
+    Purpose.UNSTATED: UNDECIDED,
+}
+#: What a clause that is gone means, by the purpose of its kind.
+REMOVED: Final[Mapping[Purpose, Consequence]] = {
+    Purpose.PROMISE: _SERVE_LESS,
+    Purpose.LIMIT: Consequence(
+        tpp=Impact.EASIER,
+        bank=Impact.EASIER,
+        why="the bank no longer has to refuse or withhold it",
+    ),
+    Purpose.SAFEGUARD: Consequence(
+        tpp=Impact.NONE, bank=Impact.EASIER, why="the bank no longer has to prevent it"
+    ),
+    Purpose.EXCUSE: _SERVE_MORE,
+    Purpose.UNSTATED: UNDECIDED,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +122,7 @@ class ContractChange:
 
     `old` and `new` are `ABSENT` where a version has no value. `old_line` and `new_line` are the
     lines of the values, or of the nearest parent that a version has. `statement` is the
-    sentence that is concerned, if there is one; `moved_from` the list that an item was in.
+    sentence that is concerned, if there is one.
     """
 
     id: str
@@ -47,7 +134,6 @@ class ContractChange:
     new_line: int
     fingerprint: str
     statement: str = ""
-    moved_from: str = ""
 
     def impact(self, party: Party) -> Impact:
         """Return what the change means for a party."""
@@ -108,48 +194,3 @@ GATES: Mapping[str, Callable[[ContractChange], bool]] = {
     "review": _at_least(Impact.REVIEW),
     "any": lambda _: True,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """The two documents that are compared; makes the changes between them."""
-
-    old: Document
-    new: Document
-
-    def change(
-        self,
-        sort: str,
-        path: tuple[str, ...],
-        values: tuple[Json, Json],
-        places: tuple[Pointer, Pointer],
-        consequence: Consequence,
-        *,
-        statement: str = "",
-        moved_from: str = "",
-    ) -> ContractChange:
-        """Return a change; `places` are its pointers in the old and the new document."""
-        old, new = values
-        contract = self.old.data.get("contract", "")
-        identity = canonical([contract, sort, path, old, new, moved_from])
-        return ContractChange(
-            id=sort,
-            path=path,
-            old=old,
-            new=new,
-            consequence=consequence,
-            old_line=self.old.line(places[0]),
-            new_line=self.new.line(places[1]),
-            fingerprint=hashlib.sha256(identity.encode(errors="surrogatepass")).hexdigest()[:32],
-            statement=statement,
-            moved_from=moved_from,
-        )
-
-
-def action(old: Json, new: Json, moved_from: str = "") -> str:
-    """Return what happened to a value, as the end of an id."""
-    if moved_from:
-        return "moved"
-    if old is ABSENT:
-        return "added"
-    return "removed" if new is ABSENT else "changed"

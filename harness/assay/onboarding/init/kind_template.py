@@ -95,9 +95,9 @@ from assay.kinds import (
     Holding,
     Kind,
     Operation,
+    Purpose,
     Scenario,
     Script,
-    consequences,
     needs,
     operation_parameters,
     parameters,
@@ -115,7 +115,7 @@ class $kind_class(Kind):
 
     name = "$name"
     # What a new or a removed clause means for TPPs and the bank, for `assay diff`.
-    purpose = consequences.PROMISE
+    purpose = Purpose.PROMISE
 
     operation: Operation = parameters.operation()
     owner: str = operation_parameters.owner()

@@ -12,7 +12,7 @@ from typing import Any
 from assay.contract.model import Capability, Json, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, State, Subject
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, confirmed, lists_keys
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, must_be_served
 from assay.rules.lifecycle import request_steps
@@ -76,7 +76,6 @@ def access() -> Any:
         lambda name, contract: contract.operations[name],
         key="operation",
         references=check,
-        compare=comparisons.names("operation"),
     )
 
 
@@ -96,7 +95,6 @@ def status_operation() -> Any:
         key="status",
         references=check,
         required=False,
-        compare=comparisons.test_only,
     )
 
 
@@ -106,7 +104,7 @@ def mode_of_consent() -> Any:
     def check(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
         yield from known(at, name, maker(clause, raw).get("modes", ()), "mode")
 
-    return parameters.word(key="mode", references=check, compare=comparisons.undirected)
+    return parameters.word(key="mode", references=check)
 
 
 def signed_in_mode(use: ConsentUse, lifecycle: Lifecycle, mode: str) -> bool:

@@ -8,8 +8,6 @@ from typing import Any
 from assay.contract.model import Json
 from assay.errors import did_you_mean
 from assay.files.document import Finding, Pointer
-from assay.rules import comparisons
-from assay.rules.comparisons import Comparison
 from assay.rules.lifecycle.tracker import lifecycle_of_request
 from assay.rules.parameters import (
     Raw,
@@ -45,7 +43,6 @@ def the_request(
         key="request",
         references=check,
         required=required,
-        compare=comparisons.names("resource"),
     )
 
 
@@ -102,15 +99,14 @@ def modes(
     key: str,
     schema: str = "names",
     required: bool = False,
-    compare: Comparison | None = None,
 ) -> Any:
     """Declare modes in which the clause's request is made; empty where left out."""
-    return names(ref(schema), key=key, references=check_modes, required=required, compare=compare)
+    return names(ref(schema), key=key, references=check_modes, required=required)
 
 
-def arguments(*, key: str = "fields", compare: Comparison | None = None) -> Any:
+def arguments(*, key: str = "fields") -> Any:
     """Declare arguments of the clause's request."""
-    return names(ref("words"), key=key, references=check_arguments, compare=compare)
+    return names(ref("words"), key=key, references=check_arguments)
 
 
 _MODES: Mapping[str, Json] = {
@@ -137,12 +133,12 @@ _VALUES: Mapping[str, Json] = {
 }
 
 
-def some_modes(*, key: str, compare: Comparison | None = None) -> Any:
+def some_modes(*, key: str) -> Any:
     """Declare modes in which the clause's request is made, at least one if it is given."""
-    return names(_MODES, key=key, references=check_modes, required=False, compare=compare)
+    return names(_MODES, key=key, references=check_modes, required=False)
 
 
-def values_by_argument(*, key: str, compare: Comparison | None = None) -> Any:
+def values_by_argument(*, key: str) -> Any:
     """Declare values of arguments of the clause's request; empty where left out."""
     return parameter(
         _VALUES,
@@ -151,7 +147,6 @@ def values_by_argument(*, key: str, compare: Comparison | None = None) -> Any:
         references=check_values,
         required=False,
         default={},
-        compare=compare,
     )
 
 
@@ -197,14 +192,14 @@ def check_changeable(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> I
             yield (*at, index), f"{name!r} is no argument of a change", hint
 
 
-def deferred_modes(*, key: str, compare: Comparison | None = None) -> Any:
+def deferred_modes(*, key: str) -> Any:
     """Declare modes whose requests are deferred to a day, at least one."""
-    return names(_MODES, key=key, references=check_all_deferred, compare=compare)
+    return names(_MODES, key=key, references=check_all_deferred)
 
 
-def changeable_arguments(*, key: str, compare: Comparison | None = None) -> Any:
+def changeable_arguments(*, key: str) -> Any:
     """Declare arguments that a request and a change of it have, at least one."""
-    return names(_ARGUMENTS, key=key, references=check_changeable, compare=compare)
+    return names(_ARGUMENTS, key=key, references=check_changeable)
 
 
 #: How an operation can be about a request that was made.

@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.contract.model import Contract, Json
 from assay.files.document import Finding, Pointer
-from assay.rules import comparisons, parameters
+from assay.rules import parameters
 from assay.rules.consents import MadeConsent
 from assay.rules.parameter_declaration import as_number
 from assay.rules.parameters import Raw, known
@@ -76,9 +76,7 @@ def quota_limit() -> Any:
         "required": ["argument"],
         "properties": {"argument": parameters.ref("word"), "at-most": parameters.ref("whole")},
     }
-    return parameters.parameter(
-        schema, _limit, key="limit", references=_check, compare=comparisons.allowance
-    )
+    return parameters.parameter(schema, _limit, key="limit", references=_check)
 
 
 def _limit(value: Any, _: Contract) -> QuotaLimit:
@@ -123,5 +121,4 @@ def counted_for() -> Any:
         references=check,
         required=False,
         default=False,
-        compare=comparisons.undirected,
     )

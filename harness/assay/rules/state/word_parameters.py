@@ -7,8 +7,7 @@ from typing import Any
 
 from assay.contract.model import Json
 from assay.files.document import Finding, Pointer
-from assay.rules import comparisons, parameters
-from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE
+from assay.rules import parameters
 from assay.rules.parameters import Raw, known
 
 _WORDS: Mapping[str, Json] = {
@@ -39,12 +38,11 @@ def check_words(at: Pointer, wanted: Any, clause: Raw, _: Raw) -> Iterator[Findi
         yield from known((*at, *place), name, shown, "word")
 
 
-def status_words(key: str, *, more: Any = ANSWER_MORE, less: Any = ANSWER_LESS) -> Any:
+def status_words(key: str) -> Any:
     """Declare a list of words; empty where it is left out."""
     return parameters.names(
         _WORDS,
         key=key,
         references=check_words,
         required=False,
-        compare=comparisons.members(added=more, removed=less),
     )

@@ -24,10 +24,9 @@ from assay.kinds import (
     Kind,
     Malformed,
     Operation,
+    Purpose,
     Scenario,
     Script,
-    comparisons,
-    consequences,
     needs,
     operation_parameters,
     parameters,
@@ -44,7 +43,7 @@ class Mirror(Kind):
     """The operation, the argument that is sent, and the header that repeats it."""
 
     name = "mirror"
-    purpose = consequences.PROMISE
+    purpose = Purpose.PROMISE
 
     operation: Operation = parameters.operation()
     argument: str = operation_parameters.argument()
@@ -57,7 +56,6 @@ class Mirror(Kind):
         },
         lambda value, _: str(value),
         key="header",
-        compare=comparisons.any_change(consequences.REPLACED),
     )
     owner: str = operation_parameters.owner()
 

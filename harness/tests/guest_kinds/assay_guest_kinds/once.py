@@ -21,10 +21,9 @@ from assay.kinds import (
     Facet,
     History,
     Kind,
+    Purpose,
     Scenario,
     Script,
-    comparisons,
-    consequences,
     describe_answer,
     lifecycle_parameters,
     must_be_refused,
@@ -44,19 +43,17 @@ class Once(Kind):
     """The request, the argument that is its key, and one in which two bodies can differ."""
 
     name = "once"
-    purpose = consequences.PROMISE
+    purpose = Purpose.PROMISE
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = lifecycle_parameters.the_request()
     key: str = parameters.word(
         key="key",
         references=lifecycle_parameters.check_argument,
-        compare=comparisons.any_change(consequences.REPLACED),
     )
     varies: str = parameters.word(
         key="varies",
         references=lifecycle_parameters.check_argument,
-        compare=comparisons.test_only,
     )
 
     def facets(self) -> tuple[Facet, ...]:

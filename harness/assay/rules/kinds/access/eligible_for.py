@@ -15,7 +15,7 @@ from typing import Any
 from assay.contract.model import Capability, Contract, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Exchange, Holding, Owned, Subject
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.formats import is_iban
 from assay.rules.lifecycle import request_steps
@@ -78,7 +78,6 @@ class EligibleFor(AcceptanceRule):
         parameters.ref("names"),
         key="refuses",
         references=_refuses,
-        compare=comparisons.covered(),
     )
     owned: str = parameters.derived(_owned)
 

@@ -16,8 +16,8 @@ from urllib.parse import urljoin, urlsplit
 
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Indeterminate
-from assay.rules import comparisons, parameters, steps
-from assay.rules.consequences import PROMISE, SERVE_LESS, SERVE_MORE
+from assay.rules import parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.controls import Shared, same_but
 from assay.rules.evidence import AGREES, DISAGREES, must_be_served, tpp_evidence
 from assay.rules.lifecycle import request_steps
@@ -58,9 +58,7 @@ class HostAffinity(Kind):
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()
-    every_host: bool = parameters.flag(
-        key="every-host", compare=comparisons.switch(on=SERVE_MORE, off=SERVE_LESS)
-    )
+    every_host: bool = parameters.flag(key="every-host")
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each operation, and one for the target's other hosts."""

@@ -15,8 +15,8 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding
-from assay.rules import comparisons, parameters, steps
-from assay.rules.consequences import EXCUSE, REPLACED, SERVE_LESS, SERVE_MORE
+from assay.rules import parameters, steps
+from assay.rules.consequences import EXCUSE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
@@ -67,20 +67,17 @@ class MaintenanceWindow(Kind):
         key="weekday",
         description="a weekday in English and small letters",
         convert=WEEKDAYS.index,
-        compare=comparisons.any_change(REPLACED),
     )
     begin: time = parameters.parameter(
         parameters.ref("time"),
         lambda value, _: time.fromisoformat(value),
         key="from",
-        compare=comparisons.ordered(larger=SERVE_MORE, smaller=SERVE_LESS),
     )
     end: time = parameters.parameter(
         parameters.ref("time"),
         lambda value, _: time.fromisoformat(value),
         key="to",
         references=_after_begin,
-        compare=comparisons.ordered(larger=SERVE_LESS, smaller=SERVE_MORE),
     )
     owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
     zone: ZoneInfo | None = parameters.the_zone()

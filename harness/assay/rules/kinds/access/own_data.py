@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Item, Subject
-from assay.rules import comparisons, parameters, steps
-from assay.rules.consequences import PROTECT_LESS, PROTECT_MORE, SAFEGUARD
+from assay.rules import parameters, steps
+from assay.rules.consequences import SAFEGUARD
 from assay.rules.controls import refused_beside
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.queries import fresh_subjects, ordinary
@@ -62,14 +62,13 @@ class OwnData(RefusingKind):
     purpose = SAFEGUARD
 
     operations: tuple[Operation, ...] = parameters.operations()
-    field: str = parameters.word(key="field", compare=comparisons.undirected)
+    field: str = parameters.word(key="field")
     refuses: str = parameters.choice(
         "refused",
         key="others",
         description="refused",
         required=False,
         default="",
-        compare=comparisons.presence(added=PROTECT_MORE, removed=PROTECT_LESS),
     )
     grant: Operation | None = parameters.grant()
 

@@ -22,7 +22,7 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Subject
-from assay.rules import comparisons, operation_parameters, parameters, steps
+from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consents import GIVEN, Consents
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import (
@@ -38,16 +38,7 @@ from assay.rules.facts import CallLimit, Facts
 from assay.rules.parameter_declaration import Convert
 from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import (
-    Facet,
-    Scenario,
-    Script,
-    TppFacet,
-    bound,
-    consent,
-    needs,
-    scenario_of,
-)
+from assay.rules.rule import Facet, Scenario, Script, TppFacet, bound, consent, needs, scenario_of
 from assay.rules.state import periods
 from assay.rules.state.calendar import never_longer
 from assay.rules.state.counts import Allowed, Counts, by_subject, moment, same_customers
@@ -78,7 +69,7 @@ TPP_FACET = "not-exceeded"
 
 
 def _judged(key: str, shape: Mapping[str, Json], read: Convert = lambda value, _: value) -> Any:
-    return parameters.parameter(shape, read, key=key, compare=comparisons.undirected)
+    return parameters.parameter(shape, read, key=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +109,6 @@ class Quota(RefusingKind):
         required=False,
         default=False,
         convert=lambda value: value == "all",
-        compare=comparisons.ranked({"absent": 1, "all": -1}, absent="absent"),
     )
     counted_by: str = parameters.choice(
         "operation",
@@ -129,7 +119,6 @@ class Quota(RefusingKind):
         hint="has each operation a count of its own, or all together, or each item?",
         required=False,
         default="operation",
-        compare=comparisons.undirected,
     )
     by_consent: bool = counted_for()
     refused_calls: str = _judged("refused-calls", _COUNTED)

@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass
-from typing import Final
 
 from assay.contract.model import Capability
 from assay.history import Call, Exchange, Subject
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consequences import PROMISE
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
 from assay.rules.rule import Facet, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
-
-#: Where a segment is listed.
-_RANKS: Final = {"served": 1, "refused": -1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +30,8 @@ class Segments(AcceptanceRule):
     purpose = PROMISE
     applies_to = ("makes",)
 
-    served: tuple[str, ...] = parameters.names(
-        parameters.ref("names"), key="served", compare=comparisons.classified(_RANKS)
-    )
-    refused: tuple[str, ...] = parameters.names(
-        parameters.ref("names"), key="refused", compare=comparisons.classified(_RANKS)
-    )
+    served: tuple[str, ...] = parameters.names(parameters.ref("names"), key="served")
+    refused: tuple[str, ...] = parameters.names(parameters.ref("names"), key="refused")
 
     def facts(self) -> Facts:
         """Return the segments that are served, and those that are not."""

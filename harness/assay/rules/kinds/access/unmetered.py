@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Subject
-from assay.rules import comparisons, operation_parameters, parameters, steps
+from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consents import Consents
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import doubt, must_be_served
@@ -46,7 +46,7 @@ class Unmetered(Kind):
     operations: tuple[Operation, ...] = parameters.operations(
         also=operation_parameters.about_something_owned
     )
-    quota: int = parameters.whole(key="quota", compare=comparisons.test_only)
+    quota: int = parameters.whole(key="quota")
     grant: Operation | None = parameters.grant()
     owner: str = operation_parameters.owner_of_operations()
     zone: ZoneInfo | None = parameters.the_zone()

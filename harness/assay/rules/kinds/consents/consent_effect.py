@@ -17,7 +17,7 @@ from typing import Final
 
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.call_limit import perhaps_over_quota
 from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys, ends_consent, lists_keys
 from assay.rules.consequences import PROMISE
@@ -68,7 +68,6 @@ class ConsentEffect(Kind):
         key="quota",
         required=False,
         default=0,
-        compare=comparisons.test_only,
     )
 
     def facets(self) -> tuple[Facet, ...]:

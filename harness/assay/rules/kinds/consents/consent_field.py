@@ -15,7 +15,7 @@ from typing import Any, Final
 from assay.contract.model import Capability, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, Item, Subject
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, consented_keys
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
@@ -45,7 +45,7 @@ def _field_of_items() -> Any:
         if shown:
             yield from known(at, name, [field for fields in shown for field in fields], "field")
 
-    return parameters.word(key="field", references=check, compare=comparisons.undirected)
+    return parameters.word(key="field", references=check)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

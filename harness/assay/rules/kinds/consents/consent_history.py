@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json
 from assay.history import Call, History, Holding, Subject
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consents import confirmed
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, describe_answer
@@ -44,13 +44,12 @@ class ConsentHistory(ConsentKind):
     purpose = LIMIT
     limits = ("days", "minutes", "edge")
 
-    days: int = parameters.whole(key="days", compare=comparisons.undirected)
-    minutes: int = parameters.whole(key="minutes", compare=comparisons.allowance)
+    days: int = parameters.whole(key="days")
+    minutes: int = parameters.whole(key="minutes")
     edge: str = parameters.parameter(
         parameters.ref("edge"),
         lambda value, _: str(value),
         key="edge",
-        compare=comparisons.undirected,
     )
     zone: ZoneInfo | None = parameters.the_zone()
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.call_limit import perhaps_over_quota
 from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys
 from assay.rules.consequences import LIMIT
@@ -92,7 +92,6 @@ class ConsentScope(RefusingKind):
         key="replaces",
         description="unspecified",
         hint="does a new consent replace the former one? no check of a stated answer exists yet",
-        compare=comparisons.undirected,
     )
     guarded: Mapping[str, tuple[Operation, str]] = parameters.derived(_guarded)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from assay.contract.model import Capability, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Accepted, Call, Exchange, History, Holding, Subject
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, GIVEN, Consents
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
@@ -47,9 +47,7 @@ class DisclosedWhen(Kind):
     purpose = PROMISE
 
     operation: Operation = parameters.operation()
-    value: str = parameters.word(
-        key="value", references=_disclosure, compare=comparisons.undirected
-    )
+    value: str = parameters.word(key="value", references=_disclosure)
     grant: Operation = parameters.grant(required=True)
     owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
 

@@ -13,9 +13,9 @@ from typing import Final
 
 from assay.contract.model import Operation
 from assay.history import Call, Exchange, History, Malformed
-from assay.rules import comparisons, operation_parameters, parameters, steps
+from assay.rules import operation_parameters, parameters, steps
 from assay.rules.call_ids import fresh_id
-from assay.rules.consequences import PROMISE, REPLACED
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import UNAUTHENTICATED
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
@@ -57,7 +57,7 @@ class Echo(Kind):
     operations: tuple[Operation, ...] = parameters.operations(
         also=operation_parameters.lacks_argument
     )
-    argument: str = parameters.word(key="argument", compare=comparisons.undirected)
+    argument: str = parameters.word(key="argument")
     answered_in: str = parameters.parameter(
         {
             "description": "the name of a header",
@@ -69,7 +69,6 @@ class Echo(Kind):
         key="header",
         required=False,
         default="",
-        compare=comparisons.any_change(REPLACED),
     )
     grant: Operation | None = parameters.grant()
 

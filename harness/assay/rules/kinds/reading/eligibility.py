@@ -13,15 +13,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Final
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, History, Holding, Owned
-from assay.rules import comparisons, consents, parameters, steps
+from assay.rules import consents, parameters, steps
 from assay.rules.consents import NarrowedLists
-from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
+from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.facts import NOTHING, Facts
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
@@ -61,16 +60,6 @@ _RECENT: Mapping[str, Json] = {
         "edge": ref("edge"),
     },
 }
-
-_COMPARE_RECENT: Final = comparisons.keyed(
-    {
-        "trait": comparisons.undirected,
-        "months": comparisons.allowance,
-        "edge": comparisons.ranked({"included": 1, "unspecified": 0, "excluded": -1}),
-    },
-    added=REFUSE_MORE,
-    removed=REFUSE_LESS,
-)
 
 
 def _traits(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -113,7 +102,7 @@ class Eligibility(RefusingKind):
     operation: Operation = parameters.operation()
     resource: str = parameters.resource()
     hides: tuple[str, ...] = parameters.names(
-        _TRAITS, key="hides", references=_traits, required=False, compare=comparisons.covered()
+        _TRAITS, key="hides", references=_traits, required=False
     )
     recent: Recent | None = parameters.parameter(
         _RECENT,
@@ -121,7 +110,6 @@ class Eligibility(RefusingKind):
         key="recent",
         references=_recent_trait,
         required=False,
-        compare=_COMPARE_RECENT,
     )
     withholds: tuple[Operation, ...] = parameters.parameter(
         ref("operations"),
@@ -130,7 +118,6 @@ class Eligibility(RefusingKind):
         references=_data,
         required=False,
         default=(),
-        compare=comparisons.covered("operation"),
     )
     grant: Operation | None = parameters.grant()
     zone: ZoneInfo | None = parameters.the_zone()

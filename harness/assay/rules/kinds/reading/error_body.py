@@ -23,8 +23,8 @@ from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import is_word, text_of
 from assay.files.document import Finding, Pointer
 from assay.history import ERROR_CODE, Call, ErrorBody, Exchange, History, ShownError, Token
-from assay.rules import comparisons, parameters, steps
-from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, PROMISE, REPLACED
+from assay.rules import parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
@@ -84,13 +84,11 @@ class ErrorBodyRule(Kind):
         key="operations",
         references=_check_operations,
         required=False,
-        compare=comparisons.covered("operation"),
     )
     statuses: tuple[str, ...] = parameters.parameter(
         _STATUSES,
         lambda value, _: tuple(map(text_of, value)),
         key="statuses",
-        compare=comparisons.members(added=ANSWER_LESS, removed=ANSWER_MORE),
     )
     media_type: str = parameters.parameter(
         {
@@ -103,13 +101,11 @@ class ErrorBodyRule(Kind):
         key=MEDIA_TYPE,
         required=False,
         default="",
-        compare=comparisons.presence(added=ANSWER_LESS, removed=ANSWER_MORE, changed=REPLACED),
     )
     fields: tuple[str, ...] = parameters.names(
         parameters.ref("names"),
         key="fields",
         required=False,
-        compare=comparisons.members(added=ANSWER_LESS, removed=ANSWER_MORE),
     )
     values: Mapping[str, tuple[Json, ...]] = parameters.parameter(
         _VALUES,
@@ -117,11 +113,6 @@ class ErrorBodyRule(Kind):
         key="values",
         required=False,
         default={},
-        compare=comparisons.by_name(
-            comparisons.members(added=ANSWER_MORE, removed=ANSWER_LESS),
-            added=ANSWER_LESS,
-            removed=ANSWER_MORE,
-        ),
     )
 
     @property

@@ -15,15 +15,8 @@ from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import same, text_of
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, Item, Subject
-from assay.rules import comparisons, parameters, steps, text_shape
-from assay.rules.consequences import (
-    ANSWER_LESS,
-    ANSWER_MORE,
-    PROMISE,
-    REPLACED,
-    SERVE_LESS,
-    SERVE_MORE,
-)
+from assay.rules import parameters, steps, text_shape
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.facts import Facts
 from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES, OPEN
@@ -71,14 +64,13 @@ class Field(Kind):
     at_least_one_of = ("const", "enum", "format", "pattern", "mandatory")
     at_most_one_of = ("const", "enum", "format", "pattern")
 
-    field: str = parameters.word(key="field", compare=comparisons.undirected)
+    field: str = parameters.word(key="field")
     resources: tuple[str, ...] = parameters.resources()
     const: Json = parameters.parameter(
         {"description": "the only valid value", "type": ["string", "number", "boolean"]},
         lambda value, _: value,
         key="const",
         required=False,
-        compare=comparisons.any_change(REPLACED),
     )
     enum: tuple[Json, ...] = parameters.parameter(
         VALUES,
@@ -86,7 +78,6 @@ class Field(Kind):
         key="enum",
         required=False,
         default=(),
-        compare=comparisons.members(added=ANSWER_MORE, removed=ANSWER_LESS),
     )
     format: Mapping[str, str] = parameters.parameter(
         BY_RESOURCE,
@@ -95,14 +86,9 @@ class Field(Kind):
         references=_formats,
         required=False,
         default={},
-        compare=comparisons.by_name(
-            comparisons.any_change(REPLACED), added=SERVE_MORE, removed=SERVE_LESS
-        ),
     )
     pattern: str = text_shape.pattern()
-    mandatory: bool = parameters.flag(
-        key="mandatory", compare=comparisons.switch(on=SERVE_MORE, off=SERVE_LESS)
-    )
+    mandatory: bool = parameters.flag(key="mandatory")
     grant: Operation | None = parameters.grant()
 
     def operation(self, resource: str) -> Operation:

@@ -19,8 +19,8 @@ from assay.contract.model import Capability, Json, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, History, Holding, Item
 from assay.history.events import Masked
-from assay.rules import comparisons, operation_parameters, parameters, steps
-from assay.rules.consequences import OPENED, PROMISE, REPLACED, SERVE_LESS, SERVE_MORE, SETTLED
+from assay.rules import operation_parameters, parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES
 from assay.rules.facts import Facts
 from assay.rules.parameters import Raw, known
@@ -113,7 +113,6 @@ class Filter(Kind):
         references=operation_parameters.check_argument,
         required=False,
         default="",
-        compare=comparisons.undirected,
     )
     field: str = parameters.parameter(
         parameters.ref("word"),
@@ -122,7 +121,6 @@ class Filter(Kind):
         references=_check_field,
         required=False,
         default="",
-        compare=comparisons.undirected,
     )
     values: Mapping[str, tuple[str, ...]] = parameters.parameter(
         _VALUES,
@@ -131,9 +129,6 @@ class Filter(Kind):
         references=lambda at, _, clause, __: _check_values(at, clause),
         required=False,
         default={},
-        compare=comparisons.by_name(
-            comparisons.any_change(REPLACED), added=SERVE_MORE, removed=SERVE_LESS
-        ),
     )
     edges: Mapping[str, str] = parameters.parameter(
         _EDGES,
@@ -142,9 +137,6 @@ class Filter(Kind):
         references=_check_edges,
         required=False,
         default={},
-        compare=comparisons.by_name(
-            comparisons.any_change(REPLACED), added=SETTLED, removed=OPENED
-        ),
     )
     grant: Operation | None = parameters.grant()
 

@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Subject
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.facts import Facts
@@ -62,12 +62,11 @@ class HistoryDepth(Kind):
     limits = ("days", "edge")
 
     operation: Operation = parameters.operation()
-    days: int = parameters.whole(key="days", compare=comparisons.at_most)
+    days: int = parameters.whole(key="days")
     edge: str = parameters.parameter(
         parameters.ref("edge"),
         lambda value, _: str(value),
         key="edge",
-        compare=comparisons.ranked({"included": 0, "unspecified": 0, "excluded": -1}),
     )
     grant: Operation | None = parameters.grant()
     owners: tuple[str, ...] = parameters.derived(

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, Consents, NarrowedLists
-from assay.rules.consequences import PROMISE, REFUSE_LESS, REFUSE_MORE
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.rule import Facet, Kind, Scenario, Script, bound, facts_of, needs
@@ -41,9 +41,7 @@ class Listing(Kind):
 
     operation: Operation = parameters.operation(lists=True)
     grant: Operation | None = parameters.grant()
-    only_consented: bool = parameters.flag(
-        key="only-consented", compare=comparisons.switch(on=REFUSE_MORE, off=REFUSE_LESS)
-    )
+    only_consented: bool = parameters.flag(key="only-consented")
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet before any consent, one after, where there is such a thing, one for others."""

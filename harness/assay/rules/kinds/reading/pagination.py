@@ -14,10 +14,10 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.call_limit import perhaps_exhausted
 from assay.rules.consents import NarrowedLists
-from assay.rules.consequences import PROMISE, RESIZED
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, describe_answer
 from assay.rules.facts import Facts
 from assay.rules.queries import PageWalk, bare, page_walks, target_failed
@@ -53,7 +53,7 @@ class Pagination(Kind):
     limits = ("size",)
 
     operation: Operation = parameters.operation(lists=True)
-    size: int = parameters.whole(key="size", compare=comparisons.any_change(RESIZED))
+    size: int = parameters.whole(key="size")
     grant: Operation | None = parameters.grant()
     owners: tuple[str, ...] = parameters.derived(
         lambda contract, known: steps.owners(contract, known["operation"])

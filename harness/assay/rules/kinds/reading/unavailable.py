@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consents import Consents
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
@@ -49,7 +49,7 @@ class UnavailableOperation(RefusingKind):
     purpose = LIMIT
 
     operation: Operation = parameters.operation(available=False)
-    control: Operation = parameters.operation(key="control", compare=comparisons.test_only)
+    control: Operation = parameters.operation(key="control")
     grant: Operation | None = parameters.grant()
     lifecycle: tracker.Lifecycle | None = the_request(required=False)
     owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding
-from assay.rules import comparisons, operation_parameters, parameters, steps
+from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks
@@ -42,7 +42,7 @@ class UnsupportedMode(Kind):
 
     operation: Operation = parameters.operation()
     mode: str = parameters.mode()
-    days: int = parameters.whole(key="days", compare=comparisons.at_most)
+    days: int = parameters.whole(key="days")
     grant: Operation | None = parameters.grant()
     owner: str = operation_parameters.owner()
     zone: ZoneInfo | None = parameters.the_zone()

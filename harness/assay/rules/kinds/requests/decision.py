@@ -16,10 +16,9 @@ from typing import TypeAlias
 
 from assay.contract.model import Capability, Json
 from assay.history import History, Registered, Subject
-from assay.rules import comparisons, conditions, parameters
+from assay.rules import conditions, parameters
 from assay.rules.conditions import control as conditions_control
 from assay.rules.conditions import table as conditions_table
-from assay.rules.conditions.comparison import compare_rejecting
 from assay.rules.conditions.control import (
     Control,
     ExecutedRequests,
@@ -79,15 +78,12 @@ class DecisionRule(RefusingKind):
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request()
-    result: str = parameters.choice(
-        "rejected", key="result", description="rejected", compare=comparisons.undirected
-    )
+    result: str = parameters.choice("rejected", key="result", description="rejected")
     when: Json = parameters.parameter(
         parameters.ref("condition"),
         lambda value, _: value,
         key="when",
         references=conditions.references,
-        compare=compare_rejecting,
     )
     decided: _Decided = parameters.derived(
         lambda _, known: _Decided(when=known["when"], lifecycle=known["lifecycle"])

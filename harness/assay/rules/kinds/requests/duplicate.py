@@ -18,9 +18,8 @@ from typing import TypeAlias
 from assay.contract.model import Capability
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Decision, History, Subject
-from assay.rules import comparisons
 from assay.rules import parameters as rules_parameters
-from assay.rules.consequences import LIMIT, REFUSE_MORE, SERVE_MORE
+from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
@@ -86,15 +85,12 @@ class Duplicate(RefusingKind):
     applies_to = ("makes",)
 
     lifecycle: Lifecycle = the_request()
-    parameters: tuple[str, ...] = arguments(
-        key="parameters", compare=comparisons.members(added=SERVE_MORE, removed=REFUSE_MORE)
-    )
+    parameters: tuple[str, ...] = arguments(key="parameters")
     named_modes: tuple[str, ...] = rules_parameters.names(
         rules_parameters.ref("words"),
         key="modes",
         references=_at_once,
         required=False,
-        compare=comparisons.test_only,
     )
 
     @property

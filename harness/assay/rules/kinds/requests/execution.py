@@ -21,7 +21,7 @@ from typing import ClassVar, Final
 
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Decision, Exchange, History, State, Subject
-from assay.rules import comparisons, parameters
+from assay.rules import parameters
 from assay.rules.consequences import PROMISE
 from assay.rules.lifecycle import reconciliation, request_steps, signing
 from assay.rules.lifecycle.executions import GRACE, Books
@@ -64,10 +64,6 @@ TUESDAY = 1
 NEVER: Final = timedelta(days=100_000)
 
 
-#: Where a mode is listed.
-_RANKS: Final = {"served": 2, "where-offered": 1}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution(Kind):
     """The modes in which requests are executed, and what keeps one from being so.
@@ -84,14 +80,10 @@ class Execution(Kind):
     accepts_refusals: ClassVar[bool] = True
 
     lifecycle: Lifecycle = the_request()
-    served: tuple[str, ...] = modes(
-        key="served", required=True, compare=comparisons.classified(_RANKS)
-    )
-    offered: tuple[str, ...] = modes(key="where-offered", compare=comparisons.classified(_RANKS))
-    unmet: Mapping[str, Json] = values_by_argument(key="unmet", compare=comparisons.test_only)
-    minutes: int | None = parameters.whole(
-        key="minutes", required=False, compare=comparisons.test_only
-    )
+    served: tuple[str, ...] = modes(key="served", required=True)
+    offered: tuple[str, ...] = modes(key="where-offered")
+    unmet: Mapping[str, Json] = values_by_argument(key="unmet")
+    minutes: int | None = parameters.whole(key="minutes", required=False)
 
     @property
     def deferred(self) -> str | None:

@@ -15,8 +15,8 @@ from typing import Final, TypeAlias
 
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Code, Decision, History
-from assay.rules import comparisons, parameters
-from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
+from assay.rules import parameters
+from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
@@ -71,7 +71,6 @@ class Factors(Kind):
         _OFFERED,
         lambda value, _: {segment: tuple(codes) for segment, codes in value.items()},
         key="offered",
-        compare=comparisons.by_name(comparisons.members(added=REFUSE_LESS, removed=REFUSE_MORE)),
     )
 
     @property

@@ -25,15 +25,9 @@ from assay.contract.model import Capability, Json
 from assay.contract.scalars import is_word, text_of
 from assay.files.document import found
 from assay.history import Call, Exchange, History, State, Subject
-from assay.rules import comparisons, parameters, steps
-from assay.rules.consequences import REPLACED
+from assay.rules import parameters, steps
 from assay.rules.controls import same_but
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNCLEAR,
-    describe_answer,
-)
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.changes import Change, Phase, change_of
@@ -70,9 +64,7 @@ class Fixed(DefectRule):
     refusing_facets = (OTHER, CASE, PADDED)
     duty_facet = "value-kept"
 
-    field: str = parameters.word(
-        key="field", references=check_argument, compare=comparisons.undirected
-    )
+    field: str = parameters.word(key="field", references=check_argument)
     const: Json = parameters.parameter(
         {
             "description": "the only valid value",
@@ -81,10 +73,9 @@ class Fixed(DefectRule):
         },
         lambda value, _: value,
         key="const",
-        compare=comparisons.any_change(REPLACED),
     )
     others: tuple[Json, ...] = parameters.parameter(
-        _OTHERS, lambda value, _: tuple(value), key="others", compare=comparisons.test_only
+        _OTHERS, lambda value, _: tuple(value), key="others"
     )
     exact: bool = parameters.choice(
         "exact",
@@ -93,7 +84,6 @@ class Fixed(DefectRule):
         description="exact or unspecified",
         hint="does another spelling of the value count as another value?",
         convert=lambda value: value == "exact",
-        compare=comparisons.ranked({"exact": -1, "unspecified": 0}),
     )
 
     def facts(self) -> Facts:

@@ -14,7 +14,7 @@ from datetime import datetime
 from assay.contract.model import Capability, Json
 from assay.contract.scalars import is_word
 from assay.history import Exchange, History, State
-from assay.rules import comparisons, steps
+from assay.rules import steps
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
@@ -37,7 +37,7 @@ class GivesBack(Kind):
     )
 
     lifecycle: tracker.Lifecycle = the_request()
-    fields: tuple[str, ...] = arguments(compare=comparisons.covered())
+    fields: tuple[str, ...] = arguments()
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each field."""

@@ -20,17 +20,9 @@ from typing import Final
 
 from assay.contract.model import Capability
 from assay.history import Call, Effects, Exchange, History
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.call_ids import fresh_id
-from assay.rules.consequences import (
-    PROMISE,
-    REFUSE_LESS,
-    REFUSE_MORE,
-    REPLACED,
-    SERVE_LESS,
-    SERVE_MORE,
-    TEST_ONLY,
-)
+from assay.rules.consequences import PROMISE
 from assay.rules.controls import Shared, refused_beside, same_but
 from assay.rules.evidence import (
     AGREES,
@@ -67,15 +59,10 @@ class Idempotency(RefusingKind):
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request()
-    key: str = parameters.word(
-        key="key", references=check_argument, compare=comparisons.any_change(REPLACED)
-    )
+    key: str = parameters.word(key="key", references=check_argument)
     hours: int | None = parameters.whole(
         key="hours",
         required=False,
-        compare=comparisons.ordered(
-            larger=SERVE_MORE, smaller=SERVE_LESS, added=SERVE_LESS, removed=SERVE_MORE
-        ),
     )
     varies: str = parameters.parameter(
         parameters.ref("word"),
@@ -84,7 +71,6 @@ class Idempotency(RefusingKind):
         references=check_argument,
         required=False,
         default="",
-        compare=comparisons.presence(added=REFUSE_MORE, removed=REFUSE_LESS, changed=TEST_ONLY),
     )
 
     def facts(self) -> Facts:

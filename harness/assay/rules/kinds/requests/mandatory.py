@@ -19,7 +19,7 @@ from decimal import Decimal
 
 from assay.contract.model import Json
 from assay.history import Call, Exchange
-from assay.rules import comparisons, steps
+from assay.rules import steps
 from assay.rules.evidence import AGREES, DISAGREES
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import defects, request_steps
@@ -53,7 +53,7 @@ class Mandatory(DefectRule):
     name = "mandatory"
     duty_facet = "fields-there"
 
-    fields: tuple[str, ...] = arguments(compare=comparisons.covered())
+    fields: tuple[str, ...] = arguments()
 
     def facts(self) -> Facts:
         """Return that each argument has a value that is not empty."""

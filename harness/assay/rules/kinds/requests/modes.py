@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from assay.contract.model import Capability
 from assay.history import Exchange, History, Lacking, Subject
 from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE, UNSEEN_MODE
-from assay.rules import comparisons, steps
+from assay.rules import steps
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.facts import Facts
@@ -67,10 +66,6 @@ class ModeScenario(Scenario):
     lacking: bool = False
 
 
-#: Where a mode is listed: accepted everywhere, where it is offered, or never.
-_RANKS: Final = {"served": 2, "where-offered": 1, "refused": -1}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modes(AcceptanceRule):
     """The modes in which requests are accepted everywhere, where offered, or never."""
@@ -81,9 +76,9 @@ class Modes(AcceptanceRule):
     applies_to = ("makes",)
     at_least_one_of = ("served", "where-offered", "refused")
 
-    served: tuple[str, ...] = modes(key="served", compare=comparisons.classified(_RANKS))
-    offered: tuple[str, ...] = modes(key="where-offered", compare=comparisons.classified(_RANKS))
-    refused: tuple[str, ...] = modes(key="refused", compare=comparisons.classified(_RANKS))
+    served: tuple[str, ...] = modes(key="served")
+    offered: tuple[str, ...] = modes(key="where-offered")
+    refused: tuple[str, ...] = modes(key="refused")
 
     def facts(self) -> Facts:
         """Return the modes that are served, and those that are where they are offered."""

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State, Subject
-from assay.rules import comparisons
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.facts import Facts
@@ -57,10 +55,6 @@ class ModificationScenario(Scenario):
     refused: bool = False
 
 
-#: Where a mode is listed: its requests can be changed, or not.
-_RANKS: Final = {"only": 1, "never": -1}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modification(RefusingKind):
     """The modes whose requests can or cannot be changed, and the arguments that can."""
@@ -71,11 +65,9 @@ class Modification(RefusingKind):
     applies_to = ("changes",)
 
     lifecycle: tracker.Lifecycle = the_request()
-    only: tuple[str, ...] = deferred_modes(key="only", compare=comparisons.classified(_RANKS))
-    never: tuple[str, ...] = modes(
-        key="never", schema="words", required=True, compare=comparisons.classified(_RANKS)
-    )
-    fields: tuple[str, ...] = changeable_arguments(key="fields", compare=comparisons.covered())
+    only: tuple[str, ...] = deferred_modes(key="only")
+    never: tuple[str, ...] = modes(key="never", schema="words", required=True)
+    fields: tuple[str, ...] = changeable_arguments(key="fields")
 
     @property
     def day(self) -> str | None:

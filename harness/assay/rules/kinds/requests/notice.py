@@ -14,7 +14,6 @@ from typing import Final, TypeAlias
 
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Decision, Exchange, History
-from assay.rules import comparisons
 from assay.rules.consequences import SAFEGUARD
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
@@ -57,8 +56,8 @@ class Notice(Kind):
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request(signed=True)
-    named_modes: tuple[str, ...] = some_modes(key="modes", compare=comparisons.covered())
-    even: Mapping[str, Json] = values_by_argument(key="even", compare=comparisons.test_only)
+    named_modes: tuple[str, ...] = some_modes(key="modes")
+    even: Mapping[str, Json] = values_by_argument(key="even")
 
     @property
     def modes(self) -> tuple[str | None, ...]:

@@ -18,13 +18,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Final
 
 from assay.contract.model import Json
 from assay.contract.scalars import text_of
 from assay.history import Call, Exchange, History, State, Subject
-from assay.rules import comparisons, parameters, steps, text_shape
-from assay.rules.consequences import REFUSE_LESS, REFUSE_MORE
+from assay.rules import parameters, steps, text_shape
 from assay.rules.controls import Shared, served_between
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.facts import Facts
@@ -47,9 +45,6 @@ VALUES, FAR = "values", "far"
 BEYOND, DAY = 40, timedelta(days=1)
 #: A number without an exponent, and its decimals.
 _NUMBER = re.compile(r"-?[0-9]+(?:\.([0-9]+))?", re.ASCII)
-_SMALLER: Final = comparisons.ordered(
-    larger=REFUSE_LESS, smaller=REFUSE_MORE, added=REFUSE_MORE, removed=REFUSE_LESS
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +65,7 @@ class RequestField(DefectRule):
         "at-most-days",
     )
 
-    field: str = parameters.word(
-        key="field", references=check_argument, compare=comparisons.undirected
-    )
+    field: str = parameters.word(key="field", references=check_argument)
     decimals: int | None = parameters.parameter(
         {
             "description": "a whole number of at most 10",
@@ -83,18 +76,13 @@ class RequestField(DefectRule):
         lambda value, _: int(value),
         key="decimals",
         required=False,
-        compare=_SMALLER,
     )
-    max_length: int | None = parameters.whole(key="max-length", required=False, compare=_SMALLER)
+    max_length: int | None = parameters.whole(key="max-length", required=False)
     format: str = text_shape.format_of_text()
     pattern: str = text_shape.pattern()
-    enum: tuple[str, ...] = text_shape.enum(text_shape.ACCEPTED)
-    not_past: bool = parameters.flag(
-        key="not-past", compare=comparisons.switch(on=REFUSE_MORE, off=REFUSE_LESS)
-    )
-    at_most_days: int | None = parameters.whole(
-        key="at-most-days", required=False, compare=_SMALLER
-    )
+    enum: tuple[str, ...] = text_shape.enum()
+    not_past: bool = parameters.flag(key="not-past")
+    at_most_days: int | None = parameters.whole(key="at-most-days", required=False)
 
     @property
     def shape(self) -> TextShape:

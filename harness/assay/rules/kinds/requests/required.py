@@ -19,9 +19,9 @@ from enum import Enum
 
 from assay.contract.model import Json, Operation
 from assay.history import Call, Exchange, History
-from assay.rules import comparisons, operation_parameters, parameters, steps, text_shape
+from assay.rules import operation_parameters, parameters, steps, text_shape
 from assay.rules.call_limit import perhaps_exhausted
-from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
+from assay.rules.consequences import LIMIT
 from assay.rules.controls import Shared, refused_beside, same_but, served_between
 from assay.rules.evidence import AGREES, DISAGREES, tpp_evidence
 from assay.rules.facts import Facts
@@ -73,20 +73,15 @@ class Required(RefusingKind):
     operations: tuple[Operation, ...] = parameters.operations(
         also=operation_parameters.lacks_argument
     )
-    argument: str = parameters.word(key="argument", compare=comparisons.undirected)
+    argument: str = parameters.word(key="argument")
     format: str = text_shape.format_of_text()
     pattern: str = text_shape.pattern()
-    enum: tuple[str, ...] = text_shape.enum(text_shape.ACCEPTED)
+    enum: tuple[str, ...] = text_shape.enum()
     limit: int | None = parameters.whole(
         key="limit",
         required=False,
-        compare=comparisons.ordered(
-            larger=REFUSE_LESS, smaller=REFUSE_MORE, added=REFUSE_MORE, removed=REFUSE_LESS
-        ),
     )
-    optional: bool = parameters.flag(
-        key="optional", compare=comparisons.switch(on=REFUSE_LESS, off=REFUSE_MORE)
-    )
+    optional: bool = parameters.flag(key="optional")
     grant: Operation | None = parameters.grant()
 
     @property

@@ -19,8 +19,8 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.errors import did_you_mean
 from assay.files.document import Finding, Pointer
 from assay.history import Authorise, Call, Decision, Exchange, History, Holding
-from assay.rules import comparisons, parameters, steps
-from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, PROMISE
+from assay.rules import parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
@@ -92,9 +92,8 @@ class States(Kind):
         lambda value, _: str(value),
         key="resource",
         references=_check_resource,
-        compare=comparisons.names("resource"),
     )
-    field: str = parameters.word(key="field", compare=comparisons.undirected)
+    field: str = parameters.word(key="field")
     first: tuple[str, ...] = status_words("first")
     transitions: Mapping[str, tuple[str, ...]] = parameters.parameter(
         TRANSITIONS,
@@ -103,13 +102,8 @@ class States(Kind):
         references=check_words,
         required=False,
         default={},
-        compare=comparisons.by_name(
-            comparisons.members(added=ANSWER_MORE, removed=ANSWER_LESS),
-            added=ANSWER_MORE,
-            removed=ANSWER_LESS,
-        ),
     )
-    final: tuple[str, ...] = status_words("final", more=ANSWER_LESS, less=ANSWER_MORE)
+    final: tuple[str, ...] = status_words("final")
     words: tuple[str, ...] = status_words("words")
     signed: tuple[str, ...] = status_words("signed")
     ended: tuple[str, ...] = status_words("ended")
@@ -119,7 +113,6 @@ class States(Kind):
         key="operation",
         references=_check_operation,
         required=False,
-        compare=comparisons.test_only,
     )
     lifecycle: Lifecycle | None = parameters.derived(_lifecycle)
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from assay.contract.model import Capability, Contract
 from assay.history import Authorised, Ending, History, State
-from assay.rules import comparisons, parameters, steps
+from assay.rules import parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.facts import Facts
@@ -79,15 +79,13 @@ class Timeout(Kind):
         "overall",
         key="measure",
         description="idle or overall",
-        compare=comparisons.undirected,
     )
-    minutes: int = parameters.whole(key="minutes", compare=comparisons.allowance)
+    minutes: int = parameters.whole(key="minutes")
     edge: str = parameters.choice(
         "unspecified",
         key="edge",
         description="unspecified",
         hint="the probes stay clear of the edge itself; no check of a stated answer exists yet",
-        compare=comparisons.undirected,
     )
     time_limits: TimeLimits = parameters.derived(_limits)
 
