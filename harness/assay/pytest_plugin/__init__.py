@@ -1,12 +1,14 @@
 """The pytest plugin: the obligations of a plan as test items.
 
-`pytest --pyargs assay.suites --contract … --target …` tests what `assay run` tests. Every
+`pytest --pyargs assay.suites --assay-contract … --assay-target …` tests what `assay run` tests. Every
 pytest run on a machine imports this module, so it imports almost nothing itself:
-the plugin proper (`assay.pytest_plugin.suites`) is loaded only when `--contract` or
-`--target` is given, or the shipped suites are run.
+the plugin proper (`assay.pytest_plugin.suites`) is loaded only when `--assay-contract` or
+`--assay-target` is given, or the shipped suites are run.
 """
 
 from __future__ import annotations
+
+from argparse import SUPPRESS
 
 import pytest
 
@@ -15,14 +17,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the plugin."""
     group = parser.getgroup("assay", "conformance of a target to its contracts, as in `assay run`")
     group.addoption(
-        "--contract",
+        "--assay-contract",
         action="append",
         default=[],
         metavar="NAME|FILE",
         help="Contract to use: a shipped name (aisp, pis) or a file. Repeatable.",
     )
     group.addoption(
-        "--target",
+        "--assay-target",
         metavar="FILE|URL|NAME",
         help="Target to use: a target file, the URL of a served sandbox, or a shipped name.",
     )
@@ -97,9 +99,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Verify time rules by waiting in real time, up to SPAN in total (45m, 26h, 1d12h).",
     )
     group.addoption(
-        "--allow-incomplete",
+        "--assay-allow-incomplete",
         action="store_true",
         help="Exit with 0 even if some `must` obligations could not be verified.",
+    )
+
+    # The names before options had a prefix, for one version.
+    group.addoption("--contract", action="append", default=[], dest="assay_contract", help=SUPPRESS)
+    group.addoption("--target", dest="assay_target", help=SUPPRESS)
+    group.addoption(
+        "--allow-incomplete", action="store_true", dest="assay_allow_incomplete", help=SUPPRESS
     )
 
 
@@ -107,7 +116,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Load the plugin proper if contracts, a target or the shipped suites are named."""
     if any("::" in arg for arg in config.args):
         config.args[:] = [_found(arg) for arg in config.args]
-    named = config.getoption("--contract") or config.getoption("--target")
+    named = config.getoption("--assay-contract") or config.getoption("--assay-target")
     if named or any(_is_ours(arg) for arg in config.args if "suites" in arg):
         import gc  # noqa: PLC0415 -- see the docstring
 

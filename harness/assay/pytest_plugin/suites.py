@@ -163,7 +163,7 @@ class Suites:
             journal=journal,
             options=Options(
                 seed=option.assay_seed,
-                policy=ExitPolicy(allow_incomplete=option.allow_incomplete),
+                policy=ExitPolicy(allow_incomplete=option.assay_allow_incomplete),
                 selection={"k": option.keyword, "m": option.markexpr},
                 command="pytest " + " ".join(self.config.invocation_params.args),
                 reproduce=self.prepared.reproduce,
@@ -344,7 +344,7 @@ class Suites:
 
     def _decision(self) -> ExitDecision:
         faults = len(self.session.faults) if self.session else 0
-        policy = ExitPolicy(allow_incomplete=self.config.option.allow_incomplete)
+        policy = ExitPolicy(allow_incomplete=self.config.option.assay_allow_incomplete)
         return self.reported.decide(self.prepared, faults, policy)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -452,8 +452,8 @@ def prepared_of(config: pytest.Config) -> Prepared:
     """
     try:
         return prepare(
-            cast("list[str]", config.getoption("--contract")),
-            cast("str | None", config.getoption("--target")),
+            cast("list[str]", config.getoption("--assay-contract")),
+            cast("str | None", config.getoption("--assay-target")),
             wait=wait_of(config),
             contexts=depth_of(config),
             shard=shard_of(config),

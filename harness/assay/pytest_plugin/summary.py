@@ -20,7 +20,13 @@ from assay.rules.verdict import Exit, Standing
 LISTED = 20
 NARROWEST = 40
 #: The options of a run that one item of it needs, too.
-REPEATED = ("--contract", "--target", "--assay-seed", "--assay-contexts", "--assay-wait")
+REPEATED = (
+    "--assay-contract",
+    "--assay-target",
+    "--assay-seed",
+    "--assay-contexts",
+    "--assay-wait",
+)
 
 
 def print_summary(

@@ -86,7 +86,7 @@ def test_the_summary_says_what_is_wrong(failed):
     _, out = failed
     conformance = out.partition("conformance of")[2].partition("short test summary")[0]
     assert WRONG in " ".join(conformance.split())
-    assert f"rerun: pytest '{ITEM}' --contract aisp --target http" in conformance
+    assert f"rerun: pytest '{ITEM}' --assay-contract aisp --assay-target http" in conformance
 
 
 def test_an_id_can_be_pasted_back(failed, faulty, tmp_path):

@@ -130,7 +130,7 @@ def test_an_incomplete_run_exits_with_3(tmp_path):
     code, out, _ = run_suites("--target", "t.yaml", "-m", "quota", cwd=tmp_path)
     assert code == 3
     assert "incomplete: 16 `must` obligations could not be verified" in out
-    allowed = ("--target", "t.yaml", "--allow-incomplete", "-m")
+    allowed = ("--assay-target", "t.yaml", "--assay-allow-incomplete", "-m")
     assert run_suites(*allowed, "quota", cwd=tmp_path)[0] == 3  # nothing was verified
     assert run_suites(*allowed, "quota or pagination", cwd=tmp_path)[0] == 0
 
