@@ -22,7 +22,8 @@ from assay.errors import InputError
 from assay.history import Wire
 from assay.report.journal_exchanges import RUN_CONNECTION
 from assay.rules.state.calendar import as_written, leaves_room
-from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry
+from assay.traffic.recorded_entries import RecordedEntry
+from assay.traffic.stored_wire import WireStore
 
 #: The largest body, in bytes.
 MAX_BODY = 4 * 1024 * 1024
@@ -48,7 +49,7 @@ HINT = "a HAR file is a JSON object with the key 'log', as written by browsers a
 Object = dict[str, Any]
 
 
-def read_har(path: Path, zone: ZoneInfo | None = None) -> RecordedEntries:
+def read_har(path: Path, zone: ZoneInfo | None = None) -> list[RecordedEntry]:
     """Read a HAR file; a time without an offset is read in `zone`, or in UTC.
 
     The messages are kept in a temporary file.
@@ -57,14 +58,15 @@ def read_har(path: Path, zone: ZoneInfo | None = None) -> RecordedEntries:
         InputError: it is not HAR 1.2, or cannot be read.
 
     """
-    recorded = RecordedEntries()
+    recorded: list[RecordedEntry] = []
+    messages = WireStore()
     try:
         with path.open("rb") as stream:
             for number, entry in enumerate(JsonStream(stream).read_list("log", "entries"), 1):
                 _check_recorded(path, entry)
                 try:
-                    for each in _entry(entry, zone):
-                        recorded.append(each)
+                    read = _entry(entry, zone)
+                    recorded += [replace(each, wire=messages.keep(each.wire)) for each in read]
                 except (ValueError, TypeError, OverflowError) as error:
                     what = f"entry {number} of the log cannot be read: {error}"
                     raise InputError.one(str(path), what, hint=HINT) from None

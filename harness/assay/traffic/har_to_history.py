@@ -31,6 +31,7 @@ from assay.history import (
     Malformed,
     Outcome,
     Subject,
+    Submitted,
     Wire,
 )
 from assay.journal.redact import Redactor
@@ -38,8 +39,7 @@ from assay.judging.number_map import Numbered
 from assay.traffic.callers import Callers
 from assay.traffic.match_request import MatchedRequest, RequestMatcher
 from assay.traffic.parse_request import ParsedRequest
-from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry
-from assay.traffic.stored_history import ExchangeStore
+from assay.traffic.recorded_entries import RecordedEntry
 from assay.traffic.stored_wire import StoredWire
 
 #: How many kinds of unmatched requests are named; the others are only counted.
@@ -74,7 +74,7 @@ class _HistoryBuilder:
     matcher: RequestMatcher
     redactor: Redactor
     lenient: bool
-    store: ExchangeStore = field(default_factory=ExchangeStore)
+    events: list[Exchange | Submitted] = field(default_factory=list["Exchange | Submitted"])
     access: Numbered[Access] = field(default_factory=Numbered[Access])
     unmatched: Counter[str] = field(default_factory=Counter[str])
     unread: int = 0
@@ -138,16 +138,16 @@ class _HistoryBuilder:
         if self.target.outputs:
             call = replace(call, consent=self.consents.named(call, request))
         outcome = page_of_call(outcome, call, binding.next)
-        n = len(self.store) + 1
+        n = len(self.events) + 1
         exchange = Exchange(n=n, at=entry.at, call=call, outcome=outcome, wire=wire, ms=entry.ms)
         self.access[n] = access = self._same(matched.access)
         self._redact(access)
         if matched.submits:
-            self.store.append(submissions.submitted(exchange, matched.submits))
+            self.events.append(submissions.submitted(exchange, matched.submits))
             return
         submissions.learn(exchange)
         exchange = replace(exchange, outcome=submissions.outcome(outcome))
-        self.store.append(exchange)
+        self.events.append(exchange)
         self._learn(exchange, operation)
 
     def _same(self, access: Access) -> Access:
@@ -242,11 +242,10 @@ def to_history(
         redactor=redactor,
         lenient=lenient,
     )
-    ordered = isinstance(entries, RecordedEntries) and entries.one_order
-    for entry in entries if ordered else sorted(entries, key=lambda entry: entry.at):
+    for entry in sorted(entries, key=lambda entry: entry.at):
         builder.add(entry)
     return RecordedHistory(
-        history=builder.store.history(),
+        history=History(events=tuple(builder.events)),
         access=builder.access,
         unmatched=dict(builder.unmatched),
         unread=builder.unread,

@@ -30,7 +30,6 @@ from assay.rules.obligation import BoundClause, Obligation
 from assay.rules.rule import Kind, facts_of
 from assay.rules.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.traffic.evidence_summary import EvidenceSummary, MergedEvidence
-from assay.traffic.stored_history import StoredHistory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +84,7 @@ class _SeenHistory:
         """Find the exchanges that show nothing."""
         history = self.named.history
         self.parts = HistoryParts(history)
-        read: Iterable[AnsweredCall] = history.exchanges
-        if isinstance(history, StoredHistory):
-            read = history.unpacked()
-        self._confounded = {each.n: each for each in read if each.confounded}
+        self._confounded = {each.n: each for each in history.exchanges if each.confounded}
 
     def shows_nothing(self, kind: Kind) -> bool:
         """Whether it lacks all events of a sort without which a check yields nothing."""
@@ -105,12 +101,8 @@ class _SeenHistory:
         if evidence.agreement is not Agreement.DISAGREES:
             return self._confounded
         if self._by_number is None:
-            history = self.named.history
-            self._by_number = (
-                history.by_number()
-                if isinstance(history, StoredHistory)
-                else {each.n: each for each in history.events if isinstance(each, AnsweredCall)}
-            )
+            events = self.named.history.events
+            self._by_number = {each.n: each for each in events if isinstance(each, AnsweredCall)}
         return self._by_number
 
 
@@ -364,15 +356,14 @@ class HistoryParts:
             every = frozenset(kind.contract.operations)
             if self._of_contract is None or self._of_contract[0] != every:
                 self._last = None
-                self._of_contract = every, _part(self.whole, every)
+                self._of_contract = every, part_of(self.whole, every)
             own = self._of_contract[1]
-            self._last = operations, own if operations == every else _part(own, operations)
+            self._last = operations, own if operations == every else part_of(own, operations)
         return self._last[1]
 
 
-def _part(history: History, operations: frozenset[str]) -> History:
-    if isinstance(history, StoredHistory):
-        return history.part(operations)
+def part_of(history: History, operations: frozenset[str]) -> History:
+    """Return a history without the calls of other operations."""
     events = (
         event
         for event in history.events

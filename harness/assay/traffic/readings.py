@@ -21,7 +21,7 @@ from assay.history import Cause, Event, Exchange, History, Indeterminate, Malfor
 from assay.rules.lifecycle.request_queries import same_value
 from assay.traffic.changed_history import Repeatable
 from assay.traffic.clocks import later
-from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry, bank_time, is_skewed
+from assay.traffic.recorded_entries import RecordedEntry, bank_time, is_skewed
 from assay.traffic.stored_wire import StoredWire
 
 #: How many random orders are tried where the order is unknown.
@@ -42,9 +42,9 @@ def readings(entries: Sequence[RecordedEntry]) -> Iterator[Sequence[RecordedEntr
     An entry that is listed twice, with the same time, happened once. Where the bank's answers have
     another time (`Date`) than the entries, either may be that of the calls.
     """
-    if isinstance(entries, RecordedEntries) and entries.one_order:
+    if _has_one_order(entries):
         yield entries
-        if entries.skewed:
+        if any(map(is_skewed, entries)):
             yield by_bank_time(entries)
         return
     listed = _once(entries)
@@ -61,6 +61,12 @@ def readings(entries: Sequence[RecordedEntry]) -> Iterator[Sequence[RecordedEntr
             yield sorted(moved, key=lambda entry: entry.at)
     if any(map(is_skewed, listed)):
         yield by_bank_time(listed)
+
+
+def _has_one_order(entries: Sequence[RecordedEntry]) -> bool:
+    """Whether the times leave one order only: each is known, and after the one before."""
+    in_order = all(one.at < other.at for one, other in pairwise(entries))
+    return in_order and all(entry.zoned for entry in entries)
 
 
 def by_bank_time(entries: Iterable[RecordedEntry]) -> list[RecordedEntry]:

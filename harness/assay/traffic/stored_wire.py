@@ -128,15 +128,6 @@ class StoredWire(Wire):
             object.__setattr__(stored, name, value)
         return stored
 
-    @property
-    def store(self) -> WireStore:
-        """The store that has its parts."""
-        return self._store
-
-    def record(self) -> WireRecord:
-        """Return what makes this message again, with its store."""
-        return (*(self._place, self._length, self.method, self.status, self.truncated, self.links),)
-
     def _part(self, index: int) -> Any:
         return self._store.read(self._place, self._length)[index]
 

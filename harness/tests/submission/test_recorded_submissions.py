@@ -6,9 +6,9 @@ import pytest
 from literal_har import entry, standings, violated, write
 
 from assay.contract.model import Party
-from assay.history import Exchange, State, Submitted
+from assay.history import Exchange, History, State, Submitted
 from assay.rules.verdict import Standing
-from assay.traffic import stored_history
+from assay.traffic import judge
 from assay.traffic.session import open_recording
 
 TARGET = Path(__file__).parent / "merlin-target.yaml"
@@ -119,8 +119,8 @@ def test_a_refused_submission_may_come_too_early(code, tmp_path):
     assert State.DONE is events(tmp_path, *again)[1][-1].item.state
 
 
-def test_submissions_of_a_long_recording(tmp_path, monkeypatch):
-    """They keep their places in a history that is in a file, and in its parts."""
+def test_submissions_in_a_part_of_a_recording(tmp_path):
+    """They keep their places in the part of a history that has the calls of some operations."""
     calls = [
         each
         for n in range(0, 60, 3)
@@ -130,17 +130,8 @@ def test_submissions_of_a_long_recording(tmp_path, monkeypatch):
             read(n + 2, "payments", f"p-{n}"),
         )
     ]
-    _, short = events(tmp_path, *calls)
-    monkeypatch.setattr(stored_history, "KEPT", 10)
-    session, long = events(tmp_path, *calls)
-    history = session.histories[0].history
-    assert isinstance(history, stored_history.StoredHistory)
-    assert plain(short) == plain(long)
-    assert plain(each for each in short if isinstance(each, Exchange)) == plain(history.exchanges)
-    assert 40 == len(history.exchanges)
-    part = history.part(frozenset({"create-payment"}))
-    made = (each for each in short if each.call.operation == "create-payment")
+    _, whole = events(tmp_path, *calls)
+    part = judge.part_of(History(events=tuple(whole)), frozenset({"create-payment"}))
+    made = (each for each in whole if each.call.operation == "create-payment")
     assert plain(made) == plain(part.events)
     assert 20 == len(part.exchanges)
-    assert short[1] == history.by_number()[2]
-    assert short[1] in history.unpacked()
