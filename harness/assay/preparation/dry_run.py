@@ -186,7 +186,7 @@ class DryCalls(TrialCalls):
 class DryExecutor(Executor):
     """Performs steps against a dry target. `granted` says that the fixtures are fake, too."""
 
-    calls: DryCalls
+    dry: DryCalls
     granted: bool
     signatures: int = 0
 
@@ -199,7 +199,7 @@ class DryExecutor(Executor):
             if isinstance(event, Subject):
                 self._give_fake_secrets(event.name)
             return event
-        event = self.calls.dry_target.reply(step)
+        event = self.dry.dry_target.reply(step)
         if isinstance(event, Subject):
             self.trial.learn(event.name, event, self._fake_access())
         return event
@@ -236,9 +236,9 @@ class DryExecutor(Executor):
             screens = max(len(trial.target.sca.screens), 1)
             trial.wait(step.pace * screens + sum(step.linger, start=timedelta(0)))
         self.signatures += 1
-        self.calls.uses[trial.who(signer).name] += 1
-        self.calls.items.update(trial.used_items(step))
-        event = self.calls.dry_target.reply(step)
+        self.dry.uses[trial.who(signer).name] += 1
+        self.dry.items.update(trial.used_items(step))
+        event = self.dry.dry_target.reply(step)
         assert isinstance(event, Authorised)  # noqa: S101 -- as above
         return replace(event, n=trial.number(), moments=(trial.look(),))
 
@@ -294,7 +294,7 @@ def dry_run_trial(
         number=lambda: next(numbers),
     )
     calls = DryCalls(trial=state, dry_target=dry_target)
-    executor = DryExecutor(calls=calls, granted=granted)
+    executor = DryExecutor(calls=calls, dry=calls, granted=granted)
     executor.fixture_events.partly = calls.partly
     stopped = _play(calls.partly.going_on(script), executor)
     history = executor.history

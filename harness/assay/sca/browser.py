@@ -5,6 +5,10 @@ This module reads a page and fills in and submits its forms through their own fi
 buttons.
 """
 
+# Playwright is an extra, and its types are only there where it is installed.
+# pyright: reportMissingImports=false, reportUnknownParameterType=false
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 import re

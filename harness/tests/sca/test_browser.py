@@ -27,7 +27,7 @@ from assay.running.environment import set_up
 from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
-from assay.sca import chromium as driver
+from assay.sca import browser as driver
 from assay.sca.browser import BrowserSigner, Chromium, find_chromium, origin
 from assay.sca.forms import FormsSigner
 from assay.transport.http import HttpClient

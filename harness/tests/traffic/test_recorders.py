@@ -15,7 +15,7 @@ from assay.contract.model import Party
 from assay.rules.verdict import Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
-from assay.sca import chromium as driver
+from assay.sca import browser as driver
 from assay.traffic.proxy.recorder import HarMasker, HarRecorder
 from assay.traffic.proxy.server import Proxy
 from assay.traffic.proxy.upstream import Upstream, parse_upstream

@@ -8,6 +8,9 @@ of RFC 9421. No maintained library implements the draft; it is a few lines on to
 `cryptography`. Those of the RFC are made by `http-message-signatures`.
 """
 
+# The library's exports are not declared in a way that pyright recognises.
+# pyright: reportPrivateImportUsage=false
+
 from __future__ import annotations
 
 import json

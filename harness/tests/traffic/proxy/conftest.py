@@ -17,7 +17,7 @@ import pytest
 
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
-from assay.sca import chromium
+from assay.sca import browser as driver
 from assay.traffic.proxy.recorder import HarRecorder
 from assay.traffic.proxy.server import Proxy
 from assay.traffic.proxy.upstream import Upstream, parse_upstream
@@ -158,7 +158,7 @@ def browse(
     """
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- an extra
 
-    executable = next(filter(None, map(chromium.which, chromium.NAMES)))
+    executable = next(filter(None, map(driver.which, driver.NAMES)))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=executable, args=["--no-sandbox", "--no-proxy-server"]
@@ -176,7 +176,7 @@ def browse(
 def browser():
     """Return a function that records in Chromium; skip without Chromium, fail if it is required."""
     lacking = [] if find_spec("playwright") else ["Playwright (pip install 'assay[browser]')"]
-    if not any(map(chromium.which, chromium.NAMES)):
+    if not any(map(driver.which, driver.NAMES)):
         lacking.append("Chromium (apt install chromium)")
     if lacking and os.environ.get("ASSAY_BROWSER") == "required":
         pytest.fail(f"ASSAY_BROWSER=required, and there is no {' and no '.join(lacking)}")
