@@ -77,7 +77,6 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import consents, operation_parameters, parameters, queries, steps
-from assay.rules.consequences import Purpose
 from assay.rules.evidence import (
     UNAUTHENTICATED,
     describe_answer,
@@ -95,6 +94,7 @@ from assay.rules.rule import (
     BindingRequirement,
     Facet,
     Kind,
+    Purpose,
     Scenario,
     Script,
     TppFacet,

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from assay.contract.model import Clause, Contract, Json
 from assay.history import History, Reply, Step
-from assay.rules.consequences import Purpose
 from assay.rules.facets import (
     FEATURES,
     LINK,
@@ -62,6 +62,21 @@ __all__ = [
 
 #: A running probe: it yields steps, and receives replies.
 Script: TypeAlias = Generator[Step, Reply, None]
+
+
+class Purpose(Enum):
+    """What clauses of a kind are for: what a new one asks of the bank, and a removed one no longer."""
+
+    #: The bank serves or returns something.
+    PROMISE = "promise"
+    #: The bank refuses or withholds something.
+    LIMIT = "limit"
+    #: The bank prevents what no TPP is entitled to.
+    SAFEGUARD = "safeguard"
+    #: The bank may fail to serve at times.
+    EXCUSE = "excuse"
+    #: The kind does not say.
+    UNSTATED = "unstated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -124,7 +124,7 @@ def test_a_dry_run_ends_at_its_bound():
     assert dry_run.MOST == len([*dry_run.dry_run(probe(), conforming())])
 
 
-@pytest.mark.parametrize("clause", ["batch-quota", "online-unlimited", "live-host"])
+@pytest.mark.parametrize("clause", ["batch-quota", "live-host"])
 def test_a_scenario_of_another_kind_is_a_fault(clause):
     """A probe plays only what its own facets name."""
     with pytest.raises(TypeError, match=r"other: a .*Scenario was expected"):

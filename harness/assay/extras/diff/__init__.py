@@ -33,8 +33,8 @@ from assay.extras.diff.values import (
     canonical,
 )
 from assay.files.document import Document, Pointer
-from assay.rules.consequences import Purpose
 from assay.rules.kinds import find_kind
+from assay.rules.rule import Purpose
 
 __all__ = ["GATES", "ContractChange", "ContractDiff", "compare"]
 

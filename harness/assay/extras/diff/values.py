@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Final
 
 from assay.contract.model import Json, Party
-from assay.rules.consequences import Purpose
+from assay.rules.rule import Purpose
 
 
 class Absent(Enum):

@@ -16,7 +16,6 @@ from typing import ClassVar
 from assay.contract.model import Capability, Json
 from assay.history import Call, Exchange, History
 from assay.rules import steps
-from assay.rules.consequences import LIMIT
 from assay.rules.controls import Shared, same_but
 from assay.rules.evidence import (
     AGREES,
@@ -33,6 +32,7 @@ from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
+    Purpose,
     Scenario,
     Script,
     TppFacet,
@@ -129,7 +129,7 @@ class DefectRule(RefusingKind):
     from them. A request with several defects is evidence for none of them.
     """
 
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
     scope = Scope(calls=Calls.NAMED)
     applies_to = ("makes",)
 

@@ -16,13 +16,12 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Exchange, Holding, Owned, Subject
 from assay.rules import parameters, steps
-from assay.rules.consequences import LIMIT
 from assay.rules.formats import is_iban
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
 from assay.rules.lifecycle.request_queries import similar_key
 from assay.rules.parameters import Raw, all_known, maker
-from assay.rules.rule import Facet, Scenario, Script, needs
+from assay.rules.rule import Facet, Purpose, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 
 ORDINARY, UNKNOWN = "serves-ordinary", "refuses-unknown"
@@ -71,7 +70,7 @@ class EligibleFor(AcceptanceRule):
 
     name = "eligible-for"
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
     applies_to = ("makes",)
 
     refuses: tuple[str, ...] = parameters.names(

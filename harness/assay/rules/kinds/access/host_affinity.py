@@ -17,7 +17,6 @@ from urllib.parse import urljoin, urlsplit
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Indeterminate
 from assay.rules import parameters, steps
-from assay.rules.consequences import PROMISE
 from assay.rules.controls import Shared, same_but
 from assay.rules.evidence import AGREES, DISAGREES, must_be_served, tpp_evidence
 from assay.rules.lifecycle import request_steps
@@ -26,6 +25,7 @@ from assay.rules.rule import (
     CallScenario,
     Facet,
     Kind,
+    Purpose,
     Scenario,
     Script,
     TppFacet,
@@ -53,7 +53,7 @@ class HostAffinity(Kind):
 
     name = "host-affinity"
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     accepts_refusals = True
 
     operations: tuple[Operation, ...] = parameters.operations()

@@ -16,13 +16,12 @@ from assay.contract.model import Capability, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding
 from assay.rules import parameters, steps
-from assay.rules.consequences import EXCUSE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
 from assay.rules.queries import plain, target_failed
-from assay.rules.rule import Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import (
     DAY,
@@ -57,7 +56,7 @@ class MaintenanceWindow(Kind):
 
     name = "maintenance-window"
     scope = Scope(calls=Calls.NAMED)
-    purpose = EXCUSE
+    purpose = Purpose.EXCUSE
     whole_interface = True
     limits = ("weekday", "from", "to")
 

@@ -19,13 +19,12 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability, Operation
 from assay.history import Call, CredentialPlace, History, Holding, Token
 from assay.rules import parameters, steps
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import Facet, Scenario, Script, TppFacet, bound, call_needs
+from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, call_needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence, Standing
 
@@ -43,7 +42,7 @@ class NoCredentials(RefusingKind):
 
     name = "no-credentials"
     scope = Scope(calls=Calls.NAMED)
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()

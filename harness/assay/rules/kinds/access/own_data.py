@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps
-from assay.rules.consequences import SAFEGUARD
 from assay.rules.controls import refused_beside
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.queries import fresh_subjects, ordinary
@@ -27,6 +26,7 @@ from assay.rules.rule import (
     BindingRequirement,
     CallScenario,
     Facet,
+    Purpose,
     Scenario,
     Script,
     bound,
@@ -59,7 +59,7 @@ class OwnData(RefusingKind):
 
     name = "own-data"
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
-    purpose = SAFEGUARD
+    purpose = Purpose.SAFEGUARD
 
     operations: tuple[Operation, ...] = parameters.operations()
     field: str = parameters.word(key="field")

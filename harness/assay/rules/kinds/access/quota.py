@@ -24,7 +24,6 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consents import GIVEN, Consents
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -38,7 +37,17 @@ from assay.rules.facts import CallLimit, Facts
 from assay.rules.parameter_declaration import Convert
 from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import Facet, Scenario, Script, TppFacet, bound, consent, needs, scenario_of
+from assay.rules.rule import (
+    Facet,
+    Purpose,
+    Scenario,
+    Script,
+    TppFacet,
+    bound,
+    consent,
+    needs,
+    scenario_of,
+)
 from assay.rules.state import periods
 from assay.rules.state.calendar import never_longer
 from assay.rules.state.counts import Allowed, Counts, by_subject, moment, same_customers
@@ -91,7 +100,7 @@ class Quota(RefusingKind):
     """
 
     name = "quota"
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
     bare_calls = True
     limits = ("limit", "per", "counts", "counted-by", "counted-for", "refused-calls", "page-turns")
 

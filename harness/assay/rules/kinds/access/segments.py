@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from assay.contract.model import Capability
 from assay.history import Call, Exchange, Subject
 from assay.rules import parameters, steps
-from assay.rules.consequences import PROMISE
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
-from assay.rules.rule import Facet, Scenario, Script, needs
+from assay.rules.rule import Facet, Purpose, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 
 
@@ -27,7 +26,7 @@ class Segments(AcceptanceRule):
 
     name = "segments"
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     applies_to = ("makes",)
 
     served: tuple[str, ...] = parameters.names(parameters.ref("names"), key="served")

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Token
 from assay.rules import parameters, steps
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import must_be_refused
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
@@ -22,6 +21,7 @@ from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     CallScenario,
     Facet,
+    Purpose,
     Scenario,
     Script,
     bound,
@@ -42,7 +42,7 @@ class TokenRequired(RefusingKind):
 
     name = "token-required"
     scope = Scope(calls=Calls.NAMED)
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()

@@ -17,10 +17,9 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consents import Consents
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import doubt, must_be_served
 from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
-from assay.rules.rule import CallScenario, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.rule import CallScenario, Facet, Kind, Purpose, Scenario, Script, consent, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import within_a_day
 from assay.rules.verdict import Evidence
@@ -39,7 +38,7 @@ class Unmetered(Kind):
 
     name = "unmetered"
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     bare_calls = True
     limits = ()
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability
 from assay.history import Accepted, Decision, Exchange, History, State, Subject
 from assay.rules import steps
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import (
@@ -24,7 +23,7 @@ from assay.rules.lifecycle.consent_kind import (
 )
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse, uses
 from assay.rules.queries import plain
-from assay.rules.rule import LINK, Facet, Scenario, Script, bound
+from assay.rules.rule import LINK, Facet, Purpose, Scenario, Script, bound
 from assay.rules.verdict import Evidence, Standing
 
 UNSIGNED, DECLINED, SERVED = "unsigned-refused", "declined-refused", "signed-served"
@@ -50,7 +49,7 @@ class ConsentAuthorisation(ConsentKind):
 
     name = "consent-authorisation"
     refusing_facets = (UNSIGNED, DECLINED, OTHERS)
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for what is served and for what is shown, all of one trial."""

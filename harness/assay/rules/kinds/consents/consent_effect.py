@@ -20,7 +20,6 @@ from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.rules import parameters, steps
 from assay.rules.call_limit import perhaps_over_quota
 from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys, ends_consent, lists_keys
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -34,7 +33,7 @@ from assay.rules.evidence import (
 from assay.rules.lifecycle.request_queries import similar_key, was_refused
 from assay.rules.parameters import about_one_thing
 from assay.rules.queries import bare, plain, question
-from assay.rules.rule import Facet, Kind, Scenario, Script, bound, facts_of, needs
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented_answers import served_with_consent
 from assay.rules.verdict import Evidence
@@ -60,7 +59,7 @@ class ConsentEffect(Kind):
     name = "consent-effect"
     own_consents = True
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
 
     operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)
     grant: Operation = parameters.grant(required=True)

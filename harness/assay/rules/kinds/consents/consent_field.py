@@ -17,7 +17,6 @@ from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, consented_keys
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
@@ -26,7 +25,7 @@ from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse, shown_us
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import has_value, is_part, names_another, plain, question
-from assay.rules.rule import Facet, Kind, Scenario, Script, bound, needs
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
 from assay.rules.verdict import Agreement, Evidence
@@ -55,7 +54,7 @@ class ConsentField(Kind):
     name = "consent-field"
     own_consents = True
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
 
     consent: Lifecycle = the_consent()
     operation: Operation = parameters.operation(lists=True)

@@ -16,12 +16,11 @@ from assay.contract.model import Capability, Json
 from assay.history import Call, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import confirmed
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, describe_answer
 from assay.rules.lifecycle.consent_kind import ConsentKind, own_uses
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
 from assay.rules.queries import PageWalk, page_walks
-from assay.rules.rule import Facet, Scenario, Script, bound
+from assay.rules.rule import Facet, Purpose, Scenario, Script, bound
 from assay.rules.state.calendar import DAY, dates
 from assay.rules.steps import Part
 from assay.rules.verdict import Agreement, Evidence
@@ -41,7 +40,7 @@ class ConsentHistory(ConsentKind):
 
     name = "consent-history"
     refusing_facets = (AFTER,)
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
     limits = ("days", "minutes", "edge")
 
     days: int = parameters.whole(key="days")

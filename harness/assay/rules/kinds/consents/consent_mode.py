@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from assay.history import History, Subject
 from assay.rules import steps
-from assay.rules.consequences import LIMIT
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import (
     ConsentKind,
@@ -24,7 +23,7 @@ from assay.rules.lifecycle.consent_kind import (
     signed_in_mode,
 )
 from assay.rules.lifecycle.consent_use import ConsentPhase
-from assay.rules.rule import Facet, Scenario, Script, bound
+from assay.rules.rule import Facet, Purpose, Scenario, Script, bound
 from assay.rules.verdict import Evidence
 
 REFUSED, SERVED = "mode-refused", "plain-served"
@@ -35,7 +34,7 @@ class ConsentMode(ConsentKind):
     """A mode of a consent, and an operation that is refused under it."""
 
     name = "consent-mode"
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
 
     mode: str = mode_of_consent()
 

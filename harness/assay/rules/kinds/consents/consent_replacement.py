@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from assay.history import Exchange, History, State, Subject
 from assay.rules import steps
-from assay.rules.consequences import LIMIT
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import (
     ConsentKind,
@@ -22,7 +21,7 @@ from assay.rules.lifecycle.consent_kind import (
     shown_state,
 )
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
-from assay.rules.rule import Facet, Scenario, Script, bound
+from assay.rules.rule import Facet, Purpose, Scenario, Script, bound
 from assay.rules.verdict import Evidence, Standing
 
 KEPT, REFUSED, NEW = "former-kept", "former-refused", "new-served"
@@ -41,7 +40,7 @@ class ConsentReplacement(ConsentKind):
 
     name = "consent-replacement"
     refusing_facets = (REFUSED,)
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for the former consent and the new one."""

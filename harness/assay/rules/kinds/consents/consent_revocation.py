@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from assay.history import History, State, Subject
 from assay.rules import steps
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import must_be_served
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import (
@@ -23,7 +22,7 @@ from assay.rules.lifecycle.consent_kind import (
 )
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
 from assay.rules.lifecycle.tracker import Lifecycle
-from assay.rules.rule import Facet, Scenario, Script
+from assay.rules.rule import Facet, Purpose, Scenario, Script
 from assay.rules.verdict import Evidence
 
 ACCEPTED, REFUSED, ENDED_SHOWN = "end-accepted", "ended-refused", "ended-shown"
@@ -40,7 +39,7 @@ class ConsentRevocation(ConsentKind):
 
     name = "consent-revocation"
     refusing_facets = (REFUSED,)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
 
     consent: Lifecycle = ending_consent()
 

@@ -21,7 +21,6 @@ from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Sub
 from assay.rules import parameters, steps
 from assay.rules.call_limit import perhaps_over_quota
 from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -43,7 +42,7 @@ from assay.rules.queries import (
     question,
 )
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import Facet, Scenario, Script, TppFacet, bound, facts_of, needs
+from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented_answers import ServedThings, UncoveredCalls, served_with_consent
 from assay.rules.verdict import Agreement, Evidence
@@ -83,7 +82,7 @@ class ConsentScope(RefusingKind):
     name = "consent-scope"
     own_consents = True
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
 
     operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)
     grant: Operation = parameters.grant(required=True)

@@ -16,7 +16,6 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State, Subject
 from assay.rules import parameters, steps
-from assay.rules.consequences import LIMIT
 from assay.rules.lifecycle.consent_kind import (
     ConsentKind,
     dated_consent,
@@ -29,7 +28,7 @@ from assay.rules.lifecycle.consent_kind import (
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.queries import question
-from assay.rules.rule import Facet, Scenario, Script, bound
+from assay.rules.rule import Facet, Purpose, Scenario, Script, bound
 from assay.rules.state.calendar import at, local_day
 from assay.rules.verdict import Evidence
 
@@ -50,7 +49,7 @@ class ConsentValidity(ConsentKind):
 
     name = "consent-validity"
     refusing_facets = (NEXT,)
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
 
     consent: Lifecycle = dated_consent()
     zone: ZoneInfo | None = parameters.the_zone()

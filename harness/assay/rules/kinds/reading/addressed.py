@@ -34,7 +34,6 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import parameters, steps
-from assay.rules.consequences import SAFEGUARD
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import check_about_request, the_request
@@ -46,6 +45,7 @@ from assay.rules.rule import (
     BindingRequirement,
     CallScenario,
     Facet,
+    Purpose,
     Scenario,
     Script,
     TppFacet,
@@ -83,7 +83,7 @@ class Addressed(RefusingKind):
 
     name = "addressed"
     scope = Scope(calls=Calls.NAMED)
-    purpose = SAFEGUARD
+    purpose = Purpose.SAFEGUARD
 
     lifecycle: tracker.Lifecycle = the_request()
     operations: tuple[Operation, ...] = parameters.operations(also=check_about_request)

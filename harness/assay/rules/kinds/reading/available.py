@@ -16,7 +16,6 @@ from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.rules import parameters, steps
 from assay.rules.call_limit import perhaps_exhausted
 from assay.rules.consents import Consents, consented_keys, names_each_once
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -32,6 +31,7 @@ from assay.rules.rule import (
     BindingRequirement,
     Facet,
     Kind,
+    Purpose,
     Scenario,
     Script,
     bound,
@@ -70,7 +70,7 @@ class Available(Kind):
 
     name = "available"
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     bare_calls = True
 
     operation: Operation = parameters.operation()

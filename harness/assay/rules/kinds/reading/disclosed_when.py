@@ -16,12 +16,11 @@ from assay.files.document import Finding, Pointer
 from assay.history import Accepted, Call, Exchange, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, GIVEN, Consents
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.facts import Facts
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import fresh_subjects, has_value, is_part, plain
-from assay.rules.rule import Facet, Kind, Scenario, Script, bound, needs
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -44,7 +43,7 @@ class DisclosedWhen(Kind):
     name = "disclosed-when"
     own_consents = True
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
 
     operation: Operation = parameters.operation()
     value: str = parameters.word(key="value", references=_disclosure)

@@ -15,7 +15,6 @@ from assay.contract.model import Operation
 from assay.history import Call, Exchange, History, Malformed
 from assay.rules import operation_parameters, parameters, steps
 from assay.rules.call_ids import fresh_id
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import UNAUTHENTICATED
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
@@ -23,6 +22,7 @@ from assay.rules.rule import (
     CallScenario,
     Facet,
     Kind,
+    Purpose,
     Scenario,
     Script,
     bound,
@@ -51,7 +51,7 @@ class Echo(Kind):
 
     name = "echo"
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     accepts_refusals = True
 
     operations: tuple[Operation, ...] = parameters.operations(

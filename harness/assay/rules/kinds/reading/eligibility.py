@@ -20,13 +20,21 @@ from assay.files.document import Finding, Pointer
 from assay.history import Call, History, Holding, Owned
 from assay.rules import consents, parameters, steps
 from assay.rules.consents import NarrowedLists
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.facts import NOTHING, Facts
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
 from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, bound, consent, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Purpose,
+    Scenario,
+    Script,
+    bound,
+    consent,
+    needs,
+)
 from assay.rules.state.calendar import dates, months_before
 from assay.rules.state.withholding import Withholding
 from assay.rules.verdict import Evidence, Standing
@@ -95,7 +103,7 @@ class Eligibility(RefusingKind):
     """The states in which a resource is listed by an operation, or is not."""
 
     name = "eligibility"
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
     limits = ("recent",)
     at_least_one_of = ("hides", "recent")
 

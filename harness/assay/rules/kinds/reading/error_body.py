@@ -24,14 +24,13 @@ from assay.contract.scalars import is_word, text_of
 from assay.files.document import Finding, Pointer
 from assay.history import ERROR_CODE, Call, ErrorBody, Exchange, History, ShownError, Token
 from assay.rules import parameters, steps
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameter_declaration import VALUES
 from assay.rules.parameters import Raw, all_known
 from assay.rules.queries import has_error_field
-from assay.rules.rule import Facet, Kind, Scenario, Script, bound, facts_of, needs
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.text_shape import is_hidden
 from assay.rules.verdict import Evidence
@@ -72,7 +71,7 @@ class ErrorBodyRule(Kind):
 
     name = "error-body"
     scope = Scope(calls=Calls.CONTRACT)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     accepts_refusals = True
     at_least_one_of = (MEDIA_TYPE, "fields", "values")
     ambient = True

@@ -16,7 +16,6 @@ from assay.contract.scalars import same, text_of
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps, text_shape
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.facts import Facts
 from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES, OPEN
@@ -28,6 +27,7 @@ from assay.rules.queries import has_value, resources_by_key
 from assay.rules.rule import (
     Facet,
     Kind,
+    Purpose,
     Scenario,
     Script,
     bound,
@@ -60,7 +60,7 @@ class Field(Kind):
 
     name = "field"
     scope = Scope(calls=Calls.CONTRACT)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     at_least_one_of = ("const", "enum", "format", "pattern", "mandatory")
     at_most_one_of = ("const", "enum", "format", "pattern")
 

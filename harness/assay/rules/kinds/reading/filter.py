@@ -20,7 +20,6 @@ from assay.files.document import Finding, Pointer
 from assay.history import Call, History, Holding, Item
 from assay.history.events import Masked
 from assay.rules import operation_parameters, parameters, steps
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES
 from assay.rules.facts import Facts
 from assay.rules.parameters import Raw, known
@@ -28,6 +27,7 @@ from assay.rules.queries import PageWalk, ordinary, page_walks
 from assay.rules.rule import (
     Facet,
     Kind,
+    Purpose,
     Scenario,
     Script,
     bound,
@@ -102,7 +102,7 @@ class Filter(Kind):
 
     name = "filter"
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     at_least_one_of = ("values", "edges")
 
     operation: Operation = parameters.operation(lists=True)

@@ -21,7 +21,6 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Subject
 from assay.rules import parameters, steps
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.facts import Facts
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks, plain
@@ -29,6 +28,7 @@ from assay.rules.rule import (
     BindingRequirement,
     Facet,
     Kind,
+    Purpose,
     Scenario,
     Script,
     TppFacet,
@@ -57,7 +57,7 @@ class HistoryDepth(Kind):
 
     name = "history-depth"
     scope = Scope(calls=Calls.NAMED)
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
     bare_calls = True
     limits = ("days", "edge")
 

@@ -16,10 +16,9 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, Consents, NarrowedLists
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.queries import PageWalk, bare, page_walks
-from assay.rules.rule import Facet, Kind, Scenario, Script, bound, facts_of, needs
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -37,7 +36,7 @@ class Listing(Kind):
 
     name = "listing"
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
 
     operation: Operation = parameters.operation(lists=True)
     grant: Operation | None = parameters.grant()

@@ -17,7 +17,6 @@ from assay.history import Accepted, Call, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.call_limit import perhaps_exhausted
 from assay.rules.consents import NarrowedLists
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, describe_answer
 from assay.rules.facts import Facts
 from assay.rules.queries import PageWalk, bare, page_walks, target_failed
@@ -25,6 +24,7 @@ from assay.rules.rule import (
     BindingRequirement,
     Facet,
     Kind,
+    Purpose,
     Scenario,
     Script,
     bound,
@@ -48,7 +48,7 @@ class Pagination(Kind):
 
     name = "pagination"
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     bare_calls = True
     limits = ("size",)
 

@@ -17,14 +17,22 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.rules import parameters, steps
 from assay.rules.consents import Consents
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.queries import ordinary, plain, served_operations
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, bound, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Purpose,
+    Scenario,
+    Script,
+    TppFacet,
+    bound,
+    needs,
+)
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -46,7 +54,7 @@ class UnavailableOperation(RefusingKind):
 
     name = "unavailable"
     scope = Scope(calls=Calls.NAMED)
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
 
     operation: Operation = parameters.operation(available=False)
     control: Operation = parameters.operation(key="control")

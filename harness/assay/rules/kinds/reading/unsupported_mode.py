@@ -16,10 +16,9 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding
 from assay.rules import operation_parameters, parameters, steps
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks
-from assay.rules.rule import Facet, Kind, Scenario, Script, TppFacet, bound, consent, needs
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, TppFacet, bound, consent, needs
 from assay.rules.schema_pieces import BarredMode, SchemaPiece
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
@@ -37,7 +36,7 @@ class UnsupportedMode(Kind):
 
     name = "unsupported-mode"
     scope = Scope(calls=Calls.NAMED)
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
     limits = ("mode", "days")
 
     operation: Operation = parameters.operation()

@@ -20,7 +20,6 @@ from typing import TypeAlias
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State
 from assay.rules import parameters
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.cancellations import (
@@ -33,7 +32,17 @@ from assay.rules.lifecycle.cancellations import (
 from assay.rules.lifecycle.parameters import check_deferred, the_request
 from assay.rules.lifecycle.request_queries import is_by_requester
 from assay.rules.lifecycle.tracker import Instance, Tracker
-from assay.rules.rule import Facet, Kind, Scenario, Script, TppFacet, bound, needs, scenario_of
+from assay.rules.rule import (
+    Facet,
+    Kind,
+    Purpose,
+    Scenario,
+    Script,
+    TppFacet,
+    bound,
+    needs,
+    scenario_of,
+)
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 from assay.rules.verdict import Evidence
@@ -63,7 +72,7 @@ class Cancellation(Kind):
 
     name = "cancellation"
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     applies_to = ("ends",)
 
     lifecycle: tracker.Lifecycle = the_request()

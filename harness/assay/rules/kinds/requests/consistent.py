@@ -17,12 +17,12 @@ from typing import Any
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
     Kind,
+    Purpose,
     Scenario,
     Script,
     bound,
@@ -70,7 +70,7 @@ class Consistent(Kind):
     """Operations whose answers must agree; `ranged` takes a range of dates."""
 
     name = "consistent"
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()

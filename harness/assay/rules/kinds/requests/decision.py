@@ -30,7 +30,6 @@ from assay.rules.conditions.control import (
 from assay.rules.conditions.expression import DecidedRequest, Point, Registrations, describe_points
 from assay.rules.conditions.registered import Age
 from assay.rules.conditions.table import DecisionRow, Table
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
@@ -38,7 +37,7 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import Facet, Scenario, Script, needs
+from assay.rules.rule import Facet, Purpose, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
 from assay.rules.verdict import Agreement, Evidence
@@ -74,7 +73,7 @@ class DecisionRule(RefusingKind):
 
     name = "decision"
     scope = Scope(calls=Calls.NAMED)
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request()

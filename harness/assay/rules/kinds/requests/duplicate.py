@@ -19,7 +19,6 @@ from assay.contract.model import Capability
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Decision, History, Subject
 from assay.rules import parameters as rules_parameters
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
@@ -45,6 +44,7 @@ from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
+    Purpose,
     Scenario,
     Script,
     TppFacet,
@@ -81,7 +81,7 @@ class Duplicate(RefusingKind):
 
     name = "duplicate"
     refusing_facets = (REPEAT,)
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
     applies_to = ("makes",)
 
     lifecycle: Lifecycle = the_request()

@@ -22,7 +22,6 @@ from typing import ClassVar, Final
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Decision, Exchange, History, State, Subject
 from assay.rules import parameters
-from assay.rules.consequences import PROMISE
 from assay.rules.lifecycle import reconciliation, request_steps, signing
 from assay.rules.lifecycle.executions import GRACE, Books
 from assay.rules.lifecycle.parameters import modes, the_request, values_by_argument
@@ -48,6 +47,7 @@ from assay.rules.rule import (
     BindingRequirement,
     Facet,
     Kind,
+    Purpose,
     Scenario,
     Script,
     bound,
@@ -74,7 +74,7 @@ class Execution(Kind):
 
     name = "execution"
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     applies_to = ("makes",)
     ambient: ClassVar[bool] = True
     accepts_refusals: ClassVar[bool] = True

@@ -15,11 +15,10 @@ from assay.contract.model import Capability, Json
 from assay.contract.scalars import is_word
 from assay.history import Exchange, History, State
 from assay.rules import steps
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
-from assay.rules.rule import Facet, Kind, Scenario, Script, bound, facts_of, needs
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -30,7 +29,7 @@ class GivesBack(Kind):
 
     name = "gives-back"
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     applies_to = (
         "makes",
         "shows",

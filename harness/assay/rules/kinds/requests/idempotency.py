@@ -22,7 +22,6 @@ from assay.contract.model import Capability
 from assay.history import Call, Effects, Exchange, History
 from assay.rules import parameters, steps
 from assay.rules.call_ids import fresh_id
-from assay.rules.consequences import PROMISE
 from assay.rules.controls import Shared, refused_beside, same_but
 from assay.rules.evidence import (
     AGREES,
@@ -37,7 +36,7 @@ from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import check_argument, the_request
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import Facet, Scenario, Script, TppFacet, bound, facts_of, needs
+from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -55,7 +54,7 @@ class Idempotency(RefusingKind):
     name = "idempotency"
     refusing_facets = (CONFLICT,)
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request()

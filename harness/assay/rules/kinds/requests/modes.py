@@ -18,7 +18,6 @@ from assay.contract.model import Capability
 from assay.history import Exchange, History, Lacking, Subject
 from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE, UNSEEN_MODE
 from assay.rules import steps
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
@@ -34,6 +33,7 @@ from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
+    Purpose,
     Scenario,
     Script,
     TppFacet,
@@ -72,7 +72,7 @@ class Modes(AcceptanceRule):
 
     name = "modes"
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     applies_to = ("makes",)
     at_least_one_of = ("served", "where-offered", "refused")
 

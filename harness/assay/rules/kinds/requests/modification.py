@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State, Subject
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_queries, request_steps, tracker
@@ -35,7 +34,7 @@ from assay.rules.lifecycle.parameters import (
 )
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import Facet, Scenario, Script, TppFacet, bound, needs, scenario_of
+from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, needs, scenario_of
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 from assay.rules.verdict import Evidence
@@ -61,7 +60,7 @@ class Modification(RefusingKind):
 
     name = "modification"
     scope = Scope(calls=Calls.NAMED)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     applies_to = ("changes",)
 
     lifecycle: tracker.Lifecycle = the_request()

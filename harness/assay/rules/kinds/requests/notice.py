@@ -14,12 +14,11 @@ from typing import Final, TypeAlias
 
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Decision, Exchange, History
-from assay.rules.consequences import SAFEGUARD
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import some_modes, the_request, values_by_argument
 from assay.rules.lifecycle.tracker import Instance
-from assay.rules.rule import Facet, Kind, Scenario, Script, bound, needs
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 from assay.rules.verdict import Evidence
@@ -52,7 +51,7 @@ class Notice(Kind):
 
     name = "notice"
     scope = Scope(calls=Calls.NAMED)
-    purpose = SAFEGUARD
+    purpose = Purpose.SAFEGUARD
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request(signed=True)

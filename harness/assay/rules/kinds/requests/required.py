@@ -21,7 +21,6 @@ from assay.contract.model import Json, Operation
 from assay.history import Call, Exchange, History
 from assay.rules import operation_parameters, parameters, steps, text_shape
 from assay.rules.call_limit import perhaps_exhausted
-from assay.rules.consequences import LIMIT
 from assay.rules.controls import Shared, refused_beside, same_but, served_between
 from assay.rules.evidence import AGREES, DISAGREES, tpp_evidence
 from assay.rules.facts import Facts
@@ -32,6 +31,7 @@ from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     CallScenario,
     Facet,
+    Purpose,
     Scenario,
     Script,
     TppFacet,
@@ -67,7 +67,7 @@ class Required(RefusingKind):
 
     name = "required"
     scope = Scope(calls=Calls.NAMED)
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
     at_most_one_of = text_shape.ALTERNATIVES
 
     operations: tuple[Operation, ...] = parameters.operations(

@@ -17,14 +17,13 @@ from assay.contract.model import Contract, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Authorised, Exchange, History, State
 from assay.rules import parameters
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_queries import leads_to, split_url
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import Raw, maker
-from assay.rules.rule import RETURN, Facet, Kind, Scenario, Script, bound
+from assay.rules.rule import RETURN, Facet, Kind, Purpose, Scenario, Script, bound
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Agreement, Evidence, Standing
 
@@ -55,7 +54,7 @@ class ReturnAddress(Kind):
 
     name = "return-address"
     scope = Scope(calls=Calls.NAMED, needs=(Authorised,))
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request(also=_returns, signed=True)

@@ -20,13 +20,12 @@ from assay.errors import did_you_mean
 from assay.files.document import Finding, Pointer
 from assay.history import Authorise, Call, Decision, Exchange, History, Holding
 from assay.rules import parameters, steps
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 from assay.rules.parameters import Raw, known
-from assay.rules.rule import Facet, Kind, Scenario, Script, bound, needs
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.word_parameters import TRANSITIONS, check_words, status_words
 from assay.rules.state.word_readings import ENDED, SIGNED, WordReading, readings, turning_points
@@ -83,7 +82,7 @@ class States(Kind):
 
     name = "states"
     scope = Scope(calls=Calls.CONTRACT)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     ambient: ClassVar[bool] = True
     at_least_one_of = ("first", "transitions", "final", "words", "signed", "ended")
 

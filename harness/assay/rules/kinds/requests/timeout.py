@@ -16,7 +16,6 @@ from typing import Any, Final
 from assay.contract.model import Capability, Contract
 from assay.history import Authorised, Ending, History, State
 from assay.rules import parameters, steps
-from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.facts import Facts
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
@@ -32,7 +31,7 @@ from assay.rules.lifecycle.signing import (
     timed_flows,
 )
 from assay.rules.lifecycle.tracker import Instance
-from assay.rules.rule import Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
 from assay.rules.steps import Part
@@ -69,7 +68,7 @@ class Timeout(Kind):
 
     name = "timeout"
     scope = Scope(calls=Calls.NAMED, needs=(Authorised,))
-    purpose = LIMIT
+    purpose = Purpose.LIMIT
     applies_to = ("makes",)
     limits = ("measure", "minutes", "edge")
 

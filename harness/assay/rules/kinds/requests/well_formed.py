@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Subject
 from assay.rules import parameters, steps
-from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, GATEWAY, UNCLEAR
 from assay.rules.lifecycle import request_steps
-from assay.rules.rule import Facet, Kind, Scenario, Script, consent, facts_of, needs
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, consent, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence
 
@@ -32,7 +31,7 @@ class WellFormed(Kind):
 
     name = "well-formed"
     scope = Scope(calls=Calls.CONTRACT)
-    purpose = PROMISE
+    purpose = Purpose.PROMISE
     accepts_refusals = True
 
     operations: tuple[Operation, ...] = parameters.operations()

@@ -17,7 +17,6 @@ from assay.contract.model import Capability, Json, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Exchange, History
 from assay.rules import parameters, steps
-from assay.rules.consequences import SAFEGUARD
 from assay.rules.controls import Shared, same_but
 from assay.rules.evidence import (
     AGREES,
@@ -35,6 +34,7 @@ from assay.rules.rule import (
     CallScenario,
     Facet,
     Kind,
+    Purpose,
     Scenario,
     Script,
     bound,
@@ -86,7 +86,7 @@ class Withstands(Kind):
 
     name = "withstands"
     scope = Scope(calls=Calls.NAMED)
-    purpose = SAFEGUARD
+    purpose = Purpose.SAFEGUARD
 
     operations: tuple[Operation, ...] = parameters.operations(also=_made_or_changed)
 
