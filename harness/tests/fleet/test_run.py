@@ -101,8 +101,8 @@ def test_changes_since_another_run(client, write, served, tmp_path):
     assert (("d",), ("c",)) == (report.changes.added, report.changes.removed)
     same = run(client, write({"a": lost}), tmp_path / "three", since=tmp_path / "two", **few)
     assert () == same.changes.verdicts
-    html = (tmp_path / "two" / "fleet.html").read_text("utf-8")
-    assert "New violations (1)" in html
+    text = (tmp_path / "two" / "fleet.txt").read_text("utf-8")
+    assert "1 new violation\n" in text
 
 
 def test_shards_of_a_bank_are_merged(client, write, served, tmp_path):

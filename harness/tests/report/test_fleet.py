@@ -1,6 +1,7 @@
 """Reports of a fleet: what is common, what is one bank's own, and texts that are hostile."""
 
 import json
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
@@ -17,7 +18,6 @@ from assay.report.fleet.values import (
     FleetCell,
     FleetReport,
     by_obligation,
-    gravest,
 )
 from assay.rules.verdict import Exit, Standing
 
@@ -172,9 +172,12 @@ def test_hostile_texts_stay_texts():
     assert HOSTILE in rendered(text.render, report)
 
 
-def test_the_page_has_every_clause_at_every_bank():
-    """The most severe verdict of each clause is shown."""
+def test_the_page_has_the_verdicts_of_every_bank():
+    """One row for each bank: how many obligations have each verdict, and its reports."""
     page = rendered(html_fleet.render, MIXED)
-    assert page.count('<span class="hidden">violates</span>') == 7
-    assert gravest([GOOD, OPEN, BAD]) is BAD
-    assert gravest([]) is None
+    for bank in MIXED.banks:
+        row = page.partition(f'<th scope="row">{bank.name}</th>')[2].partition("</tr>")[0]
+        numbers = re.findall(r'<td class="number[^>]*><span[^>]*>([0-9,]+)</span>', row)
+        assert [str(number) for number in bank.counts.values()] == numbers
+        links = sum(bool(cell.journal) for cell in bank.cells)
+        assert links == row.count("<a href=")

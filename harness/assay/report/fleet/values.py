@@ -16,17 +16,6 @@ from assay.judging.waivers import WaiverResult
 from assay.report.values import Report
 from assay.rules.verdict import OPEN, Exit, Standing
 
-#: From the gravest verdict to the lightest: of several, the first is shown.
-GRAVITY = (
-    Standing.VIOLATES,
-    Standing.INDETERMINATE,
-    Standing.UNVERIFIED,
-    Standing.WAIVED,
-    Standing.CONFORMS,
-    Standing.UNSPECIFIED,
-    Standing.NOT_APPLICABLE,
-)
-
 
 class CellState(Enum):
     """Whether a contract was tested at a bank."""
@@ -269,9 +258,3 @@ def by_obligation(banks: Iterable[BankRow]) -> tuple[FleetObligation, ...]:
         )
         for name, verdicts in rows.items()
     )
-
-
-def gravest(standings: Iterable[Standing]) -> Standing | None:
-    """Return the gravest of some verdicts, None of none."""
-    seen = set(standings)
-    return next((standing for standing in GRAVITY if standing in seen), None)
