@@ -9,7 +9,9 @@ import pytest
 
 #: What a run of shipped contracts needs after its first call, or not at all.
 LATER = (
-    "assay.preparation",
+    "assay.preparation.cost",
+    "assay.preparation.dry_run",
+    "assay.preparation.feasibility",
     "assay.fuzzing.findings",
     "assay.report",
     "httpx",
