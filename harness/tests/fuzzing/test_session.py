@@ -42,7 +42,7 @@ SEQUENCES = 30
 
 @dataclass
 class Tiring:
-    """A sound bank that tells each customer the balances twice, and then answers 500."""
+    """A sound bank that tells each customer the balances twice, and answers 500 from then on."""
 
     bank: WSGIApplication
     read: Counter = field(default_factory=Counter)
@@ -50,9 +50,9 @@ class Tiring:
     def __call__(self, environ, start):
         """Answer, or do not."""
         who = environ.get("HTTP_AUTHORIZATION")
-        if who and "balances" in environ["PATH_INFO"]:
-            self.read[who] += 1
-        if self.read[who] > 2:
+        asked = who and "balances" in environ["PATH_INFO"]
+        self.read[who] += bool(asked)
+        if asked and self.read[who] > 2:
             start("500 Internal Server Error", [("Content-Length", "0")])
             return []
         return self.bank(environ, start)
