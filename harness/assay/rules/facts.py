@@ -8,8 +8,9 @@ contract are put together once (`rule.facts_of`), so no kind knows another by na
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 from typing import Final, Self, TypeAlias, TypeVar
 
@@ -53,111 +54,166 @@ _OfValue: TypeAlias = tuple[Callable[[Json, datetime], bool], ...]
 _OfThing: TypeAlias = tuple[Callable[[Owned, datetime], bool], ...]
 
 
+# -- how those of several clauses are put together --------------------------------------
+def _by_key(
+    parts: Iterable[Mapping[_K, _V]], together: Callable[[Sequence[_V]], _V]
+) -> Mapping[_K, _V]:
+    """Put together what several clauses say under each key."""
+    said: dict[_K, list[_V]] = {}
+    for part in parts:
+        for key, value in part.items():
+            said.setdefault(key, []).append(value)
+    return {key: together(values) for key, values in said.items()}
+
+
+def _first(values: Sequence[_V]) -> _V:
+    return values[0]
+
+
+def _last(values: Sequence[_V]) -> _V:
+    return values[-1]
+
+
+def _all(values: Iterable[tuple[_V, ...]]) -> tuple[_V, ...]:
+    return tuple(chain.from_iterable(values))
+
+
+def _distinct(values: Iterable[tuple[_V, ...]]) -> tuple[_V, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(values)))
+
+
+def _union(values: Iterable[frozenset[_V]]) -> frozenset[_V]:
+    return frozenset(chain.from_iterable(values))
+
+
+#: The key under which a field of `Facts` says how what several clauses say is put together.
+_TOGETHER: Final = "together"
+_Metadata: TypeAlias = Mapping[str, Callable[..., object]]
+_BY_KEY_FIRST: Final[_Metadata] = {_TOGETHER: partial(_by_key, together=_first)}
+_BY_KEY_LAST: Final[_Metadata] = {_TOGETHER: partial(_by_key, together=_last)}
+_BY_KEY_ALL: Final[_Metadata] = {_TOGETHER: partial(_by_key, together=_all)}
+_BY_KEY_DISTINCT: Final[_Metadata] = {_TOGETHER: partial(_by_key, together=_distinct)}
+# By two keys, one in the other.
+_BY_TWO_ALL: Final[_Metadata] = {
+    _TOGETHER: partial(_by_key, together=partial(_by_key, together=_all))
+}
+_BY_TWO_MIN: Final[_Metadata] = {
+    _TOGETHER: partial(_by_key, together=partial(_by_key, together=min))
+}
+_ALL: Final[_Metadata] = {_TOGETHER: _all}
+_DISTINCT: Final[_Metadata] = {_TOGETHER: _distinct}
+_UNION: Final[_Metadata] = {_TOGETHER: _union}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What one clause, or all clauses of a contract, say that others depend on."""
 
     # -- by the id of an operation ---------------------------------------------------
     #: How many items a full page has.
-    page_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    page_sizes: Mapping[str, int] = field(default_factory=dict[str, int], metadata=_BY_KEY_FIRST)
     #: How many days back an operation answers.
-    history_days: Mapping[str, int] = field(default_factory=dict[str, int])
+    history_days: Mapping[str, int] = field(default_factory=dict[str, int], metadata=_BY_KEY_FIRST)
     #: How many calls are allowed in a period.
-    call_limits: Mapping[str, _Limits] = field(default_factory=dict[str, _Limits])
+    call_limits: Mapping[str, _Limits] = field(
+        default_factory=dict[str, _Limits], metadata=_BY_KEY_ALL
+    )
     #: The arguments that only identify a call.
-    call_ids: Mapping[str, _Names] = field(default_factory=dict[str, _Names])
+    call_ids: Mapping[str, _Names] = field(default_factory=dict[str, _Names], metadata=_BY_KEY_ALL)
     #: Whether a call is to be refused for a header or a query parameter.
-    bars: Mapping[str, _OfCall] = field(default_factory=dict[str, _OfCall])
+    bars: Mapping[str, _OfCall] = field(default_factory=dict[str, _OfCall], metadata=_BY_KEY_ALL)
     #: The values that an operation discloses with a consent only.
-    disclosures: Mapping[str, _Names] = field(default_factory=dict[str, _Names])
+    disclosures: Mapping[str, _Names] = field(
+        default_factory=dict[str, _Names], metadata=_BY_KEY_ALL
+    )
     #: The operation that is the control for another.
-    controls: Mapping[str, str] = field(default_factory=dict[str, str])
+    controls: Mapping[str, str] = field(default_factory=dict[str, str], metadata=_BY_KEY_FIRST)
     #: The operations whose calls must not have the customer's credentials.
-    without_credentials: frozenset[str] = frozenset()
+    without_credentials: frozenset[str] = field(default=frozenset(), metadata=_UNION)
     #: When an operation shows a field that only some of its answers have; by both.
-    conditional_fields: Mapping[_Pair, str] = field(default_factory=dict[_Pair, str])
+    conditional_fields: Mapping[_Pair, str] = field(
+        default_factory=dict[_Pair, str], metadata=_BY_KEY_LAST
+    )
     #: What an argument of an ordinary call must be, if a value breaks the clause; by both. With such
     #: a value in the target file every call would break it, whatever the bank does.
-    expected: Mapping[_Pair, _OfExpected] = field(default_factory=dict[_Pair, _OfExpected])
+    expected: Mapping[_Pair, _OfExpected] = field(
+        default_factory=dict[_Pair, _OfExpected], metadata=_BY_KEY_ALL
+    )
 
     # -- by the name of a request ----------------------------------------------------
     #: The factors with which customers of each segment sign.
-    factors_by_segment: Mapping[str, _Offered] = field(default_factory=dict[str, _Offered])
+    factors_by_segment: Mapping[str, _Offered] = field(
+        default_factory=dict[str, _Offered], metadata=_BY_TWO_ALL
+    )
     #: How long a customer may take to sign, by what is measured: the shortest time.
-    signing_limits: Mapping[str, _Times] = field(default_factory=dict[str, _Times])
+    signing_limits: Mapping[str, _Times] = field(
+        default_factory=dict[str, _Times], metadata=_BY_TWO_MIN
+    )
     #: Whether a bank is allowed to accept a call that makes a request.
-    admissions: Mapping[str, _OfCustomer] = field(default_factory=dict[str, _OfCustomer])
+    admissions: Mapping[str, _OfCustomer] = field(
+        default_factory=dict[str, _OfCustomer], metadata=_BY_KEY_ALL
+    )
     #: Whether a request may be rejected because of the value of an argument.
-    rejections: Mapping[str, _OfArguments] = field(default_factory=dict[str, _OfArguments])
+    rejections: Mapping[str, _OfArguments] = field(
+        default_factory=dict[str, _OfArguments], metadata=_BY_KEY_ALL
+    )
     #: The arguments with the values with which a request is expected to have another outcome.
-    named_values: Mapping[str, _Values] = field(default_factory=dict[str, _Values])
+    named_values: Mapping[str, _Values] = field(
+        default_factory=dict[str, _Values], metadata=_BY_KEY_ALL
+    )
     #: The modes in which a request is accepted, if offered.
-    accepted_modes: Mapping[str, _Names] = field(default_factory=dict[str, _Names])
+    accepted_modes: Mapping[str, _Names] = field(
+        default_factory=dict[str, _Names], metadata=_BY_KEY_DISTINCT
+    )
     #: The modes in which a request can be changed, for each clause that restricts them.
-    changeable_modes: Mapping[str, _Several] = field(default_factory=dict[str, _Several])
+    changeable_modes: Mapping[str, _Several] = field(
+        default_factory=dict[str, _Several], metadata=_BY_KEY_ALL
+    )
     #: The arguments that can be changed.
-    changeable_fields: Mapping[str, _Names] = field(default_factory=dict[str, _Names])
+    changeable_fields: Mapping[str, _Names] = field(
+        default_factory=dict[str, _Names], metadata=_BY_KEY_ALL
+    )
     #: The requests that are rejected where they repeat an earlier one.
-    unrepeatable: frozenset[str] = frozenset()
+    unrepeatable: frozenset[str] = field(default=frozenset(), metadata=_UNION)
 
     # -- by the name of an argument --------------------------------------------------
     #: The only value of an argument of a request, for each clause that states one.
-    fixed_values: Mapping[str, _Jsons] = field(default_factory=dict[str, _Jsons])
+    fixed_values: Mapping[str, _Jsons] = field(
+        default_factory=dict[str, _Jsons], metadata=_BY_KEY_ALL
+    )
     #: Whether a bank may keep another value than the one that was sent.
-    alterations: Mapping[str, _OfValue] = field(default_factory=dict[str, _OfValue])
+    alterations: Mapping[str, _OfValue] = field(
+        default_factory=dict[str, _OfValue], metadata=_BY_KEY_ALL
+    )
 
     # -- by the name of a resource, and that of a field or trait of it ------------------
     #: The values that a field may have, for each clause that lists them.
-    allowed_values: Mapping[_Pair, _Lists] = field(default_factory=dict[_Pair, _Lists])
+    allowed_values: Mapping[_Pair, _Lists] = field(
+        default_factory=dict[_Pair, _Lists], metadata=_BY_KEY_ALL
+    )
     #: Whether an owned thing with a trait is known to be listed.
-    listed: Mapping[_Pair, _OfThing] = field(default_factory=dict[_Pair, _OfThing])
+    listed: Mapping[_Pair, _OfThing] = field(
+        default_factory=dict[_Pair, _OfThing], metadata=_BY_KEY_ALL
+    )
 
     # -- of the whole interface ------------------------------------------------------
     #: Return -1, 0 or 1 before, during or after the announced closure of a week; None if unknown.
-    closures: tuple[Callable[[datetime], int | None], ...] = ()
+    closures: tuple[Callable[[datetime], int | None], ...] = field(default=(), metadata=_ALL)
     #: Whether the error in a refusal must have a code.
-    coded_refusals: tuple[Callable[[Exchange], bool], ...] = ()
+    coded_refusals: tuple[Callable[[Exchange], bool], ...] = field(default=(), metadata=_ALL)
     #: All factors that are named.
-    factors: tuple[str, ...] = ()
+    factors: tuple[str, ...] = field(default=(), metadata=_DISTINCT)
     #: All segments of customers that are named.
-    segments: tuple[str, ...] = ()
+    segments: tuple[str, ...] = field(default=(), metadata=_DISTINCT)
 
     @classmethod
     def together(cls, parts: Sequence[Facts]) -> Self:
         """Return the facts of several clauses as one value."""
-        return cls(
-            page_sizes=_by_key((each.page_sizes for each in parts), _first),
-            history_days=_by_key((each.history_days for each in parts), _first),
-            call_limits=_by_key((each.call_limits for each in parts), _all),
-            call_ids=_by_key((each.call_ids for each in parts), _all),
-            bars=_by_key((each.bars for each in parts), _all),
-            disclosures=_by_key((each.disclosures for each in parts), _all),
-            conditional_fields=_by_key((each.conditional_fields for each in parts), _last),
-            expected=_by_key((each.expected for each in parts), _all),
-            controls=_by_key((each.controls for each in parts), _first),
-            without_credentials=_union(each.without_credentials for each in parts),
-            factors_by_segment=_by_key(
-                (each.factors_by_segment for each in parts), lambda named: _by_key(named, _all)
-            ),
-            signing_limits=_by_key(
-                (each.signing_limits for each in parts), lambda named: _by_key(named, min)
-            ),
-            admissions=_by_key((each.admissions for each in parts), _all),
-            rejections=_by_key((each.rejections for each in parts), _all),
-            named_values=_by_key((each.named_values for each in parts), _all),
-            accepted_modes=_by_key((each.accepted_modes for each in parts), _distinct),
-            changeable_modes=_by_key((each.changeable_modes for each in parts), _all),
-            changeable_fields=_by_key((each.changeable_fields for each in parts), _all),
-            unrepeatable=_union(each.unrepeatable for each in parts),
-            fixed_values=_by_key((each.fixed_values for each in parts), _all),
-            alterations=_by_key((each.alterations for each in parts), _all),
-            allowed_values=_by_key((each.allowed_values for each in parts), _all),
-            listed=_by_key((each.listed for each in parts), _all),
-            closures=_all(each.closures for each in parts),
-            coded_refusals=_all(each.coded_refusals for each in parts),
-            factors=_distinct(each.factors for each in parts),
-            segments=_distinct(each.segments for each in parts),
-        )
+        merged = {
+            each.name: each.metadata[_TOGETHER]([getattr(part, each.name) for part in parts])
+            for each in fields(cls)
+        }
+        return cls(**merged)
 
     # -- what follows from several facts, or from a function --------------------------
     def surely_listed(self, thing: Owned, at: datetime) -> bool:
@@ -218,35 +274,3 @@ class Facts:
 
 #: The facts of a clause that says nothing on which others depend.
 NOTHING: Final = Facts()
-
-
-# -- how those of several clauses are put together --------------------------------------
-def _by_key(
-    parts: Iterable[Mapping[_K, _V]], together: Callable[[Sequence[_V]], _V]
-) -> Mapping[_K, _V]:
-    """Put together what several clauses say under each key."""
-    said: dict[_K, list[_V]] = {}
-    for part in parts:
-        for key, value in part.items():
-            said.setdefault(key, []).append(value)
-    return {key: together(values) for key, values in said.items()}
-
-
-def _first(values: Sequence[_V]) -> _V:
-    return values[0]
-
-
-def _last(values: Sequence[_V]) -> _V:
-    return values[-1]
-
-
-def _all(values: Iterable[tuple[_V, ...]]) -> tuple[_V, ...]:
-    return tuple(chain.from_iterable(values))
-
-
-def _distinct(values: Iterable[tuple[_V, ...]]) -> tuple[_V, ...]:
-    return tuple(dict.fromkeys(chain.from_iterable(values)))
-
-
-def _union(values: Iterable[frozenset[_V]]) -> frozenset[_V]:
-    return frozenset(chain.from_iterable(values))
