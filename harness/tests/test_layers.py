@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tiers import KEPT
 
 import assay
 
@@ -600,8 +601,6 @@ def test_private_names_of_other_packages_are_watched():
 
 def test_what_is_left_to_the_night_exists():
     """Each row of the table of tiers names a test, or a file of tests."""
-    from support.tiers import KEPT  # noqa: PLC0415 -- a table, and no part of the package
-
     for name in KEPT:
         file, _, test = name.partition("::")
         assert f"def {test}(" in (TESTS / file).read_text("utf-8") or not test

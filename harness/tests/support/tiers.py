@@ -10,6 +10,8 @@ from collections.abc import Iterable
 
 #: `gate`, `nightly` or `all`.
 TIER = os.environ.get("ASSAY_TIER", "gate")
+if TIER not in {"gate", "nightly", "all"}:
+    raise ValueError(f"ASSAY_TIER is {TIER!r}; it must be gate, nightly or all")
 
 #: How many cases of a test, or of a whole file, the gate runs.
 KEPT: dict[str, int] = {
