@@ -1,1 +1,1 @@
-"""What runs can do without: runs at many banks, differences of contracts, signed evidence."""
+"""Optional commands: runs at many banks, differences between contracts, signed evidence."""

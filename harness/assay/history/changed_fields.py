@@ -1,7 +1,4 @@
-"""Fields of events and steps as files have them: those that differ from their defaults.
-
-Whoever writes a frozen value as JSON, in a journal or in a sequence, walks it here.
-"""
+"""Fields of events and steps that differ from their defaults: journals and sequences have only these."""
 
 from __future__ import annotations
 

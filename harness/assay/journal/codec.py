@@ -46,7 +46,7 @@ from assay.history import (
     Wire,
     Withdrawn,
 )
-from assay.history.codec import changed_fields
+from assay.history.changed_fields import changed_fields
 from assay.journal.masking import BODIES, ValueMasker, form_of
 from assay.journal.typed_values import Forms, InvalidValueError, checked, inside, read_record
 

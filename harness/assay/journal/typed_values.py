@@ -17,7 +17,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from assay.contract.model import Json
-from assay.history.codec import changed_fields, field_defaults
+from assay.history.changed_fields import changed_fields, field_defaults
 from assay.history.events import Masked
 from assay.journal.lines import LARGEST, TYPE_NAMES, Line
 from assay.rules.state.calendar import leaves_room

@@ -1,1 +1,1 @@
-"""A bank's first hour: drafting a target file and examining it."""
+"""Preparation of a target file: drafting it (`init`) and examining it (`doctor`)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Final
 
 from assay.binding.encode import Access, encode
 from assay.binding.spelling import SLOT, OperationBinding
@@ -24,12 +23,10 @@ from assay.history import (
     Step,
     Submitted,
 )
+from assay.rules.evidence import UNAUTHENTICATED
 from assay.running.calls import TrialCalls, with_binding
 
 __all__ = ["TrialSigning"]
-
-#: The status of a refusal that is one of the credentials.
-UNAUTHENTICATED: Final = 401
 
 
 @dataclass(slots=True)

@@ -52,7 +52,7 @@ from assay.history import (
     Token,
     Withdraw,
 )
-from assay.history.codec import changed_fields, field_defaults
+from assay.history.changed_fields import changed_fields, field_defaults
 
 Raw: TypeAlias = Mapping[str, Any]
 
