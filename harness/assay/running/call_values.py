@@ -38,8 +38,8 @@ _Outputs: TypeAlias = dict[str, str | None]
 class KeptOutputs:
     """The outputs of the last accepted answers, by customer and TPP; and of each consent, by key.
 
-    `latest` are the numbers of the answers that had them, and `made` the keys of what was made. `looked_up` are the customers and TPPs for
-    whom a consent was made to read a list. `of_submissions` are those of each request's submission.
+    `latest` are the numbers of the answers that had them, and `made` the keys of what was made.
+    `of_submissions` are the outputs of each request's submission.
     """
 
     last: dict[tuple[str, str], _Outputs] = field(default_factory=dict[tuple[str, str], _Outputs])
@@ -49,7 +49,6 @@ class KeptOutputs:
     )
     of_consents: dict[str, _Outputs] = field(default_factory=dict[str, _Outputs])
     of_submissions: dict[str, _Outputs] = field(default_factory=dict[str, _Outputs])
-    looked_up: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     def keep(self, exchange: Exchange, binding: OperationBinding | None) -> None:
         """Keep the outputs of an accepted answer."""
