@@ -11,6 +11,25 @@ sys.path.insert(0, str(Path(__file__).parent / "support"))
 from tiers import in_tier
 
 
+def pytest_addoption(parser):
+    """Let generated files be written by the tests that compare them."""
+    parser.addoption("--write", action="store_true", help="write generated files again")
+
+
+@pytest.fixture
+def generated(request):
+    """Return a function that compares a generated file with its text, or with `--write` writes it."""
+
+    def compare(path, text, by=str):
+        if request.config.getoption("--write"):
+            path.write_text(text, encoding="utf-8")
+        test = request.node.nodeid.partition("[")[0]
+        written = path.read_text("utf-8") if path.exists() else ""
+        assert by(written) == by(text), f"{path.name} is out of date: pytest {test} --write"
+
+    return compare
+
+
 def pytest_collection_modifyitems(config, items):
     """Leave what the nightly tests run to them."""
     tests = Path(__file__).parent

@@ -439,7 +439,7 @@ def pointer_hint(value: Json) -> str:
 # The file also has the digests of the shipped contracts and targets that were checked against
 # these schemas. Every schema stands there with the digest of its YAML file: if one of the files
 # has changed since, the prebuilt form is not used at all, so that it can be late but never wrong.
-# `python harness/tests/support/prebuild.py` writes it; a test compares it with its sources.
+# A test compares it with its sources, and writes it with `--write`.
 #: The schemas of the files that a command reads at its start.
 SCHEMAS: Final = ("common.yaml", "contract.yaml", "target.yaml")
 NAME: Final = "prebuilt.json"

@@ -37,7 +37,7 @@ from assay.pytest_plugin.reported_verdicts import OUTPUT, PROPERTY, ReportedVerd
 from assay.pytest_plugin.searches import params_of, search_of
 from assay.pytest_plugin.summary import print_summary
 from assay.pytest_plugin.trial_journal import TrialJournal, trials_of_violations
-from assay.rules.kinds import installed
+from assay.rules.kinds import room_of
 from assay.rules.obligation import Obligation
 from assay.rules.verdict import Exit, Standing, Verdict
 from assay.running.contextual import run_contexts
@@ -100,7 +100,7 @@ class Suites:
         self._planned = {item.obligation.id: item for item in self.prepared.plan.items}
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Give each test the obligations of the kinds that it discharges."""
+        """Give each test the obligations of the rooms that it discharges."""
         if "searched" in metafunc.fixturenames:
             searches.parametrize(metafunc, self.prepared.plan)
         if "verdict" not in metafunc.fixturenames:
@@ -360,7 +360,7 @@ class Suites:
 # The parameter of an item is the id of its obligation; the plan has the rest.
 #: The parameter of an item that tests an obligation.
 PARAMETER = "obligation"
-#: The rule kinds whose obligations a test function asserts, as a mark.
+#: The mark of a test function with the rooms of kinds whose obligations it asserts.
 DISCHARGES = "discharges"
 
 
@@ -370,27 +370,22 @@ def add_markers(config: pytest.Config, plan: Plan) -> None:
         config.addinivalue_line(
             "markers", f"{name}: obligations of this rule kind, contract or level"
         )
-    says = "the rule kinds whose obligations a test asserts; with packages=True those of packages"
-    config.addinivalue_line("markers", f"{DISCHARGES}(*kinds): {says}")
+    says = "the rooms of rule kinds whose obligations a test asserts"
+    config.addinivalue_line("markers", f"{DISCHARGES}(*rooms): {says}")
     config.addinivalue_line(
         "markers", "searches(*kinds): the kinds of search that a test makes in a contract"
     )
 
 
-def kinds_of(function: object) -> frozenset[str]:
-    """Return the rule kinds in the `discharges` marks of a test function.
-
-    A mark with `packages` has those of installed packages, whatever these are.
-    """
+def rooms_of(function: object) -> frozenset[str]:
+    """Return the rooms in the `discharges` marks of a test function."""
     marks = cast("list[pytest.Mark]", getattr(function, "pytestmark", []))
-    own = [mark for mark in marks if mark.name == DISCHARGES]
-    named = frozenset(kind for mark in own for kind in mark.args)
-    return named | (installed().keys() if any(mark.kwargs for mark in own) else frozenset())
+    return frozenset(room for mark in marks if mark.name == DISCHARGES for room in mark.args)
 
 
 def parametrize(metafunc: pytest.Metafunc, plan: Plan) -> frozenset[str]:
-    """Give a test function the obligations of its kinds; return their ids."""
-    kinds = kinds_of(metafunc.function)
+    """Give a test function the obligations of its rooms; return their ids."""
+    rooms = rooms_of(metafunc.function)
     allure = {
         name: allure_marks(metafunc.config, metafunc.function, contract)
         for name, contract in plan.contracts.items()
@@ -398,7 +393,7 @@ def parametrize(metafunc: pytest.Metafunc, plan: Plan) -> frozenset[str]:
     parameters = [
         pytest.param(each.id, id=each.id, marks=[*_marks(each), *allure[each.contract](each)])
         for each in (item.obligation for item in plan.items)
-        if each.kind in kinds
+        if room_of(each.kind) in rooms
     ]
     metafunc.parametrize(PARAMETER, parameters)
     return frozenset(str(parameter.id) for parameter in parameters)

@@ -14,7 +14,7 @@ from assay.rules import steps
 from assay.rules.parameters import Raw, derived, known, word
 
 
-def argument(*, key: str = "argument") -> Any:
+def argument(*, key: str = "argument") -> str:
     """Declare the name of an argument of the clause's operation."""
     return word(key=key, references=check_argument)
 
@@ -52,12 +52,12 @@ def about_something_owned(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Ite
         yield at, what, "leave it out here: such calls are not tested for a limit"
 
 
-def owner() -> Any:
+def owner() -> str:
     """Derive the resource that a customer must own so that the operation can be called."""
     return derived(lambda contract, fields: steps.owners(contract, fields["operation"])[0])
 
 
-def owner_of_operations() -> Any:
+def owner_of_operations() -> str:
     """Derive what a customer must own so that the clause's operations can be called."""
 
     def make(contract: Contract, fields: Mapping[str, Any]) -> str:

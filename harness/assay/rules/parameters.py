@@ -3,20 +3,24 @@
 A field of a kind is declared with one of the functions below, for example
 `limit: int = whole()`. Its name in a contract is the field's, with hyphens, unless `key`
 says otherwise. From the declaration follow the schema of the clause, the check that what
-it refers to exists, and how the checked JSON becomes the value of the field.
+it refers to exists, and how the checked JSON becomes the value of the field. A declaration has
+the type of this value, as `dataclasses.field()` has that of its default.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, overload
+from zoneinfo import ZoneInfo
 
-from assay.contract.model import Clause, Contract, Json
+from assay.contract.model import Clause, Contract, Json, Operation
 from assay.errors import did_you_mean
 from assay.files.document import Finding, Pointer, found
 from assay.rules import parameter_declaration
 from assay.rules.parameter_declaration import COMMON, Parameter, as_number, as_text, as_texts
+
+T = TypeVar("T")
 
 #: A part of a contract that has the right shape.
 Raw: TypeAlias = parameter_declaration.Raw
@@ -46,13 +50,13 @@ def ref(name: str) -> dict[str, Json]:
 
 def parameter(
     schema: Mapping[str, Json],
-    convert: Callable[[Any, Contract], Any],
+    convert: Callable[[Any, Contract], T],
     *,
     key: str,
     references: Reference | None = None,
     required: bool = True,
     default: Any = None,
-) -> Any:
+) -> T:
     """Declare a parameter by its schema and the function that converts its JSON.
 
     `default` is the value of the field where a contract leaves the parameter out. A clause has been compared with the schema before it is read: a
@@ -77,24 +81,25 @@ def parameter(
         references=references,
         required=required,
     )
-    return field(metadata={"parameter": declared})
+    return cast("T", field(metadata={"parameter": declared}))
 
 
-def derived(make: Callable[[Contract, Mapping[str, Any]], Any]) -> Any:
+def derived(make: Callable[[Contract, Mapping[str, Any]], T]) -> T:
     """Declare a field that follows from the contract and the fields declared before it."""
 
     def read(_clause: Clause, contract: Contract, known_fields: Mapping[str, Any]) -> Any:
         return make(contract, known_fields)
 
-    return field(metadata={"parameter": Parameter(key="", schema={}, read=read)})
+    declared = Parameter(key="", schema={}, read=read)
+    return cast("T", field(metadata={"parameter": declared}))
 
 
-def the_contract() -> Any:
+def the_contract() -> Contract:
     """Declare the field that holds the contract itself."""
     return derived(lambda contract, _: contract)
 
 
-def the_grant() -> Any:
+def the_grant() -> Operation | None:
     """Declare the operation of the contract that transmits a consent, if it has one."""
     return derived(
         lambda contract, _: next(
@@ -103,18 +108,19 @@ def the_grant() -> Any:
     )
 
 
-def the_zone() -> Any:
+def the_zone() -> ZoneInfo | None:
     """Declare the field that holds the contract's time zone; None while it is unspecified."""
     return derived(lambda contract, _: contract.zone)
 
 
 # -- plain values ---------------------------------------------------------------------
-def whole(
-    *,
-    key: str,
-    required: bool = True,
-    default: int | None = None,
-) -> Any:
+@overload
+def whole(*, key: str, required: Literal[True] = True) -> int: ...
+@overload
+def whole(*, key: str, required: Literal[False], default: int) -> int: ...
+@overload
+def whole(*, key: str, required: Literal[False], default: None = None) -> int | None: ...
+def whole(*, key: str, required: bool = True, default: int | None = None) -> int | None:
     """Declare a whole number of at least 1; `default` where it is left out."""
     return parameter(
         ref("whole"),
@@ -125,7 +131,7 @@ def whole(
     )
 
 
-def word(*, key: str, references: Reference | None = None) -> Any:
+def word(*, key: str, references: Reference | None = None) -> str:
     """Declare a name: text without blanks."""
     return parameter(
         ref("word"),
@@ -135,6 +141,25 @@ def word(*, key: str, references: Reference | None = None) -> Any:
     )
 
 
+@overload
+def choice(
+    *values: str,
+    key: str,
+    description: str,
+    hint: str = "",
+    required: bool = True,
+    default: str | None = None,
+) -> str: ...
+@overload
+def choice(
+    *values: str,
+    key: str,
+    description: str,
+    hint: str = "",
+    required: bool = True,
+    default: T | None = None,
+    convert: Callable[[str], T],
+) -> T: ...
 def choice(
     *values: str,
     key: str,
@@ -158,7 +183,7 @@ def choice(
     )
 
 
-def flag(*, key: str) -> Any:
+def flag(*, key: str) -> bool:
     """Declare true or false; false where it is left out."""
     return parameter(
         {"description": "true or false", "type": "boolean"},
@@ -175,7 +200,7 @@ def names(
     key: str,
     references: Reference | None = None,
     required: bool = True,
-) -> Any:
+) -> tuple[str, ...]:
     """Declare a list of names; empty where it is left out."""
     return parameter(
         schema,
@@ -193,7 +218,7 @@ def operation(
     key: str = "operation",
     available: bool = True,
     lists: bool = False,
-) -> Any:
+) -> Operation:
     """Declare the operation that the clause is about, or its control; `lists`: it has lists."""
 
     def check(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -220,7 +245,7 @@ def operation(
 _ONLY_UNAVAILABLE: Final = "only a rule of kind unavailable can be about it"
 
 
-def operations(*, also: Reference | None = None) -> Any:
+def operations(*, also: Reference | None = None) -> tuple[Operation, ...]:
     """Declare the operations that the clause is about; `also` checks more than their names."""
 
     def check(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -250,7 +275,11 @@ def about_one_thing(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[
         yield at, f"{name!r} is not about a single item", hint
 
 
-def grant(*, required: bool = False) -> Any:
+@overload
+def grant(*, required: Literal[True]) -> Operation: ...
+@overload
+def grant(*, required: Literal[False] = False) -> Operation | None: ...
+def grant(*, required: bool = False) -> Operation | None:
     """Declare the operation that transmits a consent; None where it is left out."""
 
     def check(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -269,7 +298,7 @@ def grant(*, required: bool = False) -> Any:
 
 
 # -- resources ------------------------------------------------------------------------
-def resource() -> Any:
+def resource() -> str:
     """Declare a resource that the clause's operation lists."""
 
     def check(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -287,7 +316,7 @@ def resource() -> Any:
     )
 
 
-def resources() -> Any:
+def resources() -> tuple[str, ...]:
     """Declare the resources that have the field named by the parameter `field`."""
 
     def check(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -309,7 +338,7 @@ def resources() -> Any:
     )
 
 
-def mode(*, also: Reference | None = None) -> Any:
+def mode(*, also: Reference | None = None) -> str:
     """Declare a mode of the clause's operation, or of the one that makes its request."""
 
     def check(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:

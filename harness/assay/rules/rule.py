@@ -13,7 +13,9 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias
+
+from typing_extensions import TypeVar
 
 from assay.contract.model import Clause, Contract, Json
 from assay.history import History, Reply, Step
@@ -60,6 +62,9 @@ __all__ = [
     "scenario_of",
 ]
 
+#: The class of a kind's scenarios: `Kind[Pace]`.
+S = TypeVar("S", bound=Scenario, default=Any)
+
 #: A running probe: it yields steps, and receives replies.
 Script: TypeAlias = Generator[Step, Reply, None]
 
@@ -80,7 +85,7 @@ class Purpose(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class Kind(Generic[S]):
     """A rule kind; an instance is one clause with its parsed parameters.
 
     A subclass sets `name`, declares parameters as fields, defines `facets`, `probe` and `check`.
@@ -151,7 +156,7 @@ class Kind:
         """Return the ways in which the clause can hold or be broken."""
         raise NotImplementedError
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: S) -> Script:
         """Yield the steps that show the facets of a scenario."""
         raise NotImplementedError
 
@@ -159,7 +164,7 @@ class Kind:
         """Judge any history; yield the evidence of each exchange for a facet."""
         raise NotImplementedError
 
-    def accepts_variation(self, scenario: Scenario) -> bool:
+    def accepts_variation(self, scenario: S) -> bool:
         """Whether a bank that conforms accepts the calls of a scenario that have a variation."""
         return False
 
@@ -170,7 +175,7 @@ class Kind:
         """
         return {}
 
-    def unaffected_in(self, scenario: Scenario) -> Mapping[str, str]:
+    def unaffected_in(self, scenario: S) -> Mapping[str, str]:
         """Return the same for one scenario, for which more may matter than for others."""
         del scenario
         return self.unaffected_by()

@@ -39,7 +39,7 @@ HERE = Path(__file__).parent
 CONTRACT, TARGET = HERE / "parcels.yaml", HERE / "parcels-target.yaml"
 ALL = {"trace/returned", "trace/in-refusals", "once/repeated", "once/conflict"}
 #: The only modules of Assay that a package with kinds may know.
-PUBLIC = {"assay.kinds", "assay.testing"}
+PUBLIC = {"assay.kinds", "assay.kinds.requests", "assay.testing"}
 
 pytestmark = pytest.mark.usefixtures("guests")
 

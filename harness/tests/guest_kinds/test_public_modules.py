@@ -1,4 +1,4 @@
-"""The public modules `assay.kinds` and `assay.testing`, as another package meets them."""
+"""The public modules `assay.kinds`, `assay.kinds.requests` and `assay.testing`, as another package meets them."""
 
 import inspect
 import subprocess
@@ -11,21 +11,44 @@ import pytest
 
 import assay
 from assay import kinds, testing
+from assay.kinds import requests
+
+#: The modules that packages with kinds import from.
+MODULES = (kinds, requests, testing)
 
 PACKAGE = Path(assay.__file__).parent
 ROOT = PACKAGE.parents[1]
 
 USER = """\
-from assay.kinds import Kind, Scenario
+from dataclasses import dataclass
+
+from assay.kinds import Kind, Scenario, Script, parameters
 from assay.testing import accepted
 
 reveal_type(Kind.name)
 reveal_type(accepted().status)
 Scenario(id=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace(Scenario):
+    calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speed(Kind[Pace]):
+    limit: int = parameters.word(key="limit")
+
+    def probe(self, scenario: Pace) -> Script:
+        reveal_type(scenario.calls)
+        yield from ()
+
+
+class Slow(Kind[int]): ...
 """
 
 
-@pytest.mark.parametrize("module", [kinds, testing], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_a_public_module_lists_what_it_offers(module):
     """`__all__` is sorted, complete, and every name in it exists."""
     named = {
@@ -33,8 +56,8 @@ def test_a_public_module_lists_what_it_offers(module):
         for name, value in vars(module).items()
         if name.isidentifier()  # pytest adds names to modules whose assertions it rewrites
         and not name.startswith("_")
-        and name != "annotations"
-        and (module is kinds or getattr(value, "__module__", "").startswith(module.__name__))
+        and name not in {"annotations", "requests"}
+        and (module is not testing or getattr(value, "__module__", "").startswith(module.__name__))
     }
 
     assert sorted(module.__all__, key=lambda name: (not name.isupper(), name)) == module.__all__
@@ -44,7 +67,7 @@ def test_a_public_module_lists_what_it_offers(module):
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(module, name) for module in (kinds, testing) for name in module.__all__],
+    [(module, name) for module in MODULES for name in module.__all__],
     ids=lambda part: part if isinstance(part, str) else part.__name__,
 )
 def test_every_public_name_is_documented(module, name):
@@ -78,9 +101,12 @@ def test_types_are_seen_from_another_package(tmp_path):
     )
 
     assert [
-        'user.py:4: note: Revealed type is "str"',
-        'user.py:5: note: Revealed type is "int"',
-        'user.py:6: error: Argument "id" to "Scenario" has incompatible type "int"; expected "str"  [arg-type]',
+        'user.py:6: note: Revealed type is "str"',
+        'user.py:7: note: Revealed type is "int"',
+        'user.py:8: error: Argument "id" to "Scenario" has incompatible type "int"; expected "str"  [arg-type]',
+        'user.py:18: error: Incompatible types in assignment (expression has type "str", variable has type "int")  [assignment]',
+        'user.py:21: note: Revealed type is "int"',
+        'user.py:25: error: Type argument "int" of "Kind" must be a subtype of "Scenario"  [type-var]',
     ] == ended.stdout.splitlines()
 
 

@@ -11,26 +11,21 @@ from assay.errors import KindError
 from assay.kinds import (
     Advance,
     Arrange,
-    Authorise,
     BindingRequirement,
     Call,
     Capability,
-    Decision,
     Evidence,
     Facet,
     Holding,
-    Inquire,
     Kind,
-    Lack,
-    Register,
     Scenario,
     Standing,
     TppFacet,
-    Withdraw,
     must_be_refused,
     must_be_served,
     needs,
 )
+from assay.kinds.requests import Authorise, Decision, Inquire, Lack, Register, Withdraw
 from assay.parsing.parse import find_contract
 from assay.rules.kinds import find_kind
 from assay.testing import (

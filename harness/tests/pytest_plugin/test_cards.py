@@ -20,7 +20,7 @@ from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving
 
 BROKEN = "aisp/batch-quota/accounts-next-day"
-ITEM = f"test_limits.py::test_limit[{BROKEN}]"
+ITEM = f"test_obligations.py::test_access[{BROKEN}]"
 WRONG = "violates: expected an answer: a new day after 2026-09-16 has begun; seen it was refused"
 
 
@@ -77,7 +77,7 @@ def test_a_failure_is_the_card(failed, faulty, tmp_path):
     assert "    > GET " in shown
     assert "    < 429" in shown
     assert f"    reproduce  assay run --contract aisp --target {faulty} -k {BROKEN}" in shown
-    for internal in ("Verdict(", "Standing", "assert ", "test_limits.py:", ".py:", "Failed:"):
+    for internal in ("Verdict(", "Standing", "assert ", "test_obligations.py:", ".py:", "Failed:"):
         assert internal not in shown, internal
 
 
@@ -92,7 +92,7 @@ def test_the_summary_says_what_is_wrong(failed):
 def test_an_id_can_be_pasted_back(failed, faulty, tmp_path):
     """What pytest prints for an item selects it again, from any folder, with its file or without."""
     assert f"FAILED {ITEM}" in failed[1]
-    other = "::test_limit[aisp/batch-quota/consents-next-day]"
+    other = "::test_access[aisp/batch-quota/consents-next-day]"
     code, out = run(ITEM, other, "--contract", "aisp", "--target", faulty, cwd=tmp_path)
     assert code == 1
     assert "1 failed, 1 passed" in out
@@ -102,10 +102,15 @@ def test_an_id_can_be_pasted_back(failed, faulty, tmp_path):
 def test_an_id_of_nothing_is_left_alone(tmp_path, monkeypatch):
     """Other files, other tests, and files that exist are not ours."""
     monkeypatch.chdir(tmp_path)
-    for name in ("test_limits.py::test_other", "test_other.py::test_limit[x]", "::x", "a/b.py"):
+    for name in (
+        "test_obligations.py::test_other",
+        "test_other.py::test_access[x]",
+        "::x",
+        "a/b.py",
+    ):
         assert name == found(name)
     assert found(ITEM) == f"{suites_dir()}/{ITEM}"
-    (tmp_path / "test_limits.py").touch()
+    (tmp_path / "test_obligations.py").touch()
     assert ITEM == found(ITEM)
 
 
@@ -113,7 +118,7 @@ def test_junit_has_the_card(failed):
     """The message is one line, the text the card, and the properties name the obligation."""
     folder, _ = failed
     cases = {case.get("name"): case for case in ET.parse(folder / "junit.xml").iter("testcase")}
-    case = cases[f"test_limit[{BROKEN}]"]
+    case = cases[f"test_access[{BROKEN}]"]
     failure = case.find("failure")
     assert failure.get("message").startswith(WRONG)
     assert failure.text.startswith(f"✗ {BROKEN}  violates\n    contract   Without the customer")

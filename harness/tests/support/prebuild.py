@@ -1,4 +1,4 @@
-"""The prebuilt form of the schemas, made anew from its sources; as a script it writes the file."""
+"""The prebuilt form of the schemas, made anew from its sources."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
 
 from assay._resources import contract_dir
 from assay.files import shape_check
 from assay.files.document import Document
 from assay.files.load import load
-from assay.files.shape_check import NAME, SCHEMAS, digests
+from assay.files.shape_check import SCHEMAS, digests
 from assay.parsing.parse import full_shape_problems
 from assay.preparation.target_file import extended, shipped, shipped_file
 
@@ -55,14 +54,3 @@ def _number(value: object) -> float:
     if isinstance(value, Decimal):
         return float(value)
     raise TypeError(type(value).__name__)
-
-
-def write() -> Path:
-    """Write the file."""
-    path = FOLDER / NAME
-    path.write_text(text(), encoding="utf-8")
-    return path
-
-
-if __name__ == "__main__":
-    print(write())  # noqa: T201 -- a script

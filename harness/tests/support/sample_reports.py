@@ -1,7 +1,6 @@
 """Sample reports: of a sound bank, of one with a fault, and of one that can only be read.
 
-`python -m support.sample_reports` in `harness/tests` writes `reports/reference/samples`. Clock,
-durations and the digest of the journal, which differ from run to run, are fixed values there.
+They are in `reports/reference/samples`. Clock, durations and the digest of the journal, which differ from run to run, are fixed values there.
 """
 
 from __future__ import annotations
@@ -119,17 +118,3 @@ def _text(report: Report, name: str) -> str:
     out = io.StringIO()
     FORMATS[name].render(report, out)
     return out.getvalue()
-
-
-def main() -> None:
-    """Write all samples."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for sample in SAMPLES:
-        for name, text in reports(sample).items():
-            path = FOLDER / f"{sample.name}{SUFFIXES[name]}"
-            path.write_text(text, encoding="utf-8")
-            print(f"{path.relative_to(ROOT)}: {len(text):,} characters")  # noqa: T201
-
-
-if __name__ == "__main__":
-    main()

@@ -1,13 +1,13 @@
 """The table of rule kinds; each kind is one class in the module of its name, in the room of its subject.
 
-To add a kind, write its class, add it to the table below, and write a sandbox mutant for
-each facet and literal histories for its check. Other packages add kinds through the
-entry-point group `assay.rules`, whose values are classes derived from `assay.rules.rule.Kind`.
+`python harness/tests/support/new_kind.py NAME ROOM` writes the files of a new one. Other packages
+add kinds through the entry-point group `assay.rules`, whose values are classes derived from
+`assay.rules.rule.Kind`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from assay.files.load import dump
@@ -62,12 +62,13 @@ from assay.rules.kinds.requests.states import States
 from assay.rules.kinds.requests.timeout import Timeout
 from assay.rules.kinds.requests.well_formed import WellFormed
 from assay.rules.kinds.requests.withstands import Withstands
+from assay.rules.obligation import UNSPECIFIED
 from assay.rules.parameter_declaration import COMMON
 from assay.rules.rule import Kind
 
-KINDS: Mapping[str, type[Kind]] = {
-    each.name: each
-    for each in (
+#: The built-in kinds by the room of their subject: the suites have one test for each room.
+ROOMS: Mapping[str, Sequence[type[Kind]]] = {
+    "reading": (
         Available,
         UnavailableOperation,
         UnsupportedMode,
@@ -76,6 +77,24 @@ KINDS: Mapping[str, type[Kind]] = {
         Pagination,
         HistoryDepth,
         Field,
+        DisclosedWhen,
+        Addressed,
+        Echo,
+        Filter,
+        ErrorBodyRule,
+    ),
+    "access": (
+        OwnData,
+        NoCredentials,
+        TokenRequired,
+        Quota,
+        Unmetered,
+        HostAffinity,
+        MaintenanceWindow,
+        Segments,
+        EligibleFor,
+    ),
+    "consents": (
         ConsentScope,
         ConsentEffect,
         ConsentAuthorisation,
@@ -85,19 +104,10 @@ KINDS: Mapping[str, type[Kind]] = {
         ConsentHistory,
         ConsentMode,
         ConsentField,
-        OwnData,
-        DisclosedWhen,
-        NoCredentials,
-        TokenRequired,
-        Quota,
-        Unmetered,
-        HostAffinity,
-        MaintenanceWindow,
+    ),
+    "requests": (
         GivesBack,
-        Addressed,
         Modes,
-        Segments,
-        EligibleFor,
         Mandatory,
         Fixed,
         Modification,
@@ -113,14 +123,13 @@ KINDS: Mapping[str, type[Kind]] = {
         Consistent,
         Execution,
         Required,
-        Echo,
         Idempotency,
         States,
         RequestField,
-        Filter,
-        ErrorBodyRule,
-    )
+    ),
 }
+#: The built-in kinds by name.
+KINDS: Mapping[str, type[Kind]] = {kind.name: kind for kinds in ROOMS.values() for kind in kinds}
 
 
 @cache
@@ -144,6 +153,13 @@ def kind_of(name: str) -> type[Kind]:
 
     """
     return KINDS[name] if name in KINDS else installed()[name]
+
+
+def room_of(name: str) -> str:
+    """Return the room of a built-in kind, or the word for kinds of packages or for open points."""
+    if name in KINDS:
+        return next(room for room, kinds in ROOMS.items() if KINDS[name] in kinds)
+    return UNSPECIFIED if name == UNSPECIFIED else "packages"
 
 
 def published_schema(kind: type[Kind]) -> str:

@@ -25,15 +25,13 @@ from assay.kinds import (
     Scenario,
     Script,
     describe_answer,
-    lifecycle_parameters,
     must_be_refused,
     needs,
     parameters,
     queries,
-    request_steps,
     steps,
-    tracker,
 )
+from assay.kinds.requests import lifecycle_parameters, request_steps, tracker
 
 REPEATED, CONFLICT = "repeated", "conflict"
 

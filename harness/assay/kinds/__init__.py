@@ -1,22 +1,22 @@
 """Public names for writing a rule kind in a package of your own.
 
 A kind is one frozen dataclass derived from `Kind`. Its package names the class in the
-entry-point group `assay.rules`; `assay init --kind NAME` writes such a package. Everything
-that a kind is written with is here, and `assay.testing` has what its tests are written with.
-Other modules of Assay may change without notice.
+entry-point group `assay.rules`; `assay init --kind NAME` writes such a package. What a first
+kind needs is here; `assay.kinds.requests` adds what is about consents and requests, and
+`assay.testing` has what tests of kinds are written with. Other modules of Assay may change
+without notice.
 
 Besides classes there are modules, each for one part of a kind:
 
 - what a clause of the kind is for, so that a new or a removed one can be judged: `Purpose`
   (`purpose = Purpose.LIMIT`);
-- fields of the class: `parameters`, `operation_parameters` for a kind about one operation,
-  and `lifecycle_parameters` for a kind about requests;
+- fields of the class: `parameters`, and `operation_parameters` for a kind about one operation;
 - the base of a kind by which calls are refused, which may say with which code: `RefusingKind`;
-- facets: `needs`, `consent`, `Capability`, `BindingRequirement`;
-- the probe: `steps`, and `request_steps` for requests; `Script` is its return type;
+- facets: `needs`, `consent`, `Capability`, `BindingRequirement`, and a `Scenario` for each probe
+  (of a class of your own: `class Speed(Kind[Pace])`);
+- the probe: `steps`; `Script` is its return type;
 - the check: `must_be_served`, `must_be_refused`, `describe_answer`, `doubt` and `UNAUTHENTICATED`;
-  `queries` of a history, `consents` in it, `calendar` for what depends on a day, and
-  `attempts`, `request_queries` and `tracker` for requests;
+  `queries` of a history, and `calendar` for what depends on a day;
 - the TPP's side: `tpp_evidence`;
 - what a clause says that others depend on (its `facts` return `Facts`), and what all clauses of the
   contract say: `facts_of`, and `clauses_of`.
@@ -36,47 +36,23 @@ from assay.history import (
     Advance,
     Advanced,
     Arrange,
-    Authorise,
-    Authorised,
     Call,
-    Cause,
-    Code,
-    Decision,
-    Effect,
-    Effects,
-    Ending,
-    Entry,
-    ErrorBody,
     Event,
     Exchange,
     History,
     Holding,
     Indeterminate,
-    Inquire,
     Item,
-    Lack,
-    Lacking,
     Malformed,
     Outcome,
-    Owned,
-    Register,
-    Registered,
     Rejected,
-    Renew,
-    Renewed,
     Reply,
-    ShownError,
-    State,
     Step,
     Subject,
-    Submit,
-    Submitted,
     Unavailable,
     Wire,
-    Withdraw,
-    Withdrawn,
 )
-from assay.rules import consents, operation_parameters, parameters, queries, steps
+from assay.rules import operation_parameters, parameters, queries, steps
 from assay.rules.evidence import (
     UNAUTHENTICATED,
     describe_answer,
@@ -86,8 +62,6 @@ from assay.rules.evidence import (
     tpp_evidence,
 )
 from assay.rules.facts import CallLimit, Facts
-from assay.rules.lifecycle import attempts, request_queries, request_steps, tracker
-from assay.rules.lifecycle import parameters as lifecycle_parameters
 from assay.rules.parameters import Raw, Reference
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
@@ -115,23 +89,13 @@ __all__ = [
     "Agreement",
     "ArgumentSchema",
     "Arrange",
-    "Authorise",
-    "Authorised",
     "BarredMode",
     "BindingRequirement",
     "Call",
     "CallLimit",
     "Capability",
-    "Cause",
     "Clause",
-    "Code",
     "Contract",
-    "Decision",
-    "Effect",
-    "Effects",
-    "Ending",
-    "Entry",
-    "ErrorBody",
     "Event",
     "Evidence",
     "Exchange",
@@ -142,61 +106,41 @@ __all__ = [
     "History",
     "Holding",
     "Indeterminate",
-    "Inquire",
     "Item",
     "Json",
     "Kind",
-    "Lack",
-    "Lacking",
     "Malformed",
     "Operation",
     "Outcome",
-    "Owned",
     "Pointer",
     "Purpose",
     "Raw",
     "Reference",
     "RefusingKind",
-    "Register",
-    "Registered",
     "Rejected",
-    "Renew",
-    "Renewed",
     "Reply",
     "Resource",
     "Scenario",
     "SchemaPiece",
     "Script",
-    "ShownError",
     "Standing",
-    "State",
     "Step",
     "Subject",
-    "Submit",
-    "Submitted",
     "TppFacet",
     "Unavailable",
     "Wire",
-    "Withdraw",
-    "Withdrawn",
-    "attempts",
     "calendar",
     "clauses_of",
     "consent",
-    "consents",
     "describe_answer",
     "doubt",
     "facts_of",
-    "lifecycle_parameters",
     "must_be_refused",
     "must_be_served",
     "needs",
     "operation_parameters",
     "parameters",
     "queries",
-    "request_queries",
-    "request_steps",
     "steps",
     "tpp_evidence",
-    "tracker",
 ]
