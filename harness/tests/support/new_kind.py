@@ -33,7 +33,7 @@ SECTION = Template("""\
 id: meters.$name
 kind: $name
 says: What the document says.
-source: {section: Readings, line: 1}
+source: {section: Scope, line: 4}
 operation: meters
 ```
 
@@ -117,13 +117,15 @@ def tabled(name: str, kind_class: str, module: str, room: str) -> str:
 
 
 def explained(name: str, room: str) -> str:
-    """Return the reference with a row and a section for a new kind at the end of its room."""
+    """Return the reference with the rows and the section of a new kind at the end of its room."""
     text = REFERENCE.read_text("utf-8")
     last = ROOMS[room][-1].name
     contents = f"  * [`{last}`](#{last})\n"
     text = text.replace(contents, f"{contents}  * [`{name}`](#{name})\n", 1)
     rows = "\nDo not force a sentence into a kind"
     text = text.replace(rows, f"| what the document says | [`{name}`](#{name}) |\n{rows}", 1)
+    promises = "| serves or returns something | "
+    text = text.replace(promises, f"{promises}`{name}`, ", 1)
     after = re.compile(rf"(^### `{last}`\n.*?)(?=^##)", re.MULTILINE | re.DOTALL)
     return after.sub(lambda found: found[1] + SECTION.substitute(name=name), text, count=1)
 

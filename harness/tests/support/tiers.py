@@ -88,6 +88,7 @@ KEPT: dict[str, int] = {
     "report/test_hostile.py::test_huge": 4,
     "report/test_html_browser.py::test_large_page": 0,
     "report/test_merge.py::test_merged_shards_are_the_whole_run": 1,
+    "rules/test_new_kind.py::test_six_files_that_pass_as_they_stand": 0,
     "rules/test_linear.py::test_a_late_chapter_costs_what_an_early_one_does": 30,
     "running/test_contextual.py::test_a_payment_rejected_because_nobody_signed_it_is_no_finding_of_another_clause": 0,
     "running/test_kills.py::test_a_killed_run_is_resumed": 0,
