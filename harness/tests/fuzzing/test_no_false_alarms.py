@@ -2,7 +2,8 @@
 
 The gate searches with the first seeds only, a few sequences each. With `ASSAY_SEEDS=50` this module
 searches with fifty, as `assay run --journeys 100 --fields 50` does; every second seed begins in a
-night in which clocks change. `alarms.py` does the same by command.
+night in which clocks change. `ASSAY_NIGHT=n` takes the seeds after those of the nights before.
+`alarms.py` does the same by command.
 """
 
 import os
@@ -18,10 +19,12 @@ from assay.sandbox.policies import SOUND
 
 pytestmark = pytest.mark.slow
 
+_MANY = int(os.environ.get("ASSAY_SEEDS", "1"))
+_NIGHT = int(os.environ.get("ASSAY_NIGHT", "0"))
 #: The seeds at a sound bank, and at each bundle of variants.
-SEEDS = int(os.environ.get("ASSAY_SEEDS", "1"))
-WAYS = () if SEEDS > 1 else ("journeys", "fields")
-SIZES = MANY if SEEDS > 1 else None
+SEEDS = range(_MANY * _NIGHT, _MANY * (_NIGHT + 1))
+WAYS = () if _MANY > 1 else ("journeys", "fields")
+SIZES = MANY if _MANY > 1 else None
 
 
 @pytest.mark.parametrize(
@@ -29,7 +32,7 @@ SIZES = MANY if SEEDS > 1 else None
 )
 def test_nothing_is_found_at_a_sound_bank(sound):
     """No sequence, mutated field or schema case violates anything at a sound bank."""
-    results = [*alarms(sound, range(SEEDS), sizes=SIZES)]
+    results = [*alarms(sound, SEEDS, sizes=SIZES)]
     assert all(result.exchanges for result in results)
     assert [] == list(filter(None, map(describe_findings, results)))
 
@@ -50,7 +53,7 @@ def test_nothing_is_found_where_the_document_is_silent(sound):
     """A sound bank may differ in any of these points, and in several at once."""
 
     def found(bank):
-        return [*filter(None, map(describe_findings, alarms(bank, range(SEEDS), WAYS, SIZES)))]
+        return [*filter(None, map(describe_findings, alarms(bank, SEEDS, WAYS, SIZES)))]
 
     findings = found(sound)
     assert [] == findings, blamed(
