@@ -31,7 +31,7 @@ from assay.binding.target import (
     Target,
 )
 from assay.contract.model import Json, Operation
-from assay.contract.scalars import is_word, same, text_of, word_of
+from assay.contract.scalars import is_word, one_word, same, text_of, word_of
 from assay.history import (
     Accepted,
     Cause,
@@ -258,7 +258,7 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding, zone: tzinfo | None) ->
     whole, content = digests(shown, volatile) if volatile is not None else ("", "")
     return Item(
         resource=_resource(shown, binding),
-        key=id_of(key),
+        key=one_word(text) if (text := id_of(key)) else None,
         id=id_of(own),
         on=day_of(in_body(shown, binding.on), zone) if binding.on else None,
         state=_state(shown, binding.state.at, binding.state.values) if binding.state else None,

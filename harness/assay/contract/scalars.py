@@ -82,6 +82,11 @@ def same_value(first: Json, second: Json) -> bool:
     return canonical(first) == canonical(second)
 
 
+def one_word(key: str) -> str:
+    """Return the key of an item as one word: an IBAN without the spaces between its groups."""
+    return (_iban(key) and key.replace(" ", "")) or key
+
+
 def _iban(text: str) -> str | None:
     compact = text.replace(" ", "").upper()
     if not _IBAN.fullmatch(compact):

@@ -21,6 +21,7 @@ from typing import TypeAlias
 from assay.binding.encode import Access
 from assay.binding.target import FixtureKind
 from assay.contract.model import Capability
+from assay.contract.scalars import one_word
 from assay.errors import CannotArrange
 from assay.fixtures.protocol import Fixture
 from assay.history import (
@@ -203,6 +204,8 @@ class FixtureEvents:
             bare = tuple(replace(holding, entries=()) for holding in step.holdings)
             step = replace(step, holdings=bare)
         subject, access = self.partly.arrange(self.trial.fixture, step)
+        owns = tuple(replace(owned, key=one_word(owned.key)) for owned in subject.owns)
+        subject = replace(subject, owns=owns)
         access = sendable_access(access)
         codes = codes_by_factor(environment.target.sca.factors, access.codes)
         token = access.token or environment.common.token

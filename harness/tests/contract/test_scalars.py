@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from assay.binding.json_parser import parse_json
-from assay.contract.scalars import canonical, moment_of, number_of, same_value, text_of
+from assay.contract.scalars import canonical, moment_of, number_of, one_word, same_value, text_of
 
 SAME = [
     ("2027-01-27T00:00:00Z", "2027-01-27T00:00:00.000Z"),
@@ -48,6 +48,13 @@ def test_values_that_mean_the_same_are_one_value(one, other):
     assert same_value(one, other)
     assert canonical(one) == canonical(other)
     assert hash(canonical(one)) == hash(canonical(other))
+
+
+def test_a_key_in_groups_is_one_word():
+    """The spaces of an IBAN are left out, and no others."""
+    assert one_word("AT61 1904 3002 3457 3201") == "AT611904300234573201"
+    for key in ("AT611904300234573201", "AT62 1904 3002 3457 3201", "card of June", ""):
+        assert one_word(key) == key
 
 
 @pytest.mark.parametrize(("one", "other"), OTHER)

@@ -5,6 +5,7 @@ of a second consent are not in the document, so no check may depend on them.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -99,6 +100,24 @@ def _as_html(answer: Answer) -> Answer:
 def _with_headers(answer: Answer) -> Answer:
     headers = (("X-Request-Id", "0f3c"), ("Cache-Control", "no-store"))
     return replace(answer, headers=(*answer.headers, *headers))
+
+
+def _with_groups(answer: Answer) -> Answer:
+    """Write each IBAN of a list as it is printed on paper."""
+    if isinstance(answer.body, bytes) or not isinstance(answer.body, Mapping):
+        return answer
+    return replace(answer, body={name: _grouped(value) for name, value in answer.body.items()})
+
+
+def _grouped(value: Json) -> Json:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_grouped(each) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    iban = value.get("iban")
+    if not isinstance(iban, str) or not re.fullmatch(r"[A-Z]{2}\d{2}\w{11,30}", iban, re.ASCII):
+        return value
+    return {**value, "iban": " ".join(iban[at : at + 4] for at in range(0, len(iban), 4))}
 
 
 def _oldest_first(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
@@ -244,6 +263,8 @@ NEUTRAL_ANSWERS = (
                " end-user-identity/refused-without-consent end-user-identity/refused-with-consent"),
     neutral("identity-empty-before", "before a consent, the identity is an empty list",
         identity=_identity_as_list),
+    neutral("ibans-in-groups", "IBANs are shown in groups of four",
+        respond=answering(_is_success, _with_groups)),
     neutral("cards-of-digits", "cards are identified by 16 digits that begin with 9 and pass Luhn",
         mint=put(SOUND.mint, card=_digits)),
     neutral("cards-without-a-check-digit",
