@@ -200,7 +200,7 @@ def search_mutant(prepared: Prepared, id_: str) -> SearchResult:
             contract=prepared.plan.contracts[contract],
             environment=environment,
             limits=SearchLimits(sequences=10**6, seconds=SEARCH_TIME, findings=1),
-        ).run_machine()
+        ).run_actions()
     finally:
         environment.close()
 

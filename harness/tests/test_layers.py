@@ -57,7 +57,7 @@ WALLS = {
     "werkzeug": {"sandbox"},
     "waitress": {"sandbox"},
     "_pytest": {"preparation"},
-    "random": {"sandbox"},
+    "random": {"sandbox", "fuzzing"},
     "playwright": {"sca"},
     "hypothesis": {"fuzzing"},
     "schemathesis": {"fuzzing"},

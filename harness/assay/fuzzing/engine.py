@@ -1,7 +1,4 @@
-"""Hypothesis as the generator of random tests: sequences by a state machine, and values.
-
-Its shrinking, database and reports are not used: a sequence is shortened by replaying
-it (`sequences.shrink`), and stored in a form that outlives changes of a strategy.
+"""Random sequences of actions.
 
 A sequence begins with a customer and a theme, a small selection of the actions, and
 continues with those that are possible at that point: only existing requests are signed
@@ -11,47 +8,25 @@ actions meet again and again, which is where unforeseen faults are found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from typing import TypeAlias, TypeVar
-
-from hypothesis import HealthCheck, Phase, Verbosity, given, settings
-from hypothesis import seed as seeded
-from hypothesis.errors import Flaky
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
-from hypothesis.strategies import SearchStrategy, fixed_dictionaries, integers, lists, sampled_from
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from assay.contract.model import Contract
+from assay.fuzzing.draws import Dice
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.actions import Actions
 from assay.fuzzing.sequences.sequence import SequenceBuilder
 from assay.history import Advance, Call
 
-V = TypeVar("V")
-
-#: Slow or rejected examples are properties of the target, not faults of a strategy.
-NO_HEALTH = (
-    HealthCheck.too_slow,
-    HealthCheck.data_too_large,
-    HealthCheck.filter_too_much,
-    HealthCheck.large_base_example,
-)
 #: The most customers in one sequence.
 CUSTOMERS = 3
 #: The most actions of one sort in a theme.
 THEME = 3
-#: The draw that decides the action, the customer, their thing and the request.
-PICKS = integers(0, 2**24)
+#: The number that decides the thing, the request and the way of an action is below this.
+PICKS = 2**24
 
-Machine: TypeAlias = type[RuleBasedStateMachine]
-#: The sorts of actions.
-Theme: TypeAlias = dict[str, Sequence[AbstractStep]]
+#: Actions by sort.
+Sorts: TypeAlias = Mapping[str, Sequence[AbstractStep]]
 #: The sorts that every theme has; any other may be missing.
 NEEDED = frozenset({"grant", "make", "ask"})
 #: The sorts about a request that was made before.
@@ -62,118 +37,31 @@ class ExplorationEnded(BaseException):
     """Ends an exploration. Not an `Exception`, so that nothing handles it and continues."""
 
 
-def explore_machine(
-    machine: Machine, *, examples: int, steps: int, seed: tuple[object, ...]
+def run_sequence(
+    sequence: SequenceBuilder, actions: Actions, sorts: Sorts, *, steps: int, dice: Dice
 ) -> None:
-    """Generate and run sequences of at most this many steps; reproducible by seed.
-
-    Reproducible means: by the same command on the same installation. Hypothesis also
-    tries constants of the modules that are imported.
+    """Run a sequence of this many steps, judged as it grows, and close its fixture.
 
     Raises:
         ExplorationEnded: the target's side of the sequence ends the search.
 
     """
-    # A target that is not deterministic does not end the search: the next round
-    # generates other sequences.
-    with suppress(Flaky):
-        run_state_machine_as_test(
-            seeded(repr(seed))(machine),
-            settings=settings(_settings(examples), stateful_step_count=steps),
-        )
-
-
-def explore_values(
-    strategy: SearchStrategy[V],
-    act: Callable[[V], None],
-    *,
-    examples: int,
-    seed: tuple[object, ...],
-) -> None:
-    """Draw values and act on each; reproducible by seed, as above.
-
-    Raises:
-        ExplorationEnded: acting on a value ends the search.
-
-    """
-
-    @seeded(repr(seed))
-    @_settings(examples)
-    @given(strategy)
-    def explored(value: V) -> None:
-        act(value)
-
-    with suppress(Flaky):
-        explored()
-
-
-def _settings(examples: int) -> settings:
-    return settings(
-        max_examples=examples,
-        phases=[Phase.generate],
-        database=None,
-        deadline=None,
-        derandomize=False,
-        report_multiple_bugs=False,
-        suppress_health_check=NO_HEALTH,
-        verbosity=Verbosity.quiet,
-    )
-
-
-# -- sequences -------------------------------------------------------------------
-def sequence_machine(
-    actions: Actions, contract: Contract, begin: Callable[[], SequenceBuilder]
-) -> Machine:
-    """Return the state machine that generates sequences of actions.
-
-    `begin` opens a fixture for the next sequence.
-    """
-    sorts = _sorts(actions, contract)
-
-    class SequenceMachine(RuleBasedStateMachine):
-        """One sequence through the contract."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.sequence = begin()
-            self.theme: Theme = {}
-
-        @initialize(household=sampled_from(actions.households), theme=_themes(sorts))
-        def arrive(self, household: AbstractStep, theme: Theme) -> None:
-            """Begin with a customer."""
-            self.theme = theme
-            self.sequence.add_customer(household)
-
-        @rule(pick=PICKS)
-        def go_on(self, pick: int) -> None:
-            """Do one of the things that are possible now."""
-            possible = [*_possible(self.sequence, self.theme, actions)]
-            if possible:
-                pick, which = divmod(pick, len(possible))
-                possible[which](pick)
-
-        @invariant()
-        def judged(self) -> None:
-            """Judge what has happened by every check."""
-            self.sequence.judge()
-
-        def teardown(self) -> None:
-            """Judge the whole sequence, and close its fixture."""
-            self.sequence.end()
-
-    return SequenceMachine
-
-
-def _themes(sorts: Theme) -> SearchStrategy[Theme]:
-    return fixed_dictionaries(
-        {
-            sort: lists(sampled_from(actions), min_size=sort in NEEDED, max_size=THEME)
-            for sort, actions in sorts.items()
+    try:
+        theme = {
+            sort: dice.choices(members, k=dice.randint(sort in NEEDED, THEME))
+            for sort, members in sorts.items()
         }
-    )
+        sequence.add_customer(dice.choice(actions.households))
+        for _ in range(steps):
+            sequence.judge()
+            if possible := [*_possible(sequence, theme, actions)]:
+                dice.choice(possible)(dice.randrange(PICKS))
+        sequence.judge()
+    finally:
+        sequence.end()
 
 
-def _sorts(actions: Actions, contract: Contract) -> Theme:
+def sorts_of(actions: Actions, contract: Contract) -> Sorts:
     """Group the actions by sort; empty sorts are left out."""
     sorts: dict[str, list[AbstractStep]] = {
         "grant": [],
@@ -198,7 +86,7 @@ def _sorts(actions: Actions, contract: Contract) -> Theme:
 
 
 def _possible(
-    sequence: SequenceBuilder, theme: Theme, actions: Actions
+    sequence: SequenceBuilder, theme: Sorts, actions: Actions
 ) -> Iterator[Callable[[int], None]]:
     """Yield what is possible at this point of a sequence; each takes the number drawn."""
 

@@ -13,20 +13,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 
-from hypothesis.strategies import SearchStrategy
-
 from assay.binding.join import BoundContract
 from assay.contexts.context import Context, in_context, mapped
 from assay.contexts.dimensions import dimensions
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange, TargetError
 from assay.fuzzing.allowed_actions import allowed_actions
-from assay.fuzzing.engine import (
-    ExplorationEnded,
-    explore_machine,
-    explore_values,
-    sequence_machine,
-)
+from assay.fuzzing.draws import Dice, Draw, dice
+from assay.fuzzing.engine import ExplorationEnded, run_sequence, sorts_of
 from assay.fuzzing.findings import FuzzFinding, Reached, SearchResult
 from assay.fuzzing.limits import SearchLimits
 from assay.fuzzing.search_coverage import Reach, WatchedContext
@@ -42,10 +36,6 @@ from assay.rules.steps import perform_all
 from assay.running.environment import Environment
 from assay.running.executor import Executor, executing, run_probe
 from assay.running.parallel_trials import RecordedRun
-
-#: The most sequences generated from one seed: Hypothesis varies earlier examples as soon
-#: as it has enough, and quite different ones find more here.
-ROUND = 12
 
 
 def _ignore(_finding: FuzzFinding) -> None:
@@ -107,7 +97,7 @@ class Search:
         found = () if self.limits.reads else dimensions(self.contract, target)
         self.reach = Reach(contract=self.contract, dimensions=found, seed=self.seed)
 
-    def run_machine(self, on_finding: Callable[[FuzzFinding], None] = _ignore) -> SearchResult:
+    def run_actions(self, on_finding: Callable[[FuzzFinding], None] = _ignore) -> SearchResult:
         """Run random sequences of actions until the limits are reached.
 
         Raises:
@@ -118,25 +108,27 @@ class Search:
         if not actions.households:
             return self.result()
 
-        def explore(left: int, seed: tuple[object, ...]) -> None:
-            machine = sequence_machine(actions, self.contract, self.begin)
-            explore_machine(machine, examples=left, steps=self.limits.steps, seed=seed)
+        sorts = sorts_of(actions, self.contract)
 
-        return self._until_spent(explore, on_finding)
+        def run(dice: Dice) -> None:
+            run_sequence(self.begin(), actions, sorts, steps=self.limits.steps, dice=dice)
 
-    def run_strategy(
+        return self._until_spent(run, on_finding)
+
+    def run_drawn(
         self,
-        strategy: SearchStrategy[AbstractSequence],
+        draw: Draw[AbstractSequence],
         on_finding: Callable[[FuzzFinding], None] = _ignore,
     ) -> SearchResult:
-        """Run the sequences of a strategy until the limits are reached.
+        """Run drawn sequences until the limits are reached.
 
         Raises:
             TargetError: the target's fixture provider cannot be used at all.
 
         """
 
-        def run(sequence: AbstractSequence) -> None:
+        def run(dice: Dice) -> None:
+            sequence = draw(dice)
             calls = sum(isinstance(abstract_step.step, Call) for abstract_step in sequence)
             if not self._affords(calls):
                 raise ExplorationEnded("the limits are reached")
@@ -149,24 +141,18 @@ class Search:
             if self._spent():
                 raise ExplorationEnded("the limits are reached")
 
-        return self._until_spent(
-            lambda left, seed: explore_values(strategy, run, examples=left, seed=seed),
-            on_finding,
-        )
+        return self._until_spent(run, on_finding)
 
     def _until_spent(
         self,
-        explore: Callable[[int, tuple[object, ...]], None],
+        run: Callable[[Dice], None],
         on_finding: Callable[[FuzzFinding], None],
     ) -> SearchResult:
         """Continue after each finding; obligations that have one are ignored then."""
-        round_ = 0
         while self.sequences < self.limits.sequences and not self._spent():
-            left = min(self.limits.sequences - self.sequences, ROUND)
-            seed = (self.seed, self.contract.id, round_)
-            if not self.attempt(partial(explore, left, seed), on_finding):
+            own = dice(self.seed, self.contract.id, self.sequences)
+            if not self.attempt(partial(run, own), on_finding):
                 break
-            round_ += 1
         return self.result()
 
     def attempt(

@@ -291,7 +291,7 @@ def run_field_tests(search: Search, on_finding: OnFinding) -> SearchResult:
         actions=allowed_actions(search),
         reads=search.limits.reads,
     )
-    return search.result() if strategy is None else search.run_strategy(strategy, on_finding)
+    return search.result() if strategy is None else search.run_drawn(strategy, on_finding)
 
 
 def run_schema_cases(search: Search, on_finding: OnFinding) -> SearchResult:
@@ -303,7 +303,7 @@ def run_schema_cases(search: Search, on_finding: OnFinding) -> SearchResult:
 
 #: The ways of searching, by name.
 SEARCH_METHODS: Mapping[str, SearchMethod] = {
-    "journeys": Search.run_machine,
+    "journeys": Search.run_actions,
     "fields": run_field_tests,
     "schema": run_schema_cases,
 }

@@ -174,9 +174,9 @@ def test_a_search_stops_early_where_nothing_new_is_reached(searching, monkeypatc
     """It stops after its patience, and says so; a small search is never cut short."""
     with monkeypatch.context() as patch:
         patch.setattr(Reach, "see", lambda reach, *_: setattr(reach, "quiet", reach.quiet + 50))
-        result = searching("aisp", sequences=400).run_machine()
-    assert (3, 400, 150) == (result.sequences, result.reached.asked, result.reached.quiet)
-    result = searching("aisp", sequences=9).run_machine()
+        result = searching("aisp", sequences=400).run_actions()
+    assert (2, 400, 100) == (result.sequences, result.reached.asked, result.reached.quiet)
+    result = searching("aisp", sequences=9).run_actions()
     assert (9, 0) == (result.sequences, result.reached.quiet)
     assert result.reached.pairs
     assert result.reached.states

@@ -2,8 +2,7 @@
 
 The shape of an argument is inferred from its value in the binding, and its limits from
 the clauses (`arguments`); values come in four sorts, from one that is as good as the
-binding's own to one that is structurally wrong (`shapes`). Each takes one draw, from a
-table or an integer: strategies made from a schema or a pattern are many times slower.
+binding's own to one that is structurally wrong (`shapes`).
 `mutations` has what can be varied in calls, and `scenarios` puts varied calls into
 sequences, each beside its control. What is right is not decided here: the rules' checks
 judge a sequence as they judge any history.
@@ -11,10 +10,9 @@ judge a sequence as they judge any history.
 
 from __future__ import annotations
 
-from hypothesis.strategies import SearchStrategy, one_of
-
 from assay.binding.target import Target
 from assay.contract.model import Contract
+from assay.fuzzing.draws import Dice, Draw
 from assay.fuzzing.fields.mutations import fuzzable_reads, fuzzable_requests
 from assay.fuzzing.fields.scenarios import read_scenarios, write_scenarios
 from assay.fuzzing.sequences.abstract_step import AbstractSequence
@@ -29,8 +27,8 @@ def field_sequences(
     *,
     actions: Actions | None = None,
     reads: bool = False,
-) -> SearchStrategy[AbstractSequence] | None:
-    """Return the sequences that fuzz a contract's fields at a target.
+) -> Draw[AbstractSequence] | None:
+    """Return what draws the sequences that fuzz a contract's fields at a target.
 
     `contract` is the plan's, restricted to this target. `actions` are those whose
     households the target can arrange, where that is known; `reads` keeps to calls that
@@ -39,8 +37,12 @@ def field_sequences(
     """
     actions = gather_actions(plan, contract) if actions is None else actions
     readable = fuzzable_reads(contract, target, actions, reads=reads)
-    strategies = [read_scenarios(readable)] if readable else []
+    draws = [read_scenarios(readable)] if readable else []
     if not reads:
         requests = fuzzable_requests(contract, target, actions)
-        strategies += [write_scenarios(fuzzable) for fuzzable in requests]
-    return one_of(strategies) if strategies else None
+        draws += [write_scenarios(fuzzable) for fuzzable in requests]
+
+    def draw(dice: Dice) -> AbstractSequence:
+        return dice.choice(draws)(dice)
+
+    return draw if draws else None

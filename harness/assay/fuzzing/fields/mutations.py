@@ -12,12 +12,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
-from hypothesis.strategies import SearchStrategy, just, sampled_from
-
 from assay.binding.encode import BARE
 from assay.binding.join import capabilities
 from assay.binding.target import Target
 from assay.contract.model import Capability, Contract, Operation
+from assay.fuzzing.draws import Draw, one_of
 from assay.fuzzing.fields.arguments import (
     ABSENT,
     Argument,
@@ -26,7 +25,7 @@ from assay.fuzzing.fields.arguments import (
     bound_arguments,
     reference_arguments,
 )
-from assay.fuzzing.fields.shapes import missing_values, shape_of, strategies
+from assay.fuzzing.fields.shapes import draws, missing_values, shape_of
 from assay.fuzzing.fields.texts import as_good
 from assay.fuzzing.sequences.abstract_step import AbstractStep, Moment
 from assay.fuzzing.sequences.actions import Actions
@@ -53,7 +52,7 @@ class Mutation:
 
     operation: Operation
     what: str
-    variations: SearchStrategy[Vary]
+    variations: Draw[Vary]
     sort: Sort | None = None
     weight: int = 1
 
@@ -79,27 +78,31 @@ def mutations(
     if operation.lists:
         every += _name_mutations(operation, target)
     if Sort.WRONG in sorts:
-        whole = sampled_from([_with_malformed(malformed) for malformed in _malformed(operation)])
+        whole = one_of([_with_malformed(malformed) for malformed in _malformed(operation)])
         every.append(Mutation(operation=operation, what="the call", variations=whole, weight=WHOLE))
         every += _mode_mutations(operation, target)
-    nothing = Mutation(operation=operation, what="nothing", variations=just(unchanged))
+    nothing = Mutation(operation=operation, what="nothing", variations=one_of([unchanged]))
     return tuple(every) or (nothing,)
 
 
 def _argument_mutations(operation: Operation, argument: Argument) -> Iterator[Mutation]:
-    by_sort = list(strategies(argument).items())
+    by_sort = list(draws(argument).items())
     if missing := tuple(missing_values(argument)):
         # Banks fail most often at missing values: these do not depend on a long table.
-        by_sort.append((Sort.WRONG, sampled_from(missing)))
+        by_sort.append((Sort.WRONG, one_of(missing)))
     for sort, values in by_sort:
         if sort is not Sort.VALID or not _has_only_own(argument):
             yield Mutation(
                 operation=operation,
                 what=argument.name,
-                variations=values.map(lambda value: with_value(argument.name, value)),
+                variations=_varied(argument.name, values),
                 sort=sort,
                 weight=CONSTRAINED if argument.constrained else 1,
             )
+
+
+def _varied(name: str, values: Draw[Value]) -> Draw[Vary]:
+    return lambda dice: with_value(name, values(dice))
 
 
 def _has_only_own(argument: Argument) -> bool:
@@ -116,7 +119,7 @@ def _malformed(operation: Operation) -> tuple[Malformed, ...]:
 def _name_mutations(operation: Operation, target: Target) -> Iterator[Mutation]:
     binding = target.operations.get(operation.id, BARE)
     for alias, path in enumerate(binding.names(operation)):
-        variations = just(_with_alias(alias, path))
+        variations = one_of([_with_alias(alias, path)])
         yield Mutation(operation=operation, what="name", variations=variations)
 
 
@@ -125,7 +128,7 @@ def _mode_mutations(operation: Operation, target: Target) -> Iterator[Mutation]:
         yield Mutation(
             operation=operation,
             what="mode",
-            variations=just(_with_mode(mode)),
+            variations=one_of([_with_mode(mode)]),
             weight=CONSTRAINED,
         )
 

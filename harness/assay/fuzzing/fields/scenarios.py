@@ -8,15 +8,12 @@ and cancellations get a request of their own.
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
-from typing import TypeVar, cast
-
-from hypothesis.strategies import DrawFn, SearchStrategy, composite, integers
+from typing import cast
 
 from assay.contract.model import Json, Operation
+from assay.fuzzing.draws import Dice, Draw
 from assay.fuzzing.fields.mutations import (
     FuzzableReads,
     FuzzableRequests,
@@ -37,55 +34,11 @@ from assay.fuzzing.sequences.actions import OTHER, SELF
 from assay.history import Advance, Arrange, Authorise, Call, Inquire, Step
 from assay.rules.lifecycle.request_steps import DAYS_AHEAD
 
-V = TypeVar("V")
-
 #: The customer of a sequence, and the owner of other things.
 PSU, ANOTHER = "psu", "another"
 
 
 # -- building a sequence -----------------------------------------------------------
-#: A draw that decides several things: see `Dice`. For larger numbers Hypothesis would
-#: prefer the small ones.
-DICE = integers(0, 2**24 - 1)
-#: A linear congruential generator of 64 bits (Knuth's MMIX), of which the upper half is
-#: used.
-_FACTOR, _SUMMAND, _MODULUS, _HALF = 6364136223846793005, 1442695040888963407, 2**64, 2**32
-
-
-@dataclass(slots=True)
-class Dice:
-    """One drawn number from which any number of decisions follow.
-
-    Hypothesis likes to repeat in an example what it has drawn there before; five of six
-    sequences would be little more than such repetitions. A single draw cannot be
-    repeated, so one of these makes all decisions of a sequence.
-    """
-
-    state: int
-
-    def below(self, n: int) -> int:
-        """Return a number from 0 to n - 1."""
-        self.state = (self.state * _FACTOR + _SUMMAND) % _MODULUS
-        return self.state // _HALF % n
-
-    def one_in(self, n: int) -> bool:
-        """Return True once in n times."""
-        return self.below(n) == 0
-
-    def pick(self, table: Sequence[V]) -> V:
-        """Return one of a table, which must not be empty."""
-        return table[self.below(len(table))]
-
-    def weighted(self, table: Sequence[V], weights: Iterable[int]) -> V:
-        """Return one of a table; one with a weight of 2 is twice as likely as one with 1."""
-        limits = list(accumulate(weights))
-        return table[bisect(limits, self.below(limits[-1]))]
-
-    def mutation(self, table: Sequence[Mutation]) -> Mutation:
-        """Return a mutation by its weight."""
-        return self.weighted(table, (mutation.weight for mutation in table))
-
-
 @dataclass(slots=True, kw_only=True)
 class ScenarioBuilder:
     """A sequence while it is generated. `others` are the possible other customers.
@@ -137,6 +90,11 @@ class ScenarioBuilder:
         return value
 
 
+def _mutation(dice: Dice, table: Sequence[Mutation]) -> Mutation:
+    """Return a mutation by its weight."""
+    return dice.weighted(table, (mutation.weight for mutation in table))
+
+
 # -- reading -----------------------------------------------------------------------
 #: The most pages read of each answer.
 PAGES = 3
@@ -148,36 +106,35 @@ FEW = 3
 AGE, LONG_AGO = 60, 4
 
 
-def read_scenarios(fuzzable: FuzzableReads) -> SearchStrategy[AbstractSequence]:
+def read_scenarios(fuzzable: FuzzableReads) -> Draw[AbstractSequence]:
     """Return the sequences in which a customer consents, and what they own is read."""
     weights = [_information(household) for household in fuzzable.households]
 
-    @composite
-    def sequence(draw: DrawFn) -> AbstractSequence:
-        builder, dice = ScenarioBuilder(others=fuzzable.others), Dice(draw(DICE))
+    def sequence(dice: Dice) -> AbstractSequence:
+        builder = ScenarioBuilder(others=fuzzable.others)
         builder.add_customer(dice.weighted(fuzzable.households, weights))
         if fuzzable.moments and dice.one_in(4):
-            builder.wait(dice.pick(fuzzable.moments))
+            builder.wait(dice.choice(fuzzable.moments))
         if fuzzable.grant and not dice.one_in(12):
             builder.call(_consent(fuzzable.grant, builder.ordinary))
-        for _ in range(1 + dice.below(QUESTIONS)):
-            _read(draw, builder, dice, fuzzable)
+        for _ in range(1 + dice.randrange(QUESTIONS)):
+            _read(builder, dice, fuzzable)
         return tuple(builder.steps)
 
-    return sequence()
+    return sequence
 
 
-def _read(draw: DrawFn, builder: ScenarioBuilder, dice: Dice, fuzzable: FuzzableReads) -> None:
+def _read(builder: ScenarioBuilder, dice: Dice, fuzzable: FuzzableReads) -> None:
     """Add a varied call beside the same call without variation."""
-    mutation = dice.mutation(fuzzable.mutations)
-    operation, vary = mutation.operation, draw(mutation.variations)
-    thing = dice.below(max(len(builder.things), 1))
+    mutation = _mutation(dice, fuzzable.mutations)
+    operation, vary = mutation.operation, mutation.variations(dice)
+    thing = dice.randrange(max(len(builder.things), 1))
     if operation.grants:
         # What a consent permits shows only in reading.
         plain = _consent(operation, [thing])
         builder.call(plain)
         builder.call(vary(plain))
-        calls = [_about(dice.pick(fuzzable.lists), thing)]
+        calls = [_about(dice.choice(fuzzable.lists), thing)]
     else:
         plain = _about(operation, thing)
         calls = [plain, vary(plain)]
@@ -216,7 +173,7 @@ ROUNDS = 8
 USUAL = 8
 
 
-def write_scenarios(fuzzable: FuzzableRequests) -> SearchStrategy[AbstractSequence]:
+def write_scenarios(fuzzable: FuzzableRequests) -> Draw[AbstractSequence]:
     """Return the sequences in which a customer makes requests, some of them varied."""
     usual = min(fuzzable.households, key=_size)
     households = (usual, *fuzzable.households)
@@ -227,23 +184,24 @@ def write_scenarios(fuzzable: FuzzableRequests) -> SearchStrategy[AbstractSequen
     # Operations that make a request matter most.
     tables = (new, new, old or new)
 
-    @composite
-    def sequence(draw: DrawFn) -> AbstractSequence:
-        builder, dice = ScenarioBuilder(others=fuzzable.others), Dice(draw(DICE))
+    def sequence(dice: Dice) -> AbstractSequence:
+        builder = ScenarioBuilder(others=fuzzable.others)
         builder.add_customer(dice.weighted(households, weights))
         if fuzzable.moments and dice.one_in(12):
-            builder.wait(dice.pick(fuzzable.moments))
+            builder.wait(dice.choice(fuzzable.moments))
         requests = _RequestSteps(fuzzable=fuzzable, builder=builder, dice=dice)
-        control = requests.plain(dice.pick(fuzzable.modes) if dice.one_in(4) else fuzzable.modes[0])
+        control = requests.plain(
+            dice.choice(fuzzable.modes) if dice.one_in(4) else fuzzable.modes[0]
+        )
         if fuzzable.valid and dice.one_in(3):
-            control = draw(dice.mutation(fuzzable.valid).variations)(control)
+            control = _mutation(dice, fuzzable.valid).variations(dice)(control)
         late = dice.one_in(5)
         made = None if late else builder.call(control)
-        for _ in range(1 + dice.below(ROUNDS)):
-            mutation = dice.mutation(dice.pick(tables))
-            vary = draw(mutation.variations)
+        for _ in range(1 + dice.randrange(ROUNDS)):
+            mutation = _mutation(dice, dice.choice(tables))
+            vary = mutation.variations(dice)
             if mutation.operation is create:
-                also = draw(dice.mutation(new).variations) if dice.one_in(12) else unchanged
+                also = _mutation(dice, new).variations(dice) if dice.one_in(12) else unchanged
                 requests.create(also(vary(control)), control)
             else:
                 requests.about(mutation, vary, made)
@@ -253,7 +211,7 @@ def write_scenarios(fuzzable: FuzzableRequests) -> SearchStrategy[AbstractSequen
             requests.sign(made)
         return tuple(builder.steps)
 
-    return sequence()
+    return sequence
 
 
 def _size(household: AbstractStep) -> tuple[int, bool]:

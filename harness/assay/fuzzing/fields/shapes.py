@@ -15,10 +15,9 @@ from datetime import date
 from decimal import Decimal
 from typing import TypeAlias
 
-from hypothesis.strategies import SearchStrategy, integers, sampled_from
-
 from assay.binding.target import Place
 from assay.contract.model import Json
+from assay.fuzzing.draws import Draw, of_number, one_of
 from assay.fuzzing.fields import texts
 from assay.fuzzing.fields.arguments import ABSENT, Argument, Keys, Sort, Value
 from assay.fuzzing.sequences.abstract_step import OwnedRef, RelativeDay
@@ -47,11 +46,11 @@ def _step(argument: Argument) -> Decimal:
     return Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
 
 
-def valid_number(argument: Argument) -> SearchStrategy[Value]:
+def valid_number(argument: Argument) -> Draw[Value]:
     """Any number up to twice those of the binding, in the same spelling."""
     step = _step(argument)
     most = max(Decimal(str(value)) for value in argument.good_values if _readable(value)) * 2
-    return integers(1, int(most / step)).map(lambda n: Value("as good as the usual one", n * step))
+    return of_number(1, int(most / step), lambda n: Value("as good as the usual one", n * step))
 
 
 def _readable(value: Json) -> bool:
@@ -106,12 +105,12 @@ def is_day(argument: Argument) -> bool:
     return isinstance(argument.own, str)
 
 
-def valid_day(argument: Argument) -> SearchStrategy[Value]:
+def valid_day(argument: Argument) -> Draw[Value]:
     """A date in the near future, or in the recent past."""
     if argument.ahead:
-        return integers(SOON, LATER).map(lambda n: Value(f"in {n} days", RelativeDay(n)))
+        return of_number(SOON, LATER, lambda n: Value(f"in {n} days", RelativeDay(n)))
     least = min(argument.named.days, default=BACK)
-    return integers(0, least - 1).map(lambda n: Value(f"{n} days ago", RelativeDay(-n)))
+    return of_number(0, least - 1, lambda n: Value(f"{n} days ago", RelativeDay(-n)))
 
 
 def edge_days(argument: Argument) -> Iterator[Value]:
@@ -150,11 +149,11 @@ Around: TypeAlias = Callable[[Argument], Iterator[Value]]
 
 @dataclass(frozen=True, slots=True)
 class ValueShape:
-    """The shape of a value. `valid` takes one draw."""
+    """The shape of a value."""
 
     name: str
     fits: Callable[[Argument], bool]
-    valid: Callable[[Argument], SearchStrategy[Value]]
+    valid: Callable[[Argument], Draw[Value]]
     edge: Around
     beyond: Around
 
@@ -204,15 +203,14 @@ def shape_of(argument: Argument) -> ValueShape:
     return next(shape for shape in SHAPES if shape.fits(argument))
 
 
-def strategies(argument: Argument) -> Mapping[Sort, SearchStrategy[Value]]:
-    """Return a strategy for each sort that has values.
+def draws(argument: Argument) -> Mapping[Sort, Draw[Value]]:
+    """Return what draws values, for each sort that has some.
 
-    Each takes one draw, from a table or an integer, whatever it generates. There are no
-    valid values if neither binding nor shape has one, and no valid key of a request: a
+    There are no valid values if neither binding nor shape has one, and no valid key of a request: a
     sequence has to make the request first.
     """
     shape = shape_of(argument)
-    by_sort: dict[Sort, SearchStrategy[Value]] = {}
+    by_sort: dict[Sort, Draw[Value]] = {}
     if argument.good_values or shape.name in {"day", "keys"} or argument.keys is Keys.OWNED:
         by_sort[Sort.VALID] = shape.valid(argument)
     tables: Mapping[Sort, Iterable[Value]] = {
@@ -222,7 +220,7 @@ def strategies(argument: Argument) -> Mapping[Sort, SearchStrategy[Value]]:
     }
     for sort, table in tables.items():
         if values := tuple(table):
-            by_sort[sort] = sampled_from(values)
+            by_sort[sort] = one_of(values)
     return by_sort
 
 

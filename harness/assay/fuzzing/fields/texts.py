@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
-from hypothesis.strategies import SearchStrategy, integers, sampled_from
-
 from assay.contract.model import Json
+from assay.fuzzing.draws import Draw, of_number, one_of
 from assay.fuzzing.fields.arguments import Argument, Keys, Value
 from assay.fuzzing.sequences.abstract_step import OwnedRef
 from assay.fuzzing.sequences.actions import OTHER, SELF
@@ -34,10 +33,10 @@ def _text(argument: Argument) -> str:
     return next((value for value in argument.good_values if isinstance(value, str)), "")
 
 
-def as_good(argument: Argument) -> SearchStrategy[Value]:
+def as_good(argument: Argument) -> Draw[Value]:
     """One of the binding's values; no others are known to be good."""
     says = ("the usual one", "the other good one")
-    return sampled_from([Value(*pair) for pair in zip(says, argument.good_values, strict=False)])
+    return one_of([Value(*pair) for pair in zip(says, argument.good_values, strict=False)])
 
 
 def no_values(_argument: Argument) -> Iterator[Value]:
@@ -119,11 +118,11 @@ def is_address(argument: Argument) -> bool:
     return isinstance(own, str) and urlsplit(own).scheme in {"http", "https"}
 
 
-def valid_address(argument: Argument) -> SearchStrategy[Value]:
+def valid_address(argument: Argument) -> Draw[Value]:
     """The same address with another query."""
     own = urlsplit(_text(argument))
-    return integers(0, 9999).map(
-        lambda n: Value("with another query", own._replace(query=f"state={n}").geturl())
+    return of_number(
+        0, 9999, lambda n: Value("with another query", own._replace(query=f"state={n}").geturl())
     )
 
 
@@ -199,12 +198,12 @@ def is_key_list(argument: Argument) -> bool:
     return argument.keys is Keys.SEVERAL
 
 
-def own_key(_argument: Argument) -> SearchStrategy[Value]:
+def own_key(_argument: Argument) -> Draw[Value]:
     """One thing of the customer's, by number; the builder wraps around at the last."""
-    return integers(0, MANY - 1).map(lambda n: Value("the customer's own", OwnedRef(SELF, n)))
+    return of_number(0, MANY - 1, lambda n: Value("the customer's own", OwnedRef(SELF, n)))
 
 
-def own_key_list(_argument: Argument) -> SearchStrategy[Value]:
+def own_key_list(_argument: Argument) -> Draw[Value]:
     """One thing of the customer's, or the first few."""
 
     def listed(n: int) -> Value:
@@ -213,7 +212,7 @@ def own_key_list(_argument: Argument) -> SearchStrategy[Value]:
             "the customer's own", [OwnedRef(SELF, first + place) for place in range(count + 1)]
         )
 
-    return integers(0, MANY - 1).map(listed)
+    return of_number(0, MANY - 1, listed)
 
 
 def beyond_keys(argument: Argument) -> Iterator[Value]:

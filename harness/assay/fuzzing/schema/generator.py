@@ -20,7 +20,6 @@ from assay.binding.pointer import MISSING
 from assay.binding.spelling import SLOT
 from assay.binding.target import Place
 from assay.contract.model import Json
-from assay.fuzzing.engine import explore_values
 from assay.fuzzing.findings import Remark
 from assay.fuzzing.schema.cases import SchemaCase
 from assay.history import Wire
@@ -42,6 +41,26 @@ JSON = "application/json"
 FAILED = "ServerError"
 #: The most characters of a value that are quoted in a description.
 QUOTED = 60
+
+
+def _drawn(strategy: Any, most: int, *, seed: str) -> list[Any]:
+    """Return values of a strategy, the same for the same seed and installation."""
+    library: Any = import_module("hypothesis")
+    values: list[Any] = []
+    settings = library.settings(
+        max_examples=most,
+        phases=[library.Phase.generate],
+        database=None,
+        deadline=None,
+        suppress_health_check=[*library.HealthCheck],
+        verbosity=library.Verbosity.quiet,
+    )
+
+    def draw(value: Any) -> None:
+        values.append(value)
+
+    library.seed(seed)(settings(library.given(strategy)(draw)))()
+    return values
 
 
 @dataclass(slots=True)
@@ -98,10 +117,7 @@ class Generator:
 
     def _fuzzed(self, operation: Any, most: int, seed: int) -> Iterator[SchemaCase]:
         """Yield cases that each take over one member of a random valid request, in turn."""
-        requests: list[Any] = []
-        explore_values(
-            operation.as_strategy(), requests.append, examples=most, seed=(seed, operation.label)
-        )
+        requests = _drawn(operation.as_strategy(), most, seed=repr((seed, operation.label)))
         for n, request in enumerate(requests):
             members = [(place, name) for place in Place for name in _members(request, place)]
             if members:

@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from assay.binding.join import bind
-from assay.fuzzing.engine import explore_values
+from assay.fuzzing.draws import dice
 from assay.fuzzing.fields import field_sequences
 from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import plan
@@ -29,12 +29,10 @@ def bound(name):
 
 @cache
 def sequences_of(name):
-    """Return the strategy of a contract's sequences."""
+    """Return what draws a contract's sequences."""
     return field_sequences(*bound(name))
 
 
-def drawn(strategy, examples=100, seed=0):
+def drawn(draw, examples=100, seed=0):
     """Draw this many values; the same for the same seed."""
-    values = []
-    explore_values(strategy, values.append, examples=examples, seed=(seed,))
-    return values
+    return [draw(dice(seed, number)) for number in range(examples)]

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from drawing import bound, drawn
-from hypothesis.control import BuildContext
-from hypothesis.internal.conjecture.data import ConjectureData
 
 import assay.fuzzing.fields
 from assay.binding.target import Place
@@ -17,17 +15,16 @@ from assay.fuzzing.fields.arguments import (
     Argument,
     NamedValues,
     Sort,
-    Value,
     bound_arguments,
     reference_arguments,
 )
 from assay.fuzzing.fields.mutations import with_value
 from assay.fuzzing.fields.shapes import (
     SHAPES,
+    draws,
     json_type,
     missing_values,
     shape_of,
-    strategies,
     wrong_values,
 )
 from assay.fuzzing.fields.texts import UNKNOWN, checked
@@ -123,18 +120,8 @@ def test_any_value_has_a_shape(own, shape):
     argument = dataclasses.replace(OWN, own=own, other=None)
 
     assert shape == shape_of(argument).name
-    assert Sort.WRONG in strategies(argument)
-    assert (own is not None) == (Sort.VALID in strategies(argument))
-
-
-@pytest.mark.parametrize(("_", "argument"), EVERY)
-def test_a_value_takes_one_draw(_, argument):
-    """Each strategy makes its value from a single draw."""
-    for values in strategies(argument).values():
-        data = ConjectureData.for_choices((1,))
-        with BuildContext(data, wrapped_test=lambda: None):
-            assert isinstance(data.draw(values), Value)
-        assert len(data.nodes) <= 1  # of a single value there is nothing to choose
+    assert Sort.WRONG in draws(argument)
+    assert (own is not None) == (Sort.VALID in draws(argument))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +129,7 @@ def test_a_value_takes_one_draw(_, argument):
 )
 def test_valid_values_are_accepted(made, name):
     """The sandbox accepts every value that is as good as the binding's own."""
-    for value in drawn(strategies(create_argument(name))[Sort.VALID], 25):
+    for value in drawn(draws(create_argument(name))[Sort.VALID], 25):
         assert made(with_value(name, value)).accepted, value
 
 
@@ -219,7 +206,7 @@ def test_days_that_the_contract_names_are_tried_from_both_sides():
     edge, beyond = values_of(since, Sort.EDGE), values_of(since, Sort.BEYOND)
     assert {RelativeDay(-89), RelativeDay(-90), RelativeDay(0)} == set(edge)
     assert all(RelativeDay(days) in beyond for days in (-91, -92, 1))
-    valid = [value.json for value in drawn(strategies(since)[Sort.VALID])]
+    valid = [value.json for value in drawn(draws(since)[Sort.VALID])]
     assert all(-90 < day.days <= 0 for day in valid)
 
 
@@ -254,7 +241,7 @@ def test_every_json_type_stands_where_it_does_not_belong():
 def test_keys_of_others_and_unknown_keys_are_beyond():
     """A valid key is one of the customer's own."""
     argument = create_argument("debtorAccount")
-    valid = [value.json for value in drawn(strategies(argument)[Sort.VALID])]
+    valid = [value.json for value in drawn(draws(argument)[Sort.VALID])]
 
     assert {"self"} == {key.of for key in valid}
     other, *unknown = values_of(argument, Sort.BEYOND)
