@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from time import monotonic
 
 from assay.binding.join import BoundContract
@@ -18,17 +19,17 @@ from assay.contexts.context import Context, in_context, mapped
 from assay.contexts.dimensions import dimensions
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange, TargetError
-from assay.fuzzing.allowed_actions import allowed_actions
 from assay.fuzzing.draws import Dice, Draw, dice
 from assay.fuzzing.engine import ExplorationEnded, run_sequence, sorts_of
 from assay.fuzzing.findings import FuzzFinding, Reached, SearchResult
 from assay.fuzzing.limits import SearchLimits
 from assay.fuzzing.search_coverage import Reach, WatchedContext
 from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
+from assay.fuzzing.sequences.actions import Actions, gather_actions
 from assay.fuzzing.sequences.concretize import ANYWHERE, Concretizer, script
 from assay.fuzzing.sequences.sequence import SequenceBuilder
 from assay.fuzzing.sequences.shrink import needed, shrink
-from assay.history import Advance, Advanced, Call, Event, History, Step
+from assay.history import Advance, Advanced, Call, Event, History, Step, Subject
 from assay.history.events import ProbeRun
 from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
@@ -384,3 +385,48 @@ class Search:
     def _judged(self, history: History) -> tuple[Breach, ...]:
         unknown = self._planned - self.known
         return tuple(breaches(self.plan, self.contract.id, history, unknown))
+
+
+# -- Actions that the target file and the limits of a search permit --------------------------
+def allowed_actions(search: Search) -> Actions:
+    """Return the actions that the target, and the limits of a search, allow."""
+    actions = gather_actions(search.whole or search.plan, search.contract)
+    if not search.limits.signs:
+        actions = replace(actions, signatures=())
+    if search.limits.reads:
+        plain = tuple(action for action in actions.plain if _reads(search.contract, action))
+        actions = replace(actions, plain=plain, varied=(), moments=(), signatures=(), asides=())
+    households = (each for each in actions.households if _can_arrange(search, each))
+    return replace(actions, households=tuple(households))
+
+
+def has_fresh_customers(search: Search) -> bool:
+    """Whether the target's customers are created for the run, as the first one says."""
+    households = gather_actions(search.whole or search.plan, search.contract).households
+    subjects = filter(None, (_arranged(search, household) for household in households))
+    return all(subject.fresh for subject in islice(subjects, 1))
+
+
+def _reads(contract: Contract, action: AbstractStep) -> bool:
+    call = action.step
+    if not isinstance(call, Call):
+        return False
+    operation = contract.operations[call.operation]
+    return call.present and not (operation.writes or operation.grants)
+
+
+def _can_arrange(search: Search, household: AbstractStep) -> bool:
+    """Whether there is such a household, of customers with whom the search may do all."""
+    subject = _arranged(search, household)
+    return subject is not None and (subject.fresh or search.limits.reads)
+
+
+def _arranged(search: Search, household: AbstractStep) -> Subject | None:
+    """Arrange a household; return its customer, None where that cannot be."""
+    operations = search.contract.operations
+    with executing(search.environment, operations, number=search.number) as executor:
+        try:
+            event = executor.perform(Concretizer(now=executor.trial.look()).step(household))
+        except CannotArrange:
+            return None
+    return event if isinstance(event, Subject) else None

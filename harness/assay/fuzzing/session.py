@@ -21,7 +21,6 @@ from assay.contexts.dimensions import dimensions
 from assay.contract.model import Contract
 from assay.errors import CannotArrange, InputError, JournalError, TargetError, did_you_mean
 from assay.files.document import file_name
-from assay.fuzzing.allowed_actions import allowed_actions, has_fresh_customers
 from assay.fuzzing.fields import field_sequences
 from assay.fuzzing.findings import (
     DocumentFinding,
@@ -31,11 +30,15 @@ from assay.fuzzing.findings import (
     situation,
 )
 from assay.fuzzing.limits import SearchLimits, limits_of
-from assay.fuzzing.search import Search
+from assay.fuzzing.search import Search, allowed_actions, has_fresh_customers
 from assay.fuzzing.search_coverage import value_named
 from assay.fuzzing.sequences.concretize import script
-from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence, write
-from assay.fuzzing.sequences.sequence_names import foreign_names
+from assay.fuzzing.sequences.sequence_file import (
+    Examples,
+    RecordedSequence,
+    foreign_names,
+    write,
+)
 from assay.history import History
 from assay.history.events import ProbeRun
 from assay.journal.trial_end import TrialEnd, VerdictSource

@@ -66,7 +66,7 @@ class Malformed(Enum):
     LONG_IDENTIFIER = "an identifier of 10,000 characters"
     CONTROL_IDENTIFIER = "an identifier with control characters"
     JUNK_QUERY = "a query that makes no sense"
-    BAD_SINCE = "a first day that there is not"
+    BAD_SINCE = "a first day that does not exist"
     BAD_UNTIL = "a last day that is no date"
     NOT_JSON = "a body that is not JSON"
     TRUNCATED = "a body that is cut short"

@@ -344,7 +344,7 @@ def _waiting(
 
 
 # -- Trial order ---------------------------------------------------------------------------------
-# Order of the trials of customers who outlive them: a consent of one trial is there in the next.
+# Order of the trials of listed customers, whose consents persist between trials.
 #
 # Trials without a consent come first, so that no earlier one narrows what they read. Those that call
 # something before their consent come next, while there are customers who never gave one.

@@ -18,12 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from assay.errors import InputError
+from assay.contract.model import Contract
+from assay.errors import InputError, Problem, did_you_mean
 from assay.files.document import Document, Pointer, problem
 from assay.files.load import load, loads
 from assay.files.shape_check import check
 from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
 from assay.fuzzing.sequences.step_codec import UnreadableStep, decode_step, encode_step
+from assay.history import Call, Register, Renew, Step
 
 if TYPE_CHECKING:
     from hypothesis.database import ExampleDatabase
@@ -190,3 +192,25 @@ def _unusable(what: str, error: Exception) -> InputError:
 
 def _key(contract: str) -> bytes:
     return f"assay/sequences/1/{contract}".encode()
+
+
+# -- Names that a contract does not have: of another version of it, or written by hand ----------
+def foreign_names(recorded: RecordedSequence, contract: Contract) -> list[Problem]:
+    """Return a problem for each name that the contract does not have."""
+    return [
+        Problem(
+            path=recorded.path,
+            line=0,
+            what=f"steps[{number}].{key}: {contract.id} has no {key} {name!r}",
+            hint=did_you_mean(name, known),
+        )
+        for number, abstract_step in enumerate(recorded.steps)
+        for key, name, known in _names(abstract_step.step, contract)
+        if name not in known
+    ]
+
+
+def _names(step: Step, contract: Contract) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield each name in a step, by its key, with the names that the contract has."""
+    if isinstance(step, Call | Register | Renew):
+        yield "operation", step.operation, [*contract.operations]
