@@ -271,7 +271,7 @@ NUMBERS = {
     "journal/typed_values.py": "numbers of a journal, which are short",
     "judging/exit_policy.py": "an option of the command line",
     "preparation/prepare.py": "numbers of an option of the command line",
-    "rules/conditions/fields.py": "a limit of a contract",
+    "rules/conditions/atoms.py": "a limit of a contract",
     "rules/conditions/registered.py": "hours of a duration",
     "rules/dry_run.py": "our own link",
     "rules/formats.py": "check digits of at most 64 characters",

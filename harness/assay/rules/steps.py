@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
 from typing import TypeAlias, TypeVar
+from uuid import NAMESPACE_URL, uuid5
 
 from assay.contract.model import Contract, Json, Operation, Resource
 from assay.history import (
@@ -221,3 +222,9 @@ def perform_all(script: Part[R], perform: Callable[[Step], Reply], most: int | N
     except StopIteration as end:
         result: R = end.value
         return result
+
+
+def fresh_id(call: Call, now: datetime, *parts: str) -> str:
+    """Return a UUID that no target has seen before: the moment and the call are in it."""
+    asked = call.subject, call.operation, sorted(map(repr, call.arguments.items()))
+    return str(uuid5(NAMESPACE_URL, repr((now.isoformat(), asked, parts))))

@@ -1,8 +1,7 @@
 """Conditions of decisions: atoms combined by all, any and not, and their decision table.
 
-Each kind of atom has a module, listed in the table below. To add one: write a module
-with a `read`, add it to the table under the key by which a contract names it, and add
-that key to `condition` in contract/schema/common.yaml and, if it refers to names that
+Each kind of atom is a class in `atoms`, listed in the table below. To add one: write its class and
+how it is read, add it to the table under the key by which a contract names it, and add that key to `condition` in contract/schema/common.yaml and, if it refers to names that
 could be misspelt, to the reference check below.
 """
 
@@ -14,20 +13,26 @@ from typing import cast
 from assay.contract.model import Json
 from assay.contract.scalars import is_word
 from assay.files.document import Finding, Pointer
-from assay.rules.conditions import expression, factor, fields, registered, table
-from assay.rules.conditions.expression import Atom, ReadAtom
+from assay.rules.conditions.atoms import (
+    is_above,
+    read_above,
+    read_factor,
+    read_is,
+    read_registered,
+)
+from assay.rules.conditions.table import Atom, ReadAtom, Table, derive, holds, parse_expression
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, known
 
 ATOMS: Mapping[str, ReadAtom] = {
-    "is": fields.read_is,
-    "above": fields.read_above,
-    "factor": factor.read,
-    "registered": registered.read,
+    "is": read_is,
+    "above": read_above,
+    "factor": read_factor,
+    "registered": read_registered,
 }
 
 
-def parse(raw: Json, lifecycle: Lifecycle) -> table.Table:
+def parse(raw: Json, lifecycle: Lifecycle) -> Table:
     """Parse a condition about a request, and derive its decision table; equal atoms are merged."""
     atoms: list[Atom] = []
 
@@ -38,7 +43,7 @@ def parse(raw: Json, lifecycle: Lifecycle) -> table.Table:
             atoms.append(atom)
         return atoms.index(atom)
 
-    return table.derive(expression.parse(raw, number), atoms)
+    return derive(parse_expression(raw, number), atoms)
 
 
 #: The keys that contain further conditions, and the keys whose values are arguments.
@@ -106,7 +111,7 @@ def may_hold(condition: Json, arguments: Mapping[str, Json]) -> bool:
         truths.append(_truth(atom, arguments))
         return len(truths) - 1
 
-    return expression.holds(expression.parse(condition, number), truths) is not False
+    return holds(parse_expression(condition, number), truths) is not False
 
 
 def _truth(atom: Mapping[str, Json], arguments: Mapping[str, Json]) -> bool | None:
@@ -114,4 +119,4 @@ def _truth(atom: Mapping[str, Json], arguments: Mapping[str, Json]) -> bool | No
     value = arguments.get(str(atom.get("field")))
     if "is" in atom:
         return value is not None and is_word(atom["is"], value)
-    return fields.is_above(value, atom["above"]) if "above" in atom else None
+    return is_above(value, atom["above"]) if "above" in atom else None

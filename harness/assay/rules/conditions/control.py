@@ -21,9 +21,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from assay.contract.model import Capability
-from assay.rules.conditions import fields
-from assay.rules.conditions.expression import DecidedRequest, Point, Value, holds
-from assay.rules.conditions.table import DecisionRow, Input, Table
+from assay.rules.conditions import atoms
+from assay.rules.conditions.table import (
+    DecidedRequest,
+    DecisionRow,
+    Input,
+    Point,
+    Table,
+    Value,
+    holds,
+)
 from assay.rules.lifecycle import comparison, request_queries, tracker
 from assay.rules.lifecycle.comparison import Likeness
 from assay.rules.lifecycle.tracker import Instance
@@ -192,7 +199,7 @@ class ExecutedRequests:
         """Return the requests of a history that were executed."""
         sorts: dict[Likeness, Instance] = {}
         first: dict[Likeness, Instance] = {}
-        known = set(fields.named_values(table.atoms))
+        known = set(atoms.named_values(table.atoms))
         for request in comparison.comparable(tracked):
             if request.done:
                 for sort in _sorts(table, lifecycle, request):
@@ -200,7 +207,7 @@ class ExecutedRequests:
                 former = first.setdefault(_sent(lifecycle, request), request)
                 if _decided(request) < _decided(former):
                     first[_sent(lifecycle, request)] = request
-                known |= fields.sent_values(table.atoms, request)
+                known |= atoms.sent_values(table.atoms, request)
         taken = [
             request
             for request in tracked.requests
@@ -225,7 +232,7 @@ class ExecutedRequests:
 
         A day that was accepted earlier may have come since.
         """
-        unknown = not fields.sent_values(self.table.atoms, request) <= self.known
+        unknown = not atoms.sent_values(self.table.atoms, request) <= self.known
         unsigned = request_queries.signature(request) is None
         elsewhere = unsigned and _address(self.lifecycle, request) not in self.addresses
         return unknown or elsewhere or (unsigned and _late(self.lifecycle, request))

@@ -17,14 +17,6 @@ from assay.contract.model import Capability, Json
 from assay.history import Call, Exchange, History
 from assay.rules import steps
 from assay.rules.controls import Shared, same_but
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNAUTHENTICATED,
-    UNCLEAR,
-    failed_instead,
-    tpp_evidence,
-)
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
@@ -41,7 +33,16 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    failed_instead,
+    tpp_evidence,
+)
 
 
 def shared(request: Instance, argument: str) -> tuple[int, Shared]:

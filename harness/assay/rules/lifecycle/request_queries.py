@@ -21,10 +21,10 @@ from assay.contract.model import Json, Operation
 from assay.contract.scalars import moment_of, number_of
 from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
 from assay.history.events import Masked
-from assay.rules.evidence import UNAUTHENTICATED
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.queries import ordinary
 from assay.rules.state.calendar import dates
+from assay.rules.verdict import UNAUTHENTICATED
 
 #: How many characters of a key are changed, or a third of a longer one.
 TAIL = 8

@@ -18,7 +18,6 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Indeterminate
 from assay.rules import parameters, steps
 from assay.rules.controls import Shared, same_but
-from assay.rules.evidence import AGREES, DISAGREES, must_be_served, tpp_evidence
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.rule import (
@@ -35,7 +34,7 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing, must_be_served, tpp_evidence
 
 #: Enough items for a next page at most banks.
 MANY = 18

@@ -16,8 +16,7 @@ from assay.contract.model import Capability, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
 from assay.rules.queries import plain, target_failed
@@ -33,7 +32,7 @@ from assay.rules.state.calendar import (
     next_day,
     wall_time,
 )
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer
 
 #: How far outside the window the nearest calls are made.
 BREATH = timedelta(seconds=30)

@@ -19,14 +19,21 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability, Operation
 from assay.history import Call, CredentialPlace, History, Holding, Token
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, call_needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    Evidence,
+    Standing,
+    doubt,
+    must_be_refused,
+    tpp_evidence,
+)
 
 #: The facet and the scenario of the token endpoint.
 GRANT_FACET = "password-grant"

@@ -19,7 +19,6 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps
 from assay.rules.controls import refused_beside
-from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.queries import fresh_subjects, ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
@@ -36,7 +35,7 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing, doubt
 
 #: How many of each resource the first customer owns.
 EACH = 2

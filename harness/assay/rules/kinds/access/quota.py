@@ -24,16 +24,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consents import GIVEN, Consents
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNCLEAR,
-    doubt,
-    must_be_refused,
-    must_be_served,
-    tpp_evidence,
-)
-from assay.rules.facts import CallLimit, Facts
+from assay.rules.facets import CallLimit, Facts
 from assay.rules.parameter_declaration import Convert
 from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.refusing_kind import RefusingKind
@@ -50,10 +41,29 @@ from assay.rules.rule import (
 )
 from assay.rules.state import periods
 from assay.rules.state.calendar import never_longer
-from assay.rules.state.counts import Allowed, Counts, by_subject, moment, same_customers
+from assay.rules.state.counts import (
+    FEWER,
+    MORE,
+    Allowed,
+    Counts,
+    QuotaLimit,
+    by_subject,
+    counted_for,
+    moment,
+    quota_limit,
+    same_customers,
+)
 from assay.rules.state.periods import DAYS, Period, PeriodWords, period, surely_longer
-from assay.rules.state.quota_limit import FEWER, MORE, QuotaLimit, counted_for, quota_limit
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Evidence,
+    doubt,
+    must_be_refused,
+    must_be_served,
+    tpp_evidence,
+)
 
 PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
 SHARED, PER_ITEM, PER_CONSENT = "shared", "per-item", "per-consent"

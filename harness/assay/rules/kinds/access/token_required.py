@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Token
 from assay.rules import parameters, steps
-from assay.rules.evidence import must_be_refused
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
@@ -30,7 +29,7 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import Evidence, Standing, must_be_refused
 
 #: The last part of a facet id, and what is asked of a call.
 FACETS = {**dict.fromkeys(Token, "invented-token"), Token.NONE: "without-token"}

@@ -18,25 +18,24 @@ from typing import Final
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.rules import parameters, steps
-from assay.rules.call_limit import perhaps_over_quota
 from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys, ends_consent, lists_keys
-from assay.rules.evidence import (
+from assay.rules.lifecycle.request_queries import similar_key, was_refused
+from assay.rules.parameters import about_one_thing
+from assay.rules.queries import bare, perhaps_over_quota, plain, question
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
+from assay.rules.scope import Calls, Scope
+from assay.rules.state.consented_answers import served_with_consent
+from assay.rules.verdict import (
     AGREES,
     DISAGREES,
     UNCLEAR,
+    Evidence,
     counts_unattended,
     describe_answer,
     doubt,
     failed_instead,
     must_be_refused,
 )
-from assay.rules.lifecycle.request_queries import similar_key, was_refused
-from assay.rules.parameters import about_one_thing
-from assay.rules.queries import bare, plain, question
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
-from assay.rules.scope import Calls, Scope
-from assay.rules.state.consented_answers import served_with_consent
-from assay.rules.verdict import Evidence
 
 EACH, LATER = "each-named", "later-served"
 REFUSED, KEEPS, BEYOND = "refused-grants-nothing", "refused-keeps", "beyond-limit-grants-nothing"

@@ -16,14 +16,20 @@ from assay.contract.model import Capability, Json
 from assay.history import Call, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import confirmed
-from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, describe_answer
-from assay.rules.lifecycle.consent_kind import ConsentKind, own_uses
-from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
+from assay.rules.lifecycle.consent_kind import ConsentKind, ConsentPhase, ConsentUse, own_uses
 from assay.rules.queries import PageWalk, page_walks
 from assay.rules.rule import Facet, Purpose, Scenario, Script, bound
 from assay.rules.state.calendar import DAY, dates
 from assay.rules.steps import Part
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    describe_answer,
+)
 
 INSIDE, AFTER, RECENT = "old-inside", "old-after", "recent-after"
 #: How far from the end of the minutes the calls are.

@@ -19,17 +19,7 @@ from typing import Any
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
 from assay.rules import parameters, steps
-from assay.rules.call_limit import perhaps_over_quota
 from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNCLEAR,
-    counts_unattended,
-    doubt,
-    must_be_refused,
-    tpp_evidence,
-)
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.parameters import about_one_thing
 from assay.rules.queries import (
@@ -38,6 +28,7 @@ from assay.rules.queries import (
     fresh_subjects,
     has_value,
     is_part,
+    perhaps_over_quota,
     plain,
     question,
 )
@@ -45,7 +36,17 @@ from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented_answers import ServedThings, UncoveredCalls, served_with_consent
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    counts_unattended,
+    doubt,
+    must_be_refused,
+    tpp_evidence,
+)
 
 #: The second part of a facet id, after the resource, and what the facet requires.
 ASKS: Mapping[str, str] = {

@@ -34,7 +34,6 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import check_about_request, the_request
 from assay.rules.lifecycle.request_queries import same_format, same_value, similar_key, was_refused
@@ -55,7 +54,16 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    doubt,
+    must_be_refused,
+    tpp_evidence,
+)
 
 UNKNOWN, FOREIGN = "unknown", "foreign"
 #: The name of the second TPP in the probe.

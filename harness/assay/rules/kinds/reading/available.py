@@ -14,19 +14,10 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.rules import parameters, steps
-from assay.rules.call_limit import perhaps_exhausted
 from assay.rules.consents import Consents, consented_keys, names_each_once
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNAUTHENTICATED,
-    UNCLEAR,
-    describe_answer,
-    must_be_refused,
-)
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
-from assay.rules.queries import bare, ordinary, target_failed
+from assay.rules.queries import bare, ordinary, perhaps_exhausted, target_failed
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -41,7 +32,16 @@ from assay.rules.rule import (
 )
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.alias_comparison import ALIASES_AGREE, NamedAnswers
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    Evidence,
+    Standing,
+    describe_answer,
+    must_be_refused,
+)
 
 READS = (
     Malformed.BAD_IDENTIFIER,

@@ -16,13 +16,12 @@ from assay.files.document import Finding, Pointer
 from assay.history import Accepted, Call, Exchange, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, GIVEN, Consents
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import fresh_subjects, has_value, is_part, plain
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, doubt
 
 #: Why there is no answer before a consent.
 NEEDS_CONSENT = "the contract says that the operation cannot be called without a consent"

@@ -20,8 +20,7 @@ from assay.files.document import Finding, Pointer
 from assay.history import Call, History, Holding, Owned
 from assay.rules import consents, parameters, steps
 from assay.rules.consents import NarrowedLists
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.facts import NOTHING, Facts
+from assay.rules.facets import NOTHING, Facts
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
 from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.refusing_kind import RefusingKind
@@ -36,8 +35,8 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.state.calendar import dates, months_before
-from assay.rules.state.withholding import Withholding
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.state.consented_answers import Withholding
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, Standing
 
 DAY = timedelta(days=1)
 

@@ -16,8 +16,7 @@ from assay.contract.scalars import same, text_of
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps, text_shape
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts, FieldSchema, Schema, SchemaPiece
 from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES, OPEN
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_request
@@ -36,10 +35,9 @@ from assay.rules.rule import (
     facts_of,
     needs,
 )
-from assay.rules.schema_pieces import FieldSchema, Schema, SchemaPiece
 from assay.rules.scope import Calls, Scope
 from assay.rules.text_shape import TextShape
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, doubt
 
 #: How many of each resource the customer owns, and their entries: two pages of both.
 EACH, MANY, FEW = 3, 18, 2

@@ -21,8 +21,7 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Subject
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks, plain
 from assay.rules.rule import (
     BindingRequirement,
@@ -39,7 +38,16 @@ from assay.rules.rule import (
 )
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import at, dates, local_day, never_ahead
-from assay.rules.verdict import Agreement, Evidence, Standing
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    Standing,
+    describe_answer,
+    tpp_evidence,
+)
 
 #: The TPP's obligation.
 TPP_FACET = "nothing-older-asked"

@@ -15,11 +15,9 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
 from assay.rules import parameters, steps
-from assay.rules.call_limit import perhaps_exhausted
 from assay.rules.consents import NarrowedLists
-from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, describe_answer
-from assay.rules.facts import Facts
-from assay.rules.queries import PageWalk, bare, page_walks, target_failed
+from assay.rules.facets import Facts
+from assay.rules.queries import PageWalk, bare, page_walks, perhaps_exhausted, target_failed
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -34,7 +32,14 @@ from assay.rules.rule import (
 )
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    Evidence,
+    describe_answer,
+)
 
 #: Entries at most this many days old are in every history, however short.
 FRESH = 7

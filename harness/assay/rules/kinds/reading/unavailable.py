@@ -17,8 +17,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.rules import parameters, steps
 from assay.rules.consents import Consents
-from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.queries import ordinary, plain, served_operations
@@ -34,7 +33,7 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, Evidence, doubt, must_be_refused, tpp_evidence
 
 WITHOUT, WITH = "refused-without-consent", "refused-with-consent"
 UNSIGNED, SIGNED = "refused-before-signing", "refused-after-signing"

@@ -16,12 +16,11 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding
 from assay.rules import operation_parameters, parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
+from assay.rules.facets import BarredMode, SchemaPiece
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, TppFacet, bound, consent, needs
-from assay.rules.schema_pieces import BarredMode, SchemaPiece
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 
 FACET = "gives-no-more"
 

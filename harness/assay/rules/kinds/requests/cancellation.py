@@ -20,7 +20,6 @@ from typing import TypeAlias
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State
 from assay.rules import parameters
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.cancellations import (
     CUSTOMER,
@@ -45,7 +44,7 @@ from assay.rules.rule import (
 )
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 
 ACCEPTED = "accepted"
 

@@ -17,7 +17,6 @@ from typing import Any
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -32,7 +31,7 @@ from assay.rules.rule import (
 )
 from assay.rules.state.answers import LATELY, Answers, ComparedAnswer, Page, SeenAnswers, mark
 from assay.rules.state.ranges import MEETING, SHORTER, Ranges
-from assay.rules.verdict import Agreement, Evidence, Standing
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, Standing
 
 TWICE, READING, SMALLER = "same-twice", "unchanged-by-reading", "smaller-consent"
 #: The age in days of the oldest entries; they are in every history, however short.

@@ -19,6 +19,7 @@ from assay.history import History, Registered, Subject
 from assay.rules import conditions, parameters
 from assay.rules.conditions import control as conditions_control
 from assay.rules.conditions import table as conditions_table
+from assay.rules.conditions.atoms import Age
 from assay.rules.conditions.control import (
     Control,
     ExecutedRequests,
@@ -27,11 +28,15 @@ from assay.rules.conditions.control import (
     control,
     controls,
 )
-from assay.rules.conditions.expression import DecidedRequest, Point, Registrations, describe_points
-from assay.rules.conditions.registered import Age
-from assay.rules.conditions.table import DecisionRow, Table
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.facts import Facts
+from assay.rules.conditions.table import (
+    DecidedRequest,
+    DecisionRow,
+    Point,
+    Registrations,
+    Table,
+    describe_points,
+)
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
@@ -40,7 +45,7 @@ from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import Facet, Purpose, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence
 
 #: The result if the condition holds, and otherwise.
 REJECTED, ACCEPTED = "rejected", "accepted"

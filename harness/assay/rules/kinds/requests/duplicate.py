@@ -19,10 +19,8 @@ from assay.contract.model import Capability
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Decision, History, Subject
 from assay.rules import parameters as rules_parameters
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
-from assay.rules.lifecycle.alternative_causes import Explanations
 from assay.rules.lifecycle.comparison import (
     CANCELLED,
     NEXT_DAY,
@@ -30,6 +28,7 @@ from assay.rules.lifecycle.comparison import (
     REPEAT,
     UNSIGNED,
     ComparisonTracker,
+    Explanations,
     Likeness,
     Relation,
     changed_facet,
@@ -53,7 +52,7 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.steps import Part, send
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, tpp_evidence
 
 #: The scenarios in which the first request is never executed.
 NEVER_DONE = frozenset({CANCELLED, REFUSED, UNSIGNED})

@@ -16,15 +16,14 @@ from typing import Final, TypeAlias
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Code, Decision, History
 from assay.rules import parameters
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import ref
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, needs, scenario_of
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"
 KNOWN = "password-checked"

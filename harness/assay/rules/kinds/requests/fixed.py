@@ -27,16 +27,14 @@ from assay.files.document import found
 from assay.history import Call, Exchange, History, State, Subject
 from assay.rules import parameters, steps
 from assay.rules.controls import same_but
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
-from assay.rules.facts import Facts
+from assay.rules.facets import ArgumentSchema, Facts, SchemaPiece
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.changes import Change, Phase, change_of
 from assay.rules.lifecycle.defects import Defect, DefectRule, replaced
 from assay.rules.lifecycle.parameters import check_argument
 from assay.rules.lifecycle.tracker import Instance, Tracker
 from assay.rules.rule import Facet, Scenario, Script, bound, needs
-from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, describe_answer
 
 #: The ways in which a value can be invalid.
 OTHER, CASE, PADDED = "other-value", "lower-case", "padded"

@@ -15,12 +15,11 @@ from assay.contract.model import Capability, Json
 from assay.contract.scalars import is_word
 from assay.history import Exchange, History, State
 from assay.rules import steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

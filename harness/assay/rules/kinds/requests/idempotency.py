@@ -21,24 +21,24 @@ from typing import Final
 from assay.contract.model import Capability
 from assay.history import Call, Effects, Exchange, History
 from assay.rules import parameters, steps
-from assay.rules.call_ids import fresh_id
 from assay.rules.controls import Shared, refused_beside, same_but
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNAUTHENTICATED,
-    UNCLEAR,
-    describe_answer,
-    tpp_evidence,
-)
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import check_argument, the_request
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.steps import fresh_id
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    Evidence,
+    describe_answer,
+    tpp_evidence,
+)
 
 REPEATED, LATE, ONCE, CONFLICT = "repeated", "late", "once", "conflict"
 #: The TPP's obligation.

@@ -20,15 +20,13 @@ from decimal import Decimal
 from assay.contract.model import Json
 from assay.history import Call, Exchange
 from assay.rules import steps
-from assay.rules.evidence import AGREES, DISAGREES
-from assay.rules.facts import Facts
+from assay.rules.facets import ArgumentSchema, Facts, SchemaPiece
 from assay.rules.lifecycle import defects, request_steps
 from assay.rules.lifecycle.defects import Defect, DefectRule, replaced
 from assay.rules.lifecycle.parameters import arguments
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import Facet, Scenario, Script
-from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.verdict import Agreement
+from assay.rules.verdict import AGREES, DISAGREES, Agreement
 
 #: The ways in which a mandatory field can be invalid, with their predicates.
 WAYS: Mapping[str, str] = {

@@ -18,8 +18,7 @@ from assay.contract.model import Capability
 from assay.history import Exchange, History, Lacking, Subject
 from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE, UNSEEN_MODE
 from assay.rules import steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.facets import BarredMode, Facts, SchemaPiece
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.attempts import (
     AcceptanceRule,
@@ -41,9 +40,16 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.schema_pieces import BarredMode, SchemaPiece
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Agreement, Evidence, Standing
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    Standing,
+    tpp_evidence,
+)
 
 SERVED = "served"
 #: The second part of a facet id, after the mode.

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State, Subject
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.changes import (
     CARRIED,
@@ -37,7 +36,7 @@ from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, needs, scenario_of
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 
 DONE = "done-refused"
 #: How many days later than the tested request its control is due.

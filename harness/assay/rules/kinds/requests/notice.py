@@ -14,14 +14,13 @@ from typing import Final, TypeAlias
 
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Decision, Exchange, History
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import some_modes, the_request, values_by_argument
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
 
 BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "only-the-owner"
 #: Statuses of a last page that is a regular answer of the target.

@@ -24,18 +24,16 @@ from assay.contract.scalars import text_of
 from assay.history import Call, Exchange, History, State, Subject
 from assay.rules import parameters, steps, text_shape
 from assay.rules.controls import Shared, served_between
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
-from assay.rules.facts import Facts
+from assay.rules.facets import ArgumentSchema, Facts, SchemaPiece
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.defects import Defect, DefectRule, is_control, replaced, shared
 from assay.rules.lifecycle.parameters import check_argument
 from assay.rules.lifecycle.request_steps import today
 from assay.rules.lifecycle.tracker import Instance, instances
 from assay.rules.rule import Facet, Scenario, Script, bound
-from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
 from assay.rules.state.calendar import dates
 from assay.rules.text_shape import TextShape
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, describe_answer
 
 PRECISE, LONG, LONGEST = "too-precise", "too-long", "longest"
 INVALID, PAST, REDUCED = "invalid", "past", "reduced"

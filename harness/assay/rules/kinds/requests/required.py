@@ -20,13 +20,11 @@ from enum import Enum
 from assay.contract.model import Json, Operation
 from assay.history import Call, Exchange, History
 from assay.rules import operation_parameters, parameters, steps, text_shape
-from assay.rules.call_limit import perhaps_exhausted
 from assay.rules.controls import Shared, refused_beside, same_but, served_between
-from assay.rules.evidence import AGREES, DISAGREES, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.facets import ArgumentSchema, Facts, SchemaPiece
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.defects import replaced
-from assay.rules.queries import ordinary
+from assay.rules.queries import ordinary, perhaps_exhausted
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     CallScenario,
@@ -40,10 +38,9 @@ from assay.rules.rule import (
     facts_of,
     scenario_of,
 )
-from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
 from assay.rules.scope import Calls, Scope
 from assay.rules.text_shape import TextShape
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, Evidence, tpp_evidence
 
 #: The TPP's obligation.
 TPP_FACET = "sends-it"

@@ -17,7 +17,6 @@ from assay.contract.model import Contract, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Authorised, Exchange, History, State
 from assay.rules import parameters
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_queries import leads_to, split_url
@@ -25,7 +24,7 @@ from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import Raw, maker
 from assay.rules.rule import RETURN, Facet, Kind, Purpose, Scenario, Script, bound
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Agreement, Evidence, Standing
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, Standing
 
 SIGNED, ONLY = "after-signing", "only-there"
 SCENARIO = "ways-back"

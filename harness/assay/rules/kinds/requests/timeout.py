@@ -16,8 +16,7 @@ from typing import Any, Final
 from assay.contract.model import Capability, Contract
 from assay.history import Authorised, Ending, History, State
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_queries import same_host, same_url
@@ -35,7 +34,7 @@ from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
 from assay.rules.steps import Part
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence
 
 ALIVE, DEAD, RENEWS = "alive-before", "dead-after", "activity-renews"
 NOWHERE, NOTHING = "no-redirection", "nothing-done"

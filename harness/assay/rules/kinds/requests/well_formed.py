@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Subject
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, GATEWAY, UNCLEAR
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, consent, facts_of, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, GATEWAY, UNCLEAR, Evidence
 
 #: Entries of each thing, on so many last days: most banks show them on two pages.
 MANY, FRESH = 18, 7

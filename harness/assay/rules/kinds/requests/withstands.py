@@ -18,14 +18,6 @@ from assay.files.document import Finding, Pointer
 from assay.history import Exchange, History
 from assay.rules import parameters, steps
 from assay.rules.controls import Shared, same_but
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    FOR_A_WHILE,
-    UNCLEAR,
-    describe_answer,
-    failed_instead,
-)
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.defects import replaced
 from assay.rules.parameters import Raw
@@ -43,7 +35,15 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    FOR_A_WHILE,
+    UNCLEAR,
+    Evidence,
+    describe_answer,
+    failed_instead,
+)
 
 #: Values that no argument expects, each in words.
 STRANGE: Final[Mapping[str, Json]] = {
