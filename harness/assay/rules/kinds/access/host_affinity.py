@@ -89,7 +89,7 @@ class HostAffinity(Kind):
     def probe(self, scenario: Scenario) -> Script:
         """Own enough items for a second page, and read the first page."""
         if scenario.id == EVERY:
-            yield from _every(self)
+            yield from self._every()
             return
         operation = scenario_of(scenario, CallScenario).operation
         if operation.request:
@@ -119,7 +119,7 @@ class HostAffinity(Kind):
         """Judge every response with links."""
         named = {operation.id for operation in self.operations}
         if self.every_host:
-            yield from _hosts(self, history)
+            yield from self._hosts(history)
         for exchange in history.exchanges:
             wire = exchange.wire
             known = not isinstance(exchange.outcome, Indeterminate)
@@ -171,25 +171,39 @@ class HostAffinity(Kind):
                 TPP_FACET, judged, exchange, owed, f"it continued on {there}", first.n
             )
 
+    def _every(self) -> Script:
+        """Call the first operation on the chosen host, and on another."""
+        operation = self.operations[0]
+        if operation.request:
+            _, call = yield from request_steps.prepare_call(self.contract, operation)
+        else:
+            psu = yield from steps.customer("psu", steps.roots(self.contract)[0].id, None)
+            arguments = steps.arguments(operation, psu.owns[0].key)
+            call = Call(operation=operation.id, subject="psu", arguments=arguments)
+        yield from request_steps.send_if_any(call)
+        if call is not None:
+            yield from request_steps.send_if_any(
+                replace(call, host=0, variation="on another host of the target")
+            )
+
+    def _hosts(self, history: History) -> Iterator[Evidence]:
+        """Judge calls to another host if the same call was accepted on the chosen one."""
+        known: set[Shared] = set()
+        for exchange in history.exchanges:
+            call = exchange.call
+            if not ordinary(call) or call.operation not in {
+                operation.id for operation in self.operations
+            }:
+                continue
+            control = same_but(replace(call, host=None))
+            if call.host is None and exchange.accepted:
+                known.add(control)
+            elif call.host is not None and control in known:
+                yield must_be_served(EVERY, exchange, "every host gives the same answer")
+
 
 #: The facet and the scenario of the target's other hosts.
 EVERY = "every-host"
-
-
-def _every(clause: HostAffinity) -> Script:
-    """Call the first operation on the chosen host, and on another."""
-    operation = clause.operations[0]
-    if operation.request:
-        _, call = yield from request_steps.prepare_call(clause.contract, operation)
-    else:
-        psu = yield from steps.customer("psu", steps.roots(clause.contract)[0].id, None)
-        arguments = steps.arguments(operation, psu.owns[0].key)
-        call = Call(operation=operation.id, subject="psu", arguments=arguments)
-    yield from request_steps.send_if_any(call)
-    if call is not None:
-        yield from request_steps.send_if_any(
-            replace(call, host=0, variation="on another host of the target")
-        )
 
 
 def host(url: str) -> str:
@@ -207,19 +221,3 @@ def _absolute(base: str, link: str) -> str:
         return urljoin(base, link)
     except ValueError:  # an invalid URL does not point to this host
         return ""
-
-
-def _hosts(clause: HostAffinity, history: History) -> Iterator[Evidence]:
-    """Judge calls to another host if the same call was accepted on the chosen one."""
-    known: set[Shared] = set()
-    for exchange in history.exchanges:
-        call = exchange.call
-        if not ordinary(call) or call.operation not in {
-            operation.id for operation in clause.operations
-        }:
-            continue
-        control = same_but(replace(call, host=None))
-        if call.host is None and exchange.accepted:
-            known.add(control)
-        elif call.host is not None and control in known:
-            yield must_be_served(EVERY, exchange, "every host gives the same answer")

@@ -224,14 +224,14 @@ class ConsentScope(RefusingKind):
         """Judge every call about a resource, except page turns."""
         consents, clean = Consents.of(self.contract, self.grant, history), set[str]()
         about = {operation.id: operation.about or "" for operation in self.operations}
-        served = _served(self, history)
+        served = self._served(history)
         for event in history.events:
             if isinstance(event, Subject):
                 clean |= {event.name} if event.fresh else set[str]()
             if not isinstance(event, Exchange):
                 continue
             call, name = event.call, event.call.subject
-            if _none_yet(self, event) and not consents.possible(name):
+            if self._none_yet(event) and not consents.possible(name):
                 clean.add(name)
             consents.note(event)
             key = call.arguments.get(about.get(call.operation, ""))
@@ -243,6 +243,26 @@ class ConsentScope(RefusingKind):
                 judged = _uncovered(event, clean, consents, served)
                 doubt = f", {EARLIER}" if judged is UNCLEAR else ""
                 yield tpp_evidence(TPP_FACET, judged, event, OWED, f"no consent covers it{doubt}")
+
+    def _served(self, history: History) -> frozenset[tuple[str, str]]:
+        """Return (subject, operation) of the calls served under a consent."""
+        about = {operation.id: operation.about or "" for operation in self.operations}
+        consents, out = Consents.of(self.contract, self.grant, history), set[tuple[str, str]]()
+        for exchange in history.exchanges:
+            consents.note(exchange)
+            key = str(exchange.call.arguments.get(about.get(exchange.call.operation, "")))
+            if exchange.accepted and key in consents.certain(exchange.call.subject):
+                out.add((exchange.call.subject, exchange.call.operation))
+        return frozenset(out)
+
+    def _none_yet(self, exchange: Exchange) -> bool:
+        """Whether an answer lacks a value that is disclosed only with a consent."""
+        outcome, call = exchange.outcome, exchange.call
+        if not isinstance(outcome, Accepted):
+            return False
+        hidden = facts_of(self.contract).disclosures.get(call.operation, ())
+        missing = any(not has_value(outcome.values.get(value)) for value in hidden)
+        return missing and call.present and bool(outcome.items) and not is_part(exchange)
 
 
 def _owners(history: History) -> Mapping[str, Mapping[str, Owned]]:
@@ -329,25 +349,3 @@ def _uncovered(
         return DISAGREES
     covered = consents.certain(name) and (name, exchange.call.operation) in served
     return DISAGREES if covered and was_refused(exchange) and exchange.call.present else UNCLEAR
-
-
-def _served(clause: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
-    """Return (subject, operation) of the calls served under a consent."""
-    about = {operation.id: operation.about or "" for operation in clause.operations}
-    consents, out = Consents.of(clause.contract, clause.grant, history), set[tuple[str, str]]()
-    for exchange in history.exchanges:
-        consents.note(exchange)
-        key = str(exchange.call.arguments.get(about.get(exchange.call.operation, "")))
-        if exchange.accepted and key in consents.certain(exchange.call.subject):
-            out.add((exchange.call.subject, exchange.call.operation))
-    return frozenset(out)
-
-
-def _none_yet(clause: ConsentScope, exchange: Exchange) -> bool:
-    """Whether an answer lacks a value that is disclosed only with a consent."""
-    outcome, call = exchange.outcome, exchange.call
-    if not isinstance(outcome, Accepted):
-        return False
-    hidden = facts_of(clause.contract).disclosures.get(call.operation, ())
-    missing = any(not has_value(outcome.values.get(value)) for value in hidden)
-    return missing and call.present and bool(outcome.items) and not is_part(exchange)

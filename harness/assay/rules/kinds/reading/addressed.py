@@ -116,7 +116,7 @@ class Addressed(RefusingKind):
                         needs=needs(Capability.PSU, Capability.WRITE) | others,
                         requires=(
                             *bound(self.lifecycle.create, "key"),
-                            *_requirements(self, operation),
+                            *self._requirements(operation),
                         ),
                     )
                 )
@@ -131,7 +131,7 @@ class Addressed(RefusingKind):
             self.lifecycle, psu, None if operation.shows else self.lifecycle.changeable_mode
         )
         made = yield from steps.send(make)
-        call = _about(self, operation, made)
+        call = self._about(operation, made)
         if call is None:
             return
         if not scenario.foreign:
@@ -148,7 +148,7 @@ class Addressed(RefusingKind):
         if operation.changes:  # what was refused must not show
             yield from request_steps.read(self.lifecycle, made)
         yield from steps.send(call)
-        yield from request_steps.send_if_any(_about(self, operation, foreign))
+        yield from request_steps.send_if_any(self._about(operation, foreign))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call about a key that is not the caller's own."""
@@ -198,19 +198,17 @@ class Addressed(RefusingKind):
             if event.call.operation in about and isinstance(key, str):
                 yield from _judge_by_tpp(event, key, makers, made)
 
+    def _requirements(self, operation: Operation) -> tuple[BindingRequirement, ...]:
+        changed = self.lifecycle.changeable_arguments if operation.changes else ()
+        return (
+            *bound(operation, "argument", operation.about or ""),
+            *bound(operation, "other", changed),
+        )
 
-def _requirements(clause: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
-    changed = clause.lifecycle.changeable_arguments if operation.changes else ()
-    return (
-        *bound(operation, "argument", operation.about or ""),
-        *bound(operation, "other", changed),
-    )
-
-
-def _about(clause: Addressed, operation: Operation, made: Exchange) -> Call | None:
-    if operation.changes:
-        return request_steps.plain_change(clause.lifecycle, made)
-    return request_steps.call_about(operation, made)
+    def _about(self, operation: Operation, made: Exchange) -> Call | None:
+        if operation.changes:
+            return request_steps.plain_change(self.lifecycle, made)
+        return request_steps.call_about(operation, made)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -193,7 +193,7 @@ class Eligibility(RefusingKind):
 
     def _lists(self, thing: Owned, at: datetime) -> bool:
         """Whether a thing with such a date is certainly listed."""
-        judged = _recent(self, thing, at)
+        judged = self._recent(thing, at)
         return judged is not None and judged[1]
 
     def probe(self, scenario: Scenario) -> Script:
@@ -213,7 +213,7 @@ class Eligibility(RefusingKind):
         else:
             holdings.append(Holding(resource=self.resource))
         psu = yield from steps.arrange("psu", *holdings)
-        plain = [thing.key for thing in psu.owns if _plain(self, thing, psu.now)]
+        plain = [thing.key for thing in psu.owns if self._plain(thing, psu.now)]
         call = Call(operation=self.operation.id, subject="psu")
         yield from steps.walk_whole(call, psu, plain, self.granting, steps.MOST_PAGES)
 
@@ -228,56 +228,85 @@ class Eligibility(RefusingKind):
             at, consented = walk.pages[0].at, narrowed.of(walk)
             owned = [thing for thing in subject.owns if thing.resource == self.resource]
             keys = walk.keys
-            plain = {thing.key for thing in owned if _plain(self, thing, at)}
+            plain = {thing.key for thing in owned if self._plain(thing, at)}
             # A list that has everything it may have is narrowed by no consent.
             whole = consented is None or plain <= keys
             for thing in owned:
-                found = _facet(self, thing, at)
+                found = self._facet(thing, at)
                 if thing.key in keys or whole or thing.key in (consented or ()):
                     control = not plain.isdisjoint(keys)
-                    yield from _judge(self, thing, walk, seen=thing.key in keys, control=control)
+                    yield from self._judge(thing, walk, seen=thing.key in keys, control=control)
                 elif found is not None and not found[1] and not subject.fresh:
-                    yield _narrowed_out(self, thing, walk, found[0])
+                    yield self._narrowed_out(thing, walk, found[0])
         yield from self.withholding.check(history)
 
+    def _plain(self, thing: Owned, at: datetime) -> bool:
+        """Whether a resource must be listed."""
+        expected = self._facet(thing, at)
+        return expected[1] if expected else not any(thing.traits.values())
 
-def _plain(clause: Eligibility, thing: Owned, at: datetime) -> bool:
-    """Whether a resource must be listed."""
-    expected = _facet(clause, thing, at)
-    return expected[1] if expected else not any(thing.traits.values())
+    def _facet(self, thing: Owned, at: datetime) -> tuple[str, bool] | None:
+        """Return the facet that a resource tests, and whether it must be listed.
 
+        None if it tests no facet, or is hidden for two reasons at once.
+        """
+        states = [name for name, value in thing.traits.items() if value]
+        hiding = [trait for trait in self.hides if thing.traits.get(trait) is True]
+        recent = self._recent(thing, at)
+        if self.recent and self.recent.trait in states:
+            states.remove(self.recent.trait)
+            if recent is None or (hiding and not recent[1]):
+                return None
+        if not states:
+            return recent
+        return (f"hides-{hiding[0]}", False) if len(states) == 1 and hiding == states else None
 
-def _facet(clause: Eligibility, thing: Owned, at: datetime) -> tuple[str, bool] | None:
-    """Return the facet that a resource tests, and whether it must be listed.
+    def _recent(self, thing: Owned, at: datetime) -> tuple[str, bool] | None:
+        """Return the facet and result for the date of last use; None if they are uncertain.
 
-    None if it tests no facet, or is hidden for two reasons at once.
-    """
-    states = [name for name, value in thing.traits.items() if value]
-    hiding = [trait for trait in clause.hides if thing.traits.get(trait) is True]
-    recent = _recent(clause, thing, at)
-    if clause.recent and clause.recent.trait in states:
-        states.remove(clause.recent.trait)
-        if recent is None or (hiding and not recent[1]):
+        If the time zone is unknown, they are certain only if all possible dates agree.
+        """
+        if self.recent is None:
             return None
-    if not states:
-        return recent
-    return (f"hides-{hiding[0]}", False) if len(states) == 1 and hiding == states else None
+        try:
+            used = date.fromisoformat(str(thing.traits.get(self.recent.trait)))
+        except ValueError:
+            return None
+        results = [_on(self.recent, used, today) for today in dates(at, self.zone)]
+        listed = {None if result is None else result[1] for result in results}
+        return results[-1] if len(listed) == 1 else None
 
+    def _narrowed_out(self, thing: Owned, walk: PageWalk, facet: str) -> Evidence:
+        """Return that one is not listed, by a list that may show consented things only."""
+        state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
+        return Evidence(
+            facet=facet,
+            agreement=UNCLEAR,
+            expected=f"the {self.resource} ({state}) to be left out",
+            seen=f"it is not listed, {consents.EARLIER}",
+            exchanges=walk.numbers,
+            variation=state,
+        )
 
-def _recent(clause: Eligibility, thing: Owned, at: datetime) -> tuple[str, bool] | None:
-    """Return the facet and result for the date of last use; None if they are uncertain.
-
-    If the time zone is unknown, they are certain only if all possible dates agree.
-    """
-    if clause.recent is None:
-        return None
-    try:
-        used = date.fromisoformat(str(thing.traits.get(clause.recent.trait)))
-    except ValueError:
-        return None
-    results = [_on(clause.recent, used, today) for today in dates(at, clause.zone)]
-    listed = {None if result is None else result[1] for result in results}
-    return results[-1] if len(listed) == 1 else None
+    def _judge(
+        self, thing: Owned, walk: PageWalk, *, seen: bool, control: bool
+    ) -> Iterator[Evidence]:
+        expected = self._facet(thing, walk.pages[0].at)
+        if expected is None:
+            return
+        facet, listed = expected
+        if not control and facet != "lists-recent":
+            return
+        state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
+        unclear = walk.has_unnamed_items and not seen
+        yield Evidence(
+            facet=facet,
+            agreement=UNCLEAR if unclear else AGREES if seen is listed else DISAGREES,
+            expected=f"the {self.resource} ({state}) to be {'listed' if listed else 'hidden'}",
+            seen="it is listed" if seen else "it is not listed",
+            exchanges=walk.numbers,
+            variation=state,
+        )
 
 
 def _edges(recent: Recent, today: date) -> tuple[date, date]:
@@ -301,40 +330,6 @@ def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
     if used < edge:
         return "hides-just-outside", False
     return ("lists-recent" if today - used <= DAY else "lists-just-inside"), True
-
-
-def _narrowed_out(clause: Eligibility, thing: Owned, walk: PageWalk, facet: str) -> Evidence:
-    """Return that one is not listed, by a list that may show consented things only."""
-    state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
-    return Evidence(
-        facet=facet,
-        agreement=UNCLEAR,
-        expected=f"the {clause.resource} ({state}) to be left out",
-        seen=f"it is not listed, {consents.EARLIER}",
-        exchanges=walk.numbers,
-        variation=state,
-    )
-
-
-def _judge(
-    clause: Eligibility, thing: Owned, walk: PageWalk, *, seen: bool, control: bool
-) -> Iterator[Evidence]:
-    expected = _facet(clause, thing, walk.pages[0].at)
-    if expected is None:
-        return
-    facet, listed = expected
-    if not control and facet != "lists-recent":
-        return
-    state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
-    unclear = walk.has_unnamed_items and not seen
-    yield Evidence(
-        facet=facet,
-        agreement=UNCLEAR if unclear else AGREES if seen is listed else DISAGREES,
-        expected=f"the {clause.resource} ({state}) to be {'listed' if listed else 'hidden'}",
-        seen="it is listed" if seen else "it is not listed",
-        exchanges=walk.numbers,
-        variation=state,
-    )
 
 
 def _unlisted(operation: Operation) -> tuple[BindingRequirement, ...]:

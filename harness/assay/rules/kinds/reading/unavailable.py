@@ -97,7 +97,7 @@ class UnavailableOperation(RefusingKind):
     def probe(self, scenario: Scenario) -> Script:
         """Call the control, then the method."""
         if self.lifecycle is not None:
-            yield from _ask_of_request(self, self.lifecycle, scenario.id)
+            yield from self._ask_of_request(self.lifecycle, scenario.id)
             return
         psu = yield from steps.arrange("psu", Holding(resource=self.owner))
         key = psu.owns[0].key
@@ -121,7 +121,7 @@ class UnavailableOperation(RefusingKind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call of the method for a customer for whom the control was answered."""
         if self.lifecycle is not None:
-            yield from _check_of_request(self, self.lifecycle, history)
+            yield from self._check_of_request(self.lifecycle, history)
             return
         known = served_operations(history)
         consents = Consents.of(self.contract, self.grant, history)
@@ -150,6 +150,40 @@ class UnavailableOperation(RefusingKind):
                 yield tpp_evidence(
                     TPP_FACET, AGREES, exchange, owed, f"{self.control.id} was called"
                 )
+
+    def _ask_of_request(self, lifecycle: tracker.Lifecycle, scenario: str) -> Script:
+        psu = yield from request_steps.customer(lifecycle)
+        made = yield from steps.send(request_steps.request(lifecycle, psu))
+        if scenario == "signed":
+            yield from request_steps.sign(lifecycle, made)
+        yield from request_steps.send_if_any(request_steps.call_about(self.control, made))
+        call = request_steps.call_about(self.operation, made)
+        if call is not None:
+            yield from steps.send(replace(call, variation="an operation that is not offered"))
+
+    def _check_of_request(
+        self, lifecycle: tracker.Lifecycle, history: History
+    ) -> Iterator[Evidence]:
+        """Judge every call of the method about a request for which the control was answered."""
+        tracked = tracker.Tracker(lifecycle=lifecycle)
+        known: set[str] = set()
+        for event in history.events:
+            tracked.note(event)
+            if not isinstance(event, Exchange) or not ordinary(event.call):
+                continue
+            call = event.call
+            if call.operation == self.control.id and event.accepted:
+                known.add(str(call.arguments.get(self.control.about or "")))
+            key = str(call.arguments.get(self.operation.about or ""))
+            request = tracked.find(key)
+            if call.operation != self.operation.id or request is None or key not in known:
+                continue
+            facet = SIGNED if request.signed or request.done else UNSIGNED
+            facet = facet if lifecycle.signed else MADE
+            judged = _judge(facet, self.operation, event)
+            # An unfinished signing may count or not; an answer is a violation in any case.
+            if judged.agreement is DISAGREES or request.signed or not request.signings:
+                yield judged
 
 
 def _judge(facet: str, operation: Operation, exchange: Exchange) -> Evidence:
@@ -184,41 +218,3 @@ def _of_request(
             requires=(*path, *lifecycle.approval_requirement()),
         ),
     )
-
-
-def _ask_of_request(
-    clause: UnavailableOperation, lifecycle: tracker.Lifecycle, scenario: str
-) -> Script:
-    psu = yield from request_steps.customer(lifecycle)
-    made = yield from steps.send(request_steps.request(lifecycle, psu))
-    if scenario == "signed":
-        yield from request_steps.sign(lifecycle, made)
-    yield from request_steps.send_if_any(request_steps.call_about(clause.control, made))
-    call = request_steps.call_about(clause.operation, made)
-    if call is not None:
-        yield from steps.send(replace(call, variation="an operation that is not offered"))
-
-
-def _check_of_request(
-    clause: UnavailableOperation, lifecycle: tracker.Lifecycle, history: History
-) -> Iterator[Evidence]:
-    """Judge every call of the method about a request for which the control was answered."""
-    tracked = tracker.Tracker(lifecycle=lifecycle)
-    known: set[str] = set()
-    for event in history.events:
-        tracked.note(event)
-        if not isinstance(event, Exchange) or not ordinary(event.call):
-            continue
-        call = event.call
-        if call.operation == clause.control.id and event.accepted:
-            known.add(str(call.arguments.get(clause.control.about or "")))
-        key = str(call.arguments.get(clause.operation.about or ""))
-        request = tracked.find(key)
-        if call.operation != clause.operation.id or request is None or key not in known:
-            continue
-        facet = SIGNED if request.signed or request.done else UNSIGNED
-        facet = facet if lifecycle.signed else MADE
-        judged = _judge(facet, clause.operation, event)
-        # An unfinished signing may count or not; an answer is a violation in any case.
-        if judged.agreement is DISAGREES or request.signed or not request.signings:
-            yield judged

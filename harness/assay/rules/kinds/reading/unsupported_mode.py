@@ -94,7 +94,7 @@ class UnsupportedMode(Kind):
         subjects = history.subjects
         walks = tuple(page_walks(history, self.operation.id, self.contract))
         controlled = {
-            _about(self, walk)
+            self._about(walk)
             for walk in walks
             if walk.call.mode is None
             and walk.ended
@@ -102,7 +102,7 @@ class UnsupportedMode(Kind):
             and bare(walk.call, self.operation)
         }
         for walk in walks:
-            subject, key = _about(self, walk)
+            subject, key = self._about(walk)
             if walk.call.mode == self.mode and (subject, key) in controlled:
                 owned = subjects[subject].owned(key) if subject in subjects else None
                 limit = oldest_date(walk.pages[0].at, self.days, self.zone)
@@ -126,9 +126,8 @@ class UnsupportedMode(Kind):
                 done = "it is used" if used else "it is not used"
                 yield tpp_evidence(TPP_FACET, DISAGREES if used else AGREES, exchange, owed, done)
 
-
-def _about(clause: UnsupportedMode, walk: PageWalk) -> tuple[str, str]:
-    return walk.call.subject, str(walk.call.arguments.get(clause.operation.about or ""))
+    def _about(self, walk: PageWalk) -> tuple[str, str]:
+        return walk.call.subject, str(walk.call.arguments.get(self.operation.about or ""))
 
 
 def _judge(walk: PageWalk, limit: date, *, has_older: bool) -> Iterator[Evidence]:

@@ -187,13 +187,54 @@ class Factors(Kind):
             ):
                 controls.setdefault((attempt.subject, _factor(attempt)), attempt)
         for attempt in signings:
-            yield from _offered(self, attempt)
+            yield from self._offered(attempt)
         for attempt in ended:
             if attempt.event.step.decision is Decision.CONFIRM:
                 yield from _around(attempt, coded)
                 yield from _typed(attempt, controls.get((attempt.subject, _factor(attempt))))
                 yield from _logged_in(attempt, let_in.get(attempt.subject))
-                yield from _forced(self, attempt, let_in.get(attempt.subject))
+                yield from self._forced(attempt, let_in.get(attempt.subject))
+
+    def _offered(self, signing: Signing) -> Iterator[Evidence]:
+        """Judge the factors offered to a customer of a known segment."""
+        subject, event = signing.request.subject, signing.event
+        allowed = self.offered.get((subject.segment if subject else None) or "")
+        if (
+            allowed is None
+            or event.offered is None
+            or not request_queries.by_owner(signing.request, event)
+        ):
+            return
+        extra = [word for word in event.offered if word not in allowed]
+        # An unbound word may be the target's own name for one of the other factors.
+        sure = [word for word in extra if word in self.words or word not in event.unspelt]
+        agreement = DISAGREES if sure else UNCLEAR if extra or not event.offered else AGREES
+        hint = f" ({', '.join(extra)}: not bound in the target file)" if extra and not sure else ""
+        yield replace(
+            signing.evidence(
+                f"{subject.segment if subject else ''}-offered",
+                agreement,
+                f"no factor but {', '.join(allowed)} to be offered",
+            ),
+            seen=f"it offers {', '.join(event.offered) or 'nothing'}{hint}",
+        )
+
+    def _forced(self, signing: Signing, control: Signing | None) -> Iterator[Evidence]:
+        """Judge a signature with a factor that the customer's kind is never offered."""
+        event, subject = signing.event, signing.request.subject
+        segment = (subject.segment if subject else None) or ""
+        word = event.step.factor or ""
+        if (
+            not event.step.forced
+            or self.barred.get(segment) != word
+            or "factor" not in event.screens
+        ):
+            return
+        if not _taken_from(signing) or word in (event.offered or ()):
+            return  # that it is offered is another facet's
+        facet, expected = _not_taken(segment, word), f"that {word} signs nothing for {segment}"
+        if event.coded or not signing.done:
+            yield from _signs_nothing(facet, signing, control, expected)
 
 
 def _wrong(word: str, code: Code) -> Authorise:
@@ -220,31 +261,6 @@ def _factor(signing: Signing) -> str | None:
     if "factor" not in signing.event.screens:
         return None
     return signing.event.step.factor or next(iter(signing.event.offered or ()), None)
-
-
-def _offered(clause: Factors, signing: Signing) -> Iterator[Evidence]:
-    """Judge the factors offered to a customer of a known segment."""
-    subject, event = signing.request.subject, signing.event
-    allowed = clause.offered.get((subject.segment if subject else None) or "")
-    if (
-        allowed is None
-        or event.offered is None
-        or not request_queries.by_owner(signing.request, event)
-    ):
-        return
-    extra = [word for word in event.offered if word not in allowed]
-    # An unbound word may be the target's own name for one of the other factors.
-    sure = [word for word in extra if word in clause.words or word not in event.unspelt]
-    agreement = DISAGREES if sure else UNCLEAR if extra or not event.offered else AGREES
-    hint = f" ({', '.join(extra)}: not bound in the target file)" if extra and not sure else ""
-    yield replace(
-        signing.evidence(
-            f"{subject.segment if subject else ''}-offered",
-            agreement,
-            f"no factor but {', '.join(allowed)} to be offered",
-        ),
-        seen=f"it offers {', '.join(event.offered) or 'nothing'}{hint}",
-    )
 
 
 def _around(signing: Signing, coded: set[str | None]) -> Iterator[Evidence]:
@@ -297,20 +313,6 @@ def _logged_in(signing: Signing, control: Signing | None) -> Iterator[Evidence]:
         return
     typed = step.typed.value.replace("code", "password")
     yield from _signs_nothing(KNOWN, signing, control, f"that nothing is signed with {typed}")
-
-
-def _forced(clause: Factors, signing: Signing, control: Signing | None) -> Iterator[Evidence]:
-    """Judge a signature with a factor that the customer's kind is never offered."""
-    event, subject = signing.event, signing.request.subject
-    segment = (subject.segment if subject else None) or ""
-    word = event.step.factor or ""
-    if not event.step.forced or clause.barred.get(segment) != word or "factor" not in event.screens:
-        return
-    if not _taken_from(signing) or word in (event.offered or ()):
-        return  # that it is offered is another facet's
-    facet, expected = _not_taken(segment, word), f"that {word} signs nothing for {segment}"
-    if event.coded or not signing.done:
-        yield from _signs_nothing(facet, signing, control, expected)
 
 
 def _taken_from(signing: Signing) -> bool:

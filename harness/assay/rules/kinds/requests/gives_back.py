@@ -59,7 +59,7 @@ class GivesBack(Kind):
     def probe(self, scenario: Scenario) -> Script:
         """Make a request in each mode, and read it."""
         psu = yield from request_steps.customer(self.lifecycle)
-        for mode in _modes(self):
+        for mode in self._modes():
             made = yield from steps.send(request_steps.request(self.lifecycle, psu, mode))
             yield from request_steps.read(self.lifecycle, made)
 
@@ -75,47 +75,43 @@ class GivesBack(Kind):
                 and event.call.operation == self.lifecycle.read.id
                 and event.item is not None
             ):
-                yield from _judge(self, request, event, event.item.fields)
+                yield from self._judge(request, event, event.item.fields)
 
+    def _modes(self) -> tuple[str | None, ...]:
+        """Return a plain mode, and a deferred one, if there is one."""
+        due = self.lifecycle.create.due
+        return tuple(dict.fromkeys([self.lifecycle.mode, *(due.modes[:1] if due else ())]))
 
-def _modes(clause: GivesBack) -> tuple[str | None, ...]:
-    """Return a plain mode, and a deferred one, if there is one."""
-    due = clause.lifecycle.create.due
-    return tuple(dict.fromkeys([clause.lifecycle.mode, *(due.modes[:1] if due else ())]))
+    def _judge(
+        self, request: tracker.Instance, exchange: Exchange, shown: Mapping[str, Json]
+    ) -> Iterator[Evidence]:
+        if exchange.item is not None and exchange.item.state is State.REJECTED:
+            return  # a rejected request need not be stored as it was sent
+        for field in self.fields:
+            sent = request.arguments.get(field)
+            if shown.get(field) in (None, "") or sent in (None, ""):
+                continue
+            if self._forbidden(field, sent) or self._altered(field, sent, request.made.at):
+                continue
+            good = request_queries.shows_value(sent, shown[field])
+            unclear = good is None or _lost(request, field)
+            yield Evidence(
+                facet=field,
+                agreement=AGREES if good else UNCLEAR if unclear else DISAGREES,
+                expected=f"{field} as it was sent: {sent!r}",
+                seen=f"{shown[field]!r}",
+                exchanges=(request.made.n, *_taken(request, field), exchange.n),
+            )
 
+    def _forbidden(self, field: str, sent: Json) -> bool:
+        """Whether a self allows another value only, so that a bank may ignore this one."""
+        fixed = facts_of(self.lifecycle.contract).fixed_values.get(field, ())
+        return not all(is_word(value, sent) for value in fixed)
 
-def _judge(
-    clause: GivesBack, request: tracker.Instance, exchange: Exchange, shown: Mapping[str, Json]
-) -> Iterator[Evidence]:
-    if exchange.item is not None and exchange.item.state is State.REJECTED:
-        return  # a rejected request need not be stored as it was sent
-    for field in clause.fields:
-        sent = request.arguments.get(field)
-        if shown.get(field) in (None, "") or sent in (None, ""):
-            continue
-        if _forbidden(clause, field, sent) or _altered(clause, field, sent, request.made.at):
-            continue
-        good = request_queries.shows_value(sent, shown[field])
-        unclear = good is None or _lost(request, field)
-        yield Evidence(
-            facet=field,
-            agreement=AGREES if good else UNCLEAR if unclear else DISAGREES,
-            expected=f"{field} as it was sent: {sent!r}",
-            seen=f"{shown[field]!r}",
-            exchanges=(request.made.n, *_taken(request, field), exchange.n),
-        )
-
-
-def _forbidden(clause: GivesBack, field: str, sent: Json) -> bool:
-    """Whether a clause allows another value only, so that a bank may ignore this one."""
-    fixed = facts_of(clause.lifecycle.contract).fixed_values.get(field, ())
-    return not all(is_word(value, sent) for value in fixed)
-
-
-def _altered(clause: GivesBack, field: str, sent: Json, at: datetime) -> bool:
-    """Whether a clause lets a bank keep another value than the one that was sent."""
-    alterations = facts_of(clause.lifecycle.contract).alterations.get(field, ())
-    return any(alters(sent, at) for alters in alterations)
+    def _altered(self, field: str, sent: Json, at: datetime) -> bool:
+        """Whether a self lets a bank keep another value than the one that was sent."""
+        alterations = facts_of(self.lifecycle.contract).alterations.get(field, ())
+        return any(alters(sent, at) for alters in alterations)
 
 
 def _taken(request: tracker.Instance, field: str) -> Iterator[int]:

@@ -93,11 +93,11 @@ class Mandatory(DefectRule):
 
     def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
         """Yield the defects of each request; None until the valid types are known."""
-        types = _types(self, made)
+        types = self._types(made)
         for request in made:
             wrong = tuple(
                 Defect(argument=field, facet=f"{field}-{way}", why=f"{field} {WAYS[way]}")
-                for field, way in _wrong(self, request.made.call.arguments, types).items()
+                for field, way in self._wrong(request.made.call.arguments, types).items()
             )
             yield wrong if wrong or types else None
 
@@ -111,6 +111,19 @@ class Mandatory(DefectRule):
         lacking = [name for name in self.fields if sent.get(name) in (None, "", [], {})]
         done = f"it has no {', '.join(lacking)}" if lacking else "it has them"
         return DISAGREES if lacking else AGREES, f"a request with {', '.join(self.fields)}", done
+
+    def _types(self, made: Sequence[Instance]) -> Mapping[str, str]:
+        """Return the types in the first request that was accepted with all fields."""
+        for request in made:
+            sent = request.made.call.arguments
+            if defects.stays_accepted(request) and not self._wrong(sent, {}):
+                return {field: _kind(sent[field]) for field in self.fields}
+        return {}
+
+    def _wrong(self, sent: Mapping[str, Json], types: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the invalid fields of a request and how, as far as the types are known."""
+        ways = {field: _way(sent.get(field, _ABSENT), types.get(field)) for field in self.fields}
+        return {field: way for field, way in ways.items() if way}
 
 
 def _kind(value: Json) -> str:
@@ -151,23 +164,6 @@ def _variations(control: Call, field: str, right: Json) -> Iterator[Call]:
     nothing: Json = {"list": [], "object": {}}.get(_kind(right), "")
     for description, value in (("null", None), ("empty", nothing), *_others(right)):
         yield replaced(control, field, value, description)
-
-
-def _types(clause: Mandatory, made: Sequence[Instance]) -> Mapping[str, str]:
-    """Return the types in the first request that was accepted with all fields."""
-    for request in made:
-        sent = request.made.call.arguments
-        if defects.stays_accepted(request) and not _wrong(clause, sent, {}):
-            return {field: _kind(sent[field]) for field in clause.fields}
-    return {}
-
-
-def _wrong(
-    clause: Mandatory, sent: Mapping[str, Json], types: Mapping[str, str]
-) -> Mapping[str, str]:
-    """Return the invalid fields of a request and how, as far as the types are known."""
-    ways = {field: _way(sent.get(field, _ABSENT), types.get(field)) for field in clause.fields}
-    return {field: way for field, way in ways.items() if way}
 
 
 def _way(value: Json, right: str | None) -> str:

@@ -226,11 +226,22 @@ class Modes(AcceptanceRule):
             if not isinstance(event, Exchange) or event.call.operation != self.lifecycle.create.id:
                 continue
             mode = event.call.mode
-            judged = None if mode is None else _judge(self, mode, event, lacking)
+            judged = None if mode is None else self._judge(mode, event, lacking)
             if judged is not None and not event.call.malformed:
                 yield tpp_evidence(
                     TPP_FACET, judged, event, "a mode that is served", f"it is {mode}"
                 )
+
+    def _judge(self, mode: str, exchange: Exchange, lacking: set[str]) -> Agreement | None:
+        """Judge a mode; None if the self does not mention it."""
+        served = {*self.served, *self.offered}
+        if mode in self.refused or (mode in self.offered and mode in lacking):
+            return DISAGREES
+        if mode == UNBOUND_MODE:
+            return None if not served else DISAGREES if was_refused(exchange) else UNCLEAR
+        if mode in {SEVERAL_MODES, UNSEEN_MODE}:
+            return UNCLEAR
+        return AGREES if mode in served or not served else None
 
 
 def _facet(
@@ -244,15 +255,3 @@ def _facet(
         needs=plain | needs(Capability.BANKS) if scenario.lacking else plain,
         requires=requirements,
     )
-
-
-def _judge(clause: Modes, mode: str, exchange: Exchange, lacking: set[str]) -> Agreement | None:
-    """Judge a mode; None if the clause does not mention it."""
-    served = {*clause.served, *clause.offered}
-    if mode in clause.refused or (mode in clause.offered and mode in lacking):
-        return DISAGREES
-    if mode == UNBOUND_MODE:
-        return None if not served else DISAGREES if was_refused(exchange) else UNCLEAR
-    if mode in {SEVERAL_MODES, UNSEEN_MODE}:
-        return UNCLEAR
-    return AGREES if mode in served or not served else None
