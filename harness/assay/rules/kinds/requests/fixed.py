@@ -3,7 +3,7 @@
 The invalid values are those that the contract names, which a target may know, and some
 derived from the valid one, which no target can know. Another spelling (lower case, spaces
 around it) is tested only if `spelling` is exact; if it is unspecified, such values are not
-judged. `lifecycle.defects` defines when a request counts as accepted, and when a refusal
+judged. `argument_rules` defines when a request counts as accepted, and when a refusal
 counts.
 
 Where requests can be changed, and the contract has the argument among those of a change, it
@@ -26,11 +26,11 @@ from assay.contract.scalars import is_word, text_of
 from assay.files.document import found
 from assay.history import Call, Exchange, History, State, Subject
 from assay.rules import parameters, steps
+from assay.rules.argument_rules import Fault, Faults, RequestArgumentRule, replaced
 from assay.rules.controls import same_but
-from assay.rules.facets import ArgumentSchema, Facts, SchemaPiece
+from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.changes import Change, Phase, change_of
-from assay.rules.lifecycle.defects import Defect, DefectRule, replaced
 from assay.rules.lifecycle.parameters import check_argument
 from assay.rules.lifecycle.tracker import Instance, Tracker
 from assay.rules.rule import Facet, Scenario, Script, bound, needs
@@ -55,7 +55,7 @@ _OTHERS: Mapping[str, Json] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fixed(DefectRule):
+class Fixed(RequestArgumentRule):
     """A field of a request and its only valid value; `exact` if its spelling matters."""
 
     name = "fixed"
@@ -87,11 +87,10 @@ class Fixed(DefectRule):
     def facts(self) -> Facts:
         """Return the value, which is the only one that the field of a request can have."""
         request = self.lifecycle.request.id
-        about = (each.id for each in self.contract.operations.values() if each.request == request)
         return Facts(
             fixed_values={self.field: (self.const,)},
             admissions={request: (self._admits,)},
-            expected=dict.fromkeys(((each, self.field) for each in about), (self._expects,)),
+            expected=dict.fromkeys(((each, self.field) for each in self.about), (self._expects,)),
         )
 
     def _admits(self, call: Call, _subject: Subject | None) -> bool:
@@ -102,10 +101,9 @@ class Fixed(DefectRule):
         """Return the value, for any other one."""
         return "" if is_word(self.const, value) else found(self.const)
 
-    def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield the schema of the field."""
-        create = self.lifecycle.create.id
-        yield ArgumentSchema(operation=create, argument=self.field, schema={"const": self.const})
+    def value_schema(self) -> tuple[Schema, bool]:
+        """Return the value."""
+        return {"const": self.const}, False
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for other values, and one for each other spelling of the valid one."""
@@ -154,24 +152,24 @@ class Fixed(DefectRule):
             replaced(control, self.field, value, text) for value, _, text in self._values()
         )
 
-    def judged_arguments(self) -> Sequence[str]:
+    def arguments_of(self) -> Mapping[str, Sequence[str]]:
         """Return the field."""
-        return (self.field,)
+        return {self.lifecycle.create.id: (self.field,)}
 
-    def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
+    def faults(self, made: Sequence[Instance]) -> Iterator[Faults]:
         """Yield for each request whether its field has an invalid value."""
         why = f"{self.field} must be {self.const!r}"
         for request in made:
             value = request.made.call.arguments.get(self.field)
             facet = self._facet(value)
             if facet:
-                yield (Defect(argument=self.field, facet=facet, why=why),)
+                yield (Fault(argument=self.field, facet=facet, why=why),)
             else:
                 yield () if is_word(self.const, value) else None
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every request with another value, and every change to one."""
-        yield from DefectRule.check(self, history)
+        yield from RequestArgumentRule.check(self, history)
         yield from self._changes(history)
 
     def duty(self) -> str:

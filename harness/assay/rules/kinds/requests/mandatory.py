@@ -3,7 +3,7 @@
 The valid type is learned from the first request that was accepted with all fields; values
 of other types are derived from its value. A number or a truth value is no other type than a
 text: documents rarely give types, and a bank may read one as the other. A request with two
-invalid fields proves nothing about either. `lifecycle.defects` defines when a request counts as accepted, and when a
+invalid fields proves nothing about either. `argument_rules` defines when a request counts as accepted, and when a
 refusal counts.
 
 The TPP: it makes no request without a mandatory field.
@@ -20,9 +20,15 @@ from decimal import Decimal
 from assay.contract.model import Json
 from assay.history import Call, Exchange
 from assay.rules import steps
-from assay.rules.facets import ArgumentSchema, Facts, SchemaPiece
-from assay.rules.lifecycle import defects, request_steps
-from assay.rules.lifecycle.defects import Defect, DefectRule, replaced
+from assay.rules.argument_rules import (
+    Fault,
+    Faults,
+    RequestArgumentRule,
+    replaced,
+    stays_accepted,
+)
+from assay.rules.facets import Facts, Schema
+from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.parameters import arguments
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import Facet, Scenario, Script
@@ -45,7 +51,7 @@ def _expects(value: Json) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mandatory(DefectRule):
+class Mandatory(RequestArgumentRule):
     """The mandatory fields of a request."""
 
     name = "mandatory"
@@ -58,12 +64,9 @@ class Mandatory(DefectRule):
         create = self.lifecycle.create.id
         return Facts(expected=dict.fromkeys(((create, each) for each in self.fields), (_expects,)))
 
-    def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield that each field is mandatory."""
-        for argument in self.fields:
-            yield ArgumentSchema(
-                operation=self.lifecycle.create.id, argument=argument, mandatory=True
-            )
+    def value_schema(self) -> tuple[Schema, bool]:
+        """Return that each field is mandatory."""
+        return {}, True
 
     def facets(self) -> tuple[Facet, ...]:
         """Return a facet for each field and way, with one trial for each field."""
@@ -87,16 +90,16 @@ class Mandatory(DefectRule):
         right = made.call.arguments.get(scenario.id, "")
         yield from self.send_and_read(_variations(control, scenario.id, right))
 
-    def judged_arguments(self) -> Sequence[str]:
+    def arguments_of(self) -> Mapping[str, Sequence[str]]:
         """Return the mandatory fields."""
-        return self.fields
+        return {self.lifecycle.create.id: self.fields}
 
-    def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
-        """Yield the defects of each request; None until the valid types are known."""
+    def faults(self, made: Sequence[Instance]) -> Iterator[Faults]:
+        """Yield the faults of each request; None until the valid types are known."""
         types = self._types(made)
         for request in made:
             wrong = tuple(
-                Defect(argument=field, facet=f"{field}-{way}", why=f"{field} {WAYS[way]}")
+                Fault(argument=field, facet=f"{field}-{way}", why=f"{field} {WAYS[way]}")
                 for field, way in self._wrong(request.made.call.arguments, types).items()
             )
             yield wrong if wrong or types else None
@@ -116,7 +119,7 @@ class Mandatory(DefectRule):
         """Return the types in the first request that was accepted with all fields."""
         for request in made:
             sent = request.made.call.arguments
-            if defects.stays_accepted(request) and not self._wrong(sent, {}):
+            if stays_accepted(request) and not self._wrong(sent, {}):
                 return {field: _kind(sent[field]) for field in self.fields}
         return {}
 
