@@ -95,15 +95,11 @@ Beside: TypeAlias = Callable[[str], Sequence[Tried]]
 class ArgumentRule(Kind):
     """Base of the kinds about the values of arguments.
 
-    A subclass says which calls are `tried`, and how one with a fault is judged. Where the TPP owes
-    good values, `duty` and `judge_sent` say what it owes, and whether a call has them.
+    A subclass says which calls are `tried`, and how one with a fault is judged.
     """
 
     purpose = Purpose.LIMIT
     scope = Scope(calls=Calls.NAMED)
-
-    #: The id of the TPP's obligation; empty where there is none.
-    duty_facet: ClassVar[str] = ""
 
     def arguments_of(self) -> Mapping[str, Sequence[str]]:
         """Return the arguments to which the rule applies, by operation."""
@@ -144,7 +140,17 @@ class ArgumentRule(Kind):
             else:
                 yield from self.judge_other(each, partial(beside, each))
 
-    # -- where the TPP owes good values -----------------------------------------------------
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoodValueRule(ArgumentRule, RefusingKind):
+    """Base of the kinds that say what a good value is: calls with another one are refused.
+
+    For the TPP, who sends good ones, `duty` and `judge_sent` say what is owed, and what it did.
+    """
+
+    #: The id of the TPP's obligation.
+    duty_facet: ClassVar[str]
+
     def duty(self) -> str:
         """Return what every call of the TPP must be like."""
         raise NotImplementedError
@@ -159,17 +165,15 @@ class ArgumentRule(Kind):
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
         """Yield what the arguments must be."""
-        for operation, names in self.arguments_of().items() if self.duty_facet else ():
+        for operation, names in self.arguments_of().items():
             for name in names:
                 schema, mandatory = self.value_schema()
                 yield ArgumentSchema(
                     operation=operation, argument=name, schema=schema, mandatory=mandatory
                 )
 
-    def tpp_facet(self) -> TppFacet | None:
+    def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
-        if not self.duty_facet:
-            return None
         operations = self.contract.operations
         return TppFacet(
             id=self.duty_facet,
@@ -183,7 +187,7 @@ class ArgumentRule(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call of the operations."""
-        named = self.arguments_of() if self.duty_facet else {}
+        named = self.arguments_of()
         for exchange in history.exchanges:
             call = exchange.call
             if call.operation in named and not (call.malformed or call.follow):
@@ -195,7 +199,7 @@ class ArgumentRule(Kind):
 
 # -- requests ------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestArgumentRule(ArgumentRule, RefusingKind):
+class RequestArgumentRule(GoodValueRule):
     """Base of the kinds that say what a good value of an argument of a request is."""
 
     applies_to = ("makes",)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability, Operation
 from assay.history import Call, CredentialPlace, History, Holding, Token
 from assay.rules import parameters, steps
+from assay.rules.controls import Shared, same_but
 from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
@@ -118,19 +119,17 @@ class NoCredentials(RefusingKind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call with credentials whose control was answered."""
-        known: set[tuple[str, str, bool]] = set()
-        open_to_all: set[tuple[str, str]] = set()
+        known, open_to_all = set[Shared](), set[Shared]()
         for exchange in history.exchanges:
             call = exchange.call
             if exchange.accepted and ordinary(call):
-                known.add((call.subject, call.operation, call.present))
+                known.add(same_but(call))
             elif call.bearer is Token.NONE and not (call.credentials or exchange.refused):
-                open_to_all.add((call.subject, call.operation))
+                open_to_all.add(same_but(call))
         named = {operation.id for operation in self.operations}
         for exchange in history.exchanges:
             call = exchange.call
-            controlled = (call.subject, call.operation, call.present) in known
-            if call.credentials and controlled and call.operation in named:
+            if call.credentials and call.operation in named and same_but(call) in known:
                 by_grant = call.credentials_in is CredentialPlace.GRANT
                 evidence = must_be_refused(
                     GRANT_FACET if by_grant else call.operation,
@@ -138,7 +137,7 @@ class NoCredentials(RefusingKind):
                     "it carries the customer's credentials instead of a token",
                     controlled=True,
                 )
-                anyone = (call.subject, call.operation) in open_to_all
+                anyone = same_but(call) in open_to_all
                 yield doubt(evidence, SERVES_ANYONE) if anyone else evidence
 
     def tpp_facet(self) -> TppFacet:

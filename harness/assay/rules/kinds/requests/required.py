@@ -19,12 +19,11 @@ from decimal import Decimal
 from assay.contract.model import Json, Operation
 from assay.history import Call, Exchange, History
 from assay.rules import operation_parameters, parameters, steps, text_shape
-from assay.rules.argument_rules import ArgumentRule, Beside, Fault, Tried, replaced
+from assay.rules.argument_rules import Beside, Fault, GoodValueRule, Tried, replaced
 from assay.rules.controls import refused_beside, served_between
 from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary, perhaps_exhausted
-from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     CallScenario,
     Facet,
@@ -51,7 +50,7 @@ OPEN = "open"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Required(ArgumentRule, RefusingKind):
+class Required(GoodValueRule):
     """Operations, the parameter that their calls must have, and the values that it may have."""
 
     name = "required"
