@@ -279,21 +279,19 @@ def _union(values: Iterable[frozenset[_V]]) -> frozenset[_V]:
 
 #: The key under which a field of `Facts` says how what several clauses say is put together.
 _TOGETHER: Final = "together"
-_Metadata: TypeAlias = Mapping[str, Callable[..., object]]
-_BY_KEY_FIRST: Final[_Metadata] = {_TOGETHER: partial(_by_key, together=_first)}
-_BY_KEY_LAST: Final[_Metadata] = {_TOGETHER: partial(_by_key, together=_last)}
-_BY_KEY_ALL: Final[_Metadata] = {_TOGETHER: partial(_by_key, together=_all)}
-_BY_KEY_DISTINCT: Final[_Metadata] = {_TOGETHER: partial(_by_key, together=_distinct)}
-# By two keys, one in the other.
-_BY_TWO_ALL: Final[_Metadata] = {
-    _TOGETHER: partial(_by_key, together=partial(_by_key, together=_all))
-}
-_BY_TWO_MIN: Final[_Metadata] = {
-    _TOGETHER: partial(_by_key, together=partial(_by_key, together=min))
-}
-_ALL: Final[_Metadata] = {_TOGETHER: _all}
-_DISTINCT: Final[_Metadata] = {_TOGETHER: _distinct}
-_UNION: Final[_Metadata] = {_TOGETHER: _union}
+
+
+def _said(together: Callable[..., object], *, default: Callable[[], object] = tuple) -> Any:
+    """Declare a fact, and how what several clauses say of it is put together."""
+    return field(default_factory=default, metadata={_TOGETHER: together})
+
+
+def _keyed(together: Callable[..., object], keys: int = 1) -> Any:
+    """Declare facts under a key, or under two, one in the other."""
+    merge: Any = together
+    for _ in range(keys):
+        merge = partial(_by_key, together=merge)
+    return _said(merge, default=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,100 +300,68 @@ class Facts:
 
     # -- by the id of an operation ---------------------------------------------------
     #: How many items a full page has.
-    page_sizes: Mapping[str, int] = field(default_factory=dict[str, int], metadata=_BY_KEY_FIRST)
+    page_sizes: Mapping[str, int] = _keyed(_first)
     #: How many days back an operation answers.
-    history_days: Mapping[str, int] = field(default_factory=dict[str, int], metadata=_BY_KEY_FIRST)
+    history_days: Mapping[str, int] = _keyed(_first)
     #: How many calls are allowed in a period.
-    call_limits: Mapping[str, _Limits] = field(
-        default_factory=dict[str, _Limits], metadata=_BY_KEY_ALL
-    )
+    call_limits: Mapping[str, _Limits] = _keyed(_all)
     #: The arguments that only identify a call.
-    call_ids: Mapping[str, _Names] = field(default_factory=dict[str, _Names], metadata=_BY_KEY_ALL)
+    call_ids: Mapping[str, _Names] = _keyed(_all)
     #: Whether a call is to be refused for a header or a query parameter.
-    bars: Mapping[str, _OfCall] = field(default_factory=dict[str, _OfCall], metadata=_BY_KEY_ALL)
+    bars: Mapping[str, _OfCall] = _keyed(_all)
     #: The values that an operation discloses with a consent only.
-    disclosures: Mapping[str, _Names] = field(
-        default_factory=dict[str, _Names], metadata=_BY_KEY_ALL
-    )
+    disclosures: Mapping[str, _Names] = _keyed(_all)
     #: The operation that is the control for another.
-    controls: Mapping[str, str] = field(default_factory=dict[str, str], metadata=_BY_KEY_FIRST)
+    controls: Mapping[str, str] = _keyed(_first)
     #: The operations whose calls must not have the customer's credentials.
-    without_credentials: frozenset[str] = field(default=frozenset(), metadata=_UNION)
+    without_credentials: frozenset[str] = _said(_union, default=frozenset)
     #: When an operation shows a field that only some of its answers have; by both.
-    conditional_fields: Mapping[_Pair, str] = field(
-        default_factory=dict[_Pair, str], metadata=_BY_KEY_LAST
-    )
+    conditional_fields: Mapping[_Pair, str] = _keyed(_last)
     #: What an argument of an ordinary call must be, if a value breaks the clause; by both. With such
     #: a value in the target file every call would break it, whatever the bank does.
-    expected: Mapping[_Pair, _OfExpected] = field(
-        default_factory=dict[_Pair, _OfExpected], metadata=_BY_KEY_ALL
-    )
+    expected: Mapping[_Pair, _OfExpected] = _keyed(_all)
 
     # -- by the name of a request ----------------------------------------------------
     #: The factors with which customers of each segment sign.
-    factors_by_segment: Mapping[str, _Offered] = field(
-        default_factory=dict[str, _Offered], metadata=_BY_TWO_ALL
-    )
+    factors_by_segment: Mapping[str, _Offered] = _keyed(_all, keys=2)
     #: How long a customer may take to sign, by what is measured: the shortest time.
-    signing_limits: Mapping[str, _Times] = field(
-        default_factory=dict[str, _Times], metadata=_BY_TWO_MIN
-    )
+    signing_limits: Mapping[str, _Times] = _keyed(min, keys=2)
     #: Whether a bank is allowed to accept a call that makes a request.
-    admissions: Mapping[str, _OfCustomer] = field(
-        default_factory=dict[str, _OfCustomer], metadata=_BY_KEY_ALL
-    )
+    admissions: Mapping[str, _OfCustomer] = _keyed(_all)
     #: Whether a request may be rejected because of the value of an argument.
-    rejections: Mapping[str, _OfArguments] = field(
-        default_factory=dict[str, _OfArguments], metadata=_BY_KEY_ALL
-    )
+    rejections: Mapping[str, _OfArguments] = _keyed(_all)
     #: The arguments with the values with which a request is expected to have another outcome.
-    named_values: Mapping[str, _Values] = field(
-        default_factory=dict[str, _Values], metadata=_BY_KEY_ALL
-    )
+    named_values: Mapping[str, _Values] = _keyed(_all)
     #: The modes in which a request is accepted, if offered.
-    accepted_modes: Mapping[str, _Names] = field(
-        default_factory=dict[str, _Names], metadata=_BY_KEY_DISTINCT
-    )
+    accepted_modes: Mapping[str, _Names] = _keyed(_distinct)
     #: The modes in which a request can be changed, for each clause that restricts them.
-    changeable_modes: Mapping[str, _Several] = field(
-        default_factory=dict[str, _Several], metadata=_BY_KEY_ALL
-    )
+    changeable_modes: Mapping[str, _Several] = _keyed(_all)
     #: The arguments that can be changed.
-    changeable_fields: Mapping[str, _Names] = field(
-        default_factory=dict[str, _Names], metadata=_BY_KEY_ALL
-    )
+    changeable_fields: Mapping[str, _Names] = _keyed(_all)
     #: The requests that are rejected where they repeat an earlier one.
-    unrepeatable: frozenset[str] = field(default=frozenset(), metadata=_UNION)
+    unrepeatable: frozenset[str] = _said(_union, default=frozenset)
 
     # -- by the name of an argument --------------------------------------------------
     #: The only value of an argument of a request, for each clause that states one.
-    fixed_values: Mapping[str, _Jsons] = field(
-        default_factory=dict[str, _Jsons], metadata=_BY_KEY_ALL
-    )
+    fixed_values: Mapping[str, _Jsons] = _keyed(_all)
     #: Whether a bank may keep another value than the one that was sent.
-    alterations: Mapping[str, _OfValue] = field(
-        default_factory=dict[str, _OfValue], metadata=_BY_KEY_ALL
-    )
+    alterations: Mapping[str, _OfValue] = _keyed(_all)
 
     # -- by the name of a resource, and that of a field or trait of it ------------------
     #: The values that a field may have, for each clause that lists them.
-    allowed_values: Mapping[_Pair, _Lists] = field(
-        default_factory=dict[_Pair, _Lists], metadata=_BY_KEY_ALL
-    )
+    allowed_values: Mapping[_Pair, _Lists] = _keyed(_all)
     #: Whether an owned thing with a trait is known to be listed.
-    listed: Mapping[_Pair, _OfThing] = field(
-        default_factory=dict[_Pair, _OfThing], metadata=_BY_KEY_ALL
-    )
+    listed: Mapping[_Pair, _OfThing] = _keyed(_all)
 
     # -- of the whole interface ------------------------------------------------------
     #: Return -1, 0 or 1 before, during or after the announced closure of a week; None if unknown.
-    closures: tuple[Callable[[datetime], int | None], ...] = field(default=(), metadata=_ALL)
+    closures: tuple[Callable[[datetime], int | None], ...] = _said(_all)
     #: Whether the error in a refusal must have a code.
-    coded_refusals: tuple[Callable[[Exchange], bool], ...] = field(default=(), metadata=_ALL)
+    coded_refusals: tuple[Callable[[Exchange], bool], ...] = _said(_all)
     #: All factors that are named.
-    factors: tuple[str, ...] = field(default=(), metadata=_DISTINCT)
+    factors: tuple[str, ...] = _said(_distinct)
     #: All segments of customers that are named.
-    segments: tuple[str, ...] = field(default=(), metadata=_DISTINCT)
+    segments: tuple[str, ...] = _said(_distinct)
 
     @classmethod
     def together(cls, parts: Sequence[Facts]) -> Self:

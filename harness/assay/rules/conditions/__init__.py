@@ -13,13 +13,7 @@ from typing import cast
 from assay.contract.model import Json
 from assay.contract.scalars import is_word
 from assay.files.document import Finding, Pointer
-from assay.rules.conditions.atoms import (
-    is_above,
-    read_above,
-    read_factor,
-    read_is,
-    read_registered,
-)
+from assay.rules.conditions.atoms import is_above, read_above, read_factor, read_is, read_registered
 from assay.rules.conditions.table import Atom, ReadAtom, Table, derive, holds, parse_expression
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, known

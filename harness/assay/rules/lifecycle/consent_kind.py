@@ -195,10 +195,7 @@ def _access(exchange: Exchange, operation: Operation, tracker: Tracker) -> Itera
             others = () if call.consent else (one for one in _in_force(mine) if one is not each)
             opening = tuple(one for one in others if _phase(one, tracker) in _PERHAPS_OPEN)
             yield ConsentUse(
-                exchange=exchange,
-                consent=_at(each, exchange, tracker),
-                owned=owned,
-                others=opening,
+                exchange=exchange, consent=_at(each, exchange, tracker), owned=owned, others=opening
             )
 
 

@@ -94,12 +94,7 @@ def check_deferred(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Fi
         yield at, f"the mode {name!r} is not deferred to a day", hint
 
 
-def modes(
-    *,
-    key: str,
-    schema: str = "names",
-    required: bool = False,
-) -> Any:
+def modes(*, key: str, schema: str = "names", required: bool = False) -> Any:
     """Declare modes in which the clause's request is made; empty where left out."""
     return names(ref(schema), key=key, references=check_modes, required=required)
 

@@ -157,9 +157,4 @@ def check_words(at: Pointer, wanted: Any, clause: Raw, _: Raw) -> Iterator[Findi
 
 def status_words(key: str) -> Any:
     """Declare a list of words; empty where it is left out."""
-    return parameters.names(
-        _WORDS,
-        key=key,
-        references=check_words,
-        required=False,
-    )
+    return parameters.names(_WORDS, key=key, references=check_words, required=False)

@@ -74,9 +74,7 @@ class EligibleFor(AcceptanceRule):
     applies_to = ("makes",)
 
     refuses: tuple[str, ...] = parameters.names(
-        parameters.ref("names"),
-        key="refuses",
-        references=_refuses,
+        parameters.ref("names"), key="refuses", references=_refuses
     )
     owned: str = parameters.derived(_owned)
 

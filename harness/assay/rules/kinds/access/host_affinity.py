@@ -108,11 +108,7 @@ class HostAffinity(Kind):
         if operation.about:
             yield from steps.grant(self.grant, "psu", key)
         yield from steps.send(
-            Call(
-                operation=operation.id,
-                subject="psu",
-                arguments=steps.arguments(operation, key),
-            )
+            Call(operation=operation.id, subject="psu", arguments=steps.arguments(operation, key))
         )
 
     def check(self, history: History) -> Iterator[Evidence]:

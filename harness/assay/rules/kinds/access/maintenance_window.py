@@ -67,9 +67,7 @@ class MaintenanceWindow(Kind):
         convert=WEEKDAYS.index,
     )
     begin: time = parameters.parameter(
-        parameters.ref("time"),
-        lambda value, _: time.fromisoformat(value),
-        key="from",
+        parameters.ref("time"), lambda value, _: time.fromisoformat(value), key="from"
     )
     end: time = parameters.parameter(
         parameters.ref("time"),

@@ -63,11 +63,7 @@ class OwnData(RefusingKind):
     operations: tuple[Operation, ...] = parameters.operations()
     field: str = parameters.word(key="field")
     refuses: str = parameters.choice(
-        "refused",
-        key="others",
-        description="refused",
-        required=False,
-        default="",
+        "refused", key="others", description="refused", required=False, default=""
     )
     grant: Operation | None = parameters.grant()
 

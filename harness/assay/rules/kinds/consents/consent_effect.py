@@ -62,11 +62,7 @@ class ConsentEffect(Kind):
 
     operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)
     grant: Operation = parameters.grant(required=True)
-    quota: int = parameters.whole(
-        key="quota",
-        required=False,
-        default=0,
-    )
+    quota: int = parameters.whole(key="quota", required=False, default=0)
 
     def facets(self) -> tuple[Facet, ...]:
         """What is taken, what is refused, and lists that name nothing."""

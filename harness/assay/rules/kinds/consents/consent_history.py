@@ -52,9 +52,7 @@ class ConsentHistory(ConsentKind):
     days: int = parameters.whole(key="days")
     minutes: int = parameters.whole(key="minutes")
     edge: str = parameters.parameter(
-        parameters.ref("edge"),
-        lambda value, _: str(value),
-        key="edge",
+        parameters.ref("edge"), lambda value, _: str(value), key="edge"
     )
     zone: ZoneInfo | None = parameters.the_zone()
 

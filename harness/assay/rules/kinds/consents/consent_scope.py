@@ -193,8 +193,7 @@ class ConsentScope(RefusingKind):
         key = str(call.arguments.get(operation.about or ""))
         whose = seen.owners.get(key, {})
         child = next(
-            (self.contract.children(owned.resource, operation.id) for owned in whose.values()),
-            None,
+            (self.contract.children(owned.resource, operation.id) for owned in whose.values()), None
         )
         if child is None:
             return

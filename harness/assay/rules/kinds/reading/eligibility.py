@@ -112,11 +112,7 @@ class Eligibility(RefusingKind):
         _TRAITS, key="hides", references=_traits, required=False
     )
     recent: Recent | None = parameters.parameter(
-        _RECENT,
-        _read_recent,
-        key="recent",
-        references=_recent_trait,
-        required=False,
+        _RECENT, _read_recent, key="recent", references=_recent_trait, required=False
     )
     withholds: tuple[Operation, ...] = parameters.parameter(
         ref("operations"),

@@ -78,15 +78,10 @@ class ErrorBodyRule(Kind):
     own_consents = True
 
     names: tuple[str, ...] = parameters.names(
-        parameters.ref("operations"),
-        key="operations",
-        references=_check_operations,
-        required=False,
+        parameters.ref("operations"), key="operations", references=_check_operations, required=False
     )
     statuses: tuple[str, ...] = parameters.parameter(
-        _STATUSES,
-        lambda value, _: tuple(map(text_of, value)),
-        key="statuses",
+        _STATUSES, lambda value, _: tuple(map(text_of, value)), key="statuses"
     )
     media_type: str = parameters.parameter(
         {
@@ -101,9 +96,7 @@ class ErrorBodyRule(Kind):
         default="",
     )
     fields: tuple[str, ...] = parameters.names(
-        parameters.ref("names"),
-        key="fields",
-        required=False,
+        parameters.ref("names"), key="fields", required=False
     )
     values: Mapping[str, tuple[Json, ...]] = parameters.parameter(
         _VALUES,

@@ -71,11 +71,7 @@ class Field(Kind):
         required=False,
     )
     enum: tuple[Json, ...] = parameters.parameter(
-        VALUES,
-        lambda value, _: tuple(value),
-        key="enum",
-        required=False,
-        default=(),
+        VALUES, lambda value, _: tuple(value), key="enum", required=False, default=()
     )
     format: Mapping[str, str] = parameters.parameter(
         BY_RESOURCE,

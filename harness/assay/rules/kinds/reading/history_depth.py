@@ -72,9 +72,7 @@ class HistoryDepth(Kind):
     operation: Operation = parameters.operation()
     days: int = parameters.whole(key="days")
     edge: str = parameters.parameter(
-        parameters.ref("edge"),
-        lambda value, _: str(value),
-        key="edge",
+        parameters.ref("edge"), lambda value, _: str(value), key="edge"
     )
     grant: Operation | None = parameters.grant()
     owners: tuple[str, ...] = parameters.derived(

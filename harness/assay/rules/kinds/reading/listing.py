@@ -107,12 +107,7 @@ class Listing(Kind):
                     yield from _others(walk, subject, consents.possible(subject.name))
 
     def _owned(
-        self,
-        walk: PageWalk,
-        subject: Subject,
-        consented: frozenset[str] | None,
-        *,
-        before: bool,
+        self, walk: PageWalk, subject: Subject, consented: frozenset[str] | None, *, before: bool
     ) -> Iterator[Evidence]:
         """Judge whether everything is listed, and what was consented to."""
         at = walk.pages[0].at

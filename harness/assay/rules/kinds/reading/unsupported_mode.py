@@ -58,10 +58,7 @@ class UnsupportedMode(Kind):
                 scenario=Scenario(id="asked"),
                 needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
                 | consent(self.grant),
-                requires=(
-                    *bound(self.operation, "mode", self.mode),
-                    *bound(self.operation, "on"),
-                ),
+                requires=(*bound(self.operation, "mode", self.mode), *bound(self.operation, "on")),
             ),
         )
 

@@ -275,11 +275,7 @@ class DecisionRule(RefusingKind):
         return (yield from make_sign_read(self.lifecycle, call, how))
 
     def _judge(
-        self,
-        request: Instance,
-        about: RowMatch,
-        executed: ExecutedRequests,
-        remark: str,
+        self, request: Instance, about: RowMatch, executed: ExecutedRequests, remark: str
     ) -> Iterator[Evidence]:
         if request.outcome in tracker.REJECTED and request_queries.rejected_otherwise(request):
             return

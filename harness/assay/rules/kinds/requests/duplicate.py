@@ -86,10 +86,7 @@ class Duplicate(RefusingKind):
     lifecycle: Lifecycle = the_request()
     parameters: tuple[str, ...] = arguments(key="parameters")
     named_modes: tuple[str, ...] = rules_parameters.names(
-        rules_parameters.ref("words"),
-        key="modes",
-        references=_at_once,
-        required=False,
+        rules_parameters.ref("words"), key="modes", references=_at_once, required=False
     )
 
     @property

@@ -133,11 +133,7 @@ class Execution(Kind):
             out.append(self._facet(LATE, asks, mode, more, mode))
         ends = (
             (REFUSED, "a request that was refused, or shown as rejected, is not executed", effects),
-            (
-                REPEAT,
-                "a repeat that was refused, or shown as rejected, is not executed",
-                effects,
-            ),
+            (REPEAT, "a repeat that was refused, or shown as rejected, is not executed", effects),
             (CHANGE, "a refused change is neither shown nor executed", needs()),
             (DENIED, "a request that the customer refused is not executed", needs()),
             (UNSIGNED, "a request that was never signed is not executed", needs()),

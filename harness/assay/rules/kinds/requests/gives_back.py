@@ -29,10 +29,7 @@ class GivesBack(Kind):
     name = "gives-back"
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
-    applies_to = (
-        "makes",
-        "shows",
-    )
+    applies_to = ("makes", "shows")
 
     lifecycle: tracker.Lifecycle = the_request()
     fields: tuple[str, ...] = arguments()
@@ -48,10 +45,7 @@ class GivesBack(Kind):
                 description=f"a read returns {field} as it was sent",
                 scenario=Scenario(id="each-mode"),
                 needs=needs(Capability.PSU, Capability.WRITE),
-                requires=(
-                    *bound(read, "field", field),
-                    *bound(self.lifecycle.create, "key"),
-                ),
+                requires=(*bound(read, "field", field), *bound(self.lifecycle.create, "key")),
             )
             for field in self.fields
         )

@@ -59,10 +59,7 @@ class Idempotency(RefusingKind):
 
     lifecycle: tracker.Lifecycle = the_request()
     key: str = parameters.word(key="key", references=check_argument)
-    hours: int | None = parameters.whole(
-        key="hours",
-        required=False,
-    )
+    hours: int | None = parameters.whole(key="hours", required=False)
     varies: str = parameters.parameter(
         parameters.ref("word"),
         lambda value, _: str(value),

@@ -20,13 +20,7 @@ from decimal import Decimal
 from assay.contract.model import Json
 from assay.history import Call, Exchange
 from assay.rules import steps
-from assay.rules.argument_rules import (
-    Fault,
-    Faults,
-    RequestArgumentRule,
-    replaced,
-    stays_accepted,
-)
+from assay.rules.argument_rules import Fault, Faults, RequestArgumentRule, replaced, stays_accepted
 from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.parameters import arguments

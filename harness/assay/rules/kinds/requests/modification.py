@@ -91,8 +91,7 @@ class Modification(RefusingKind):
         """Return the modes in which the request can be changed, and its fields that can be."""
         request = self.lifecycle.request.id
         return Facts(
-            changeable_modes={request: (self.only,)},
-            changeable_fields={request: self.fields},
+            changeable_modes={request: (self.only,)}, changeable_fields={request: self.fields}
         )
 
     def facets(self) -> tuple[Facet, ...]:

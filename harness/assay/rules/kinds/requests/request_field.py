@@ -23,14 +23,7 @@ from assay.contract.model import Json
 from assay.contract.scalars import text_of
 from assay.history import Call, Exchange, State, Subject
 from assay.rules import parameters, steps, text_shape
-from assay.rules.argument_rules import (
-    Beside,
-    Fault,
-    Faults,
-    RequestArgumentRule,
-    Tried,
-    replaced,
-)
+from assay.rules.argument_rules import Beside, Fault, Faults, RequestArgumentRule, Tried, replaced
 from assay.rules.controls import served_between
 from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_queries, request_steps
@@ -285,8 +278,7 @@ class RequestField(RequestArgumentRule):
             yield _evidence(request.made, expected, seen_, *controls[:1], good=False)
         elif request.state is State.REJECTED:
             yield replace(
-                _evidence(request.made, expected, request.describe(), good=False),
-                agreement=UNCLEAR,
+                _evidence(request.made, expected, request.describe(), good=False), agreement=UNCLEAR
             )
 
     def duty(self) -> str:

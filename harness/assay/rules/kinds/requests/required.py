@@ -64,10 +64,7 @@ class Required(GoodValueRule):
     format: str = text_shape.format_of_text()
     pattern: str = text_shape.pattern()
     enum: tuple[str, ...] = text_shape.enum()
-    limit: int | None = parameters.whole(
-        key="limit",
-        required=False,
-    )
+    limit: int | None = parameters.whole(key="limit", required=False)
     optional: bool = parameters.flag(key="optional")
     grant: Operation | None = parameters.grant()
 
@@ -135,11 +132,7 @@ class Required(GoodValueRule):
             yield MISSING, f"a call without {name} is refused", ""
         if self.shape:
             reason = "" if self.shape.misfits() else "every text that Assay knows matches"
-            yield (
-                INVALID,
-                f"a call whose {name} is not {self.shape} is refused",
-                reason,
-            )
+            yield (INVALID, f"a call whose {name} is not {self.shape} is refused", reason)
         if self.limit is not None:
             reached = f"a call whose {name} is above {self.limit} is refused"
             yield BEYOND, reached, ""

@@ -73,10 +73,7 @@ class Timeout(Kind):
 
     lifecycle: tracker.Lifecycle = the_request(signed=True)
     measure: str = parameters.choice(
-        "idle",
-        "overall",
-        key="measure",
-        description="idle or overall",
+        "idle", "overall", key="measure", description="idle or overall"
     )
     minutes: int = parameters.whole(key="minutes")
     edge: str = parameters.choice(
