@@ -141,10 +141,20 @@ def walk_whole(
         yield from walk(call, most)
 
 
-def customer(name: str, owner: str, granting: Operation | None, *, count: int = 1) -> Part[Subject]:
-    """Create a subject who owns one thing with entries, or several, and has consented to their use."""
+def customer(
+    name: str,
+    owner: str,
+    granting: Operation | None,
+    *,
+    count: int = 1,
+    days: Sequence[int] = (1, 2),
+) -> Part[Subject]:
+    """Create a subject who owns one thing or several, and has consented to their use.
+
+    They have entries so many days ago.
+    """
     today = (yield from clock()).date()
-    entries = days_before(today, 1, 2)
+    entries = days_before(today, *days)
     subject = yield from arrange(name, Holding(resource=owner, count=count, entries=entries))
     yield from grant(granting, name, *(thing.key for thing in subject.owns))
     return subject
@@ -157,6 +167,12 @@ def arguments(operation: Operation, key: str) -> Mapping[str, Json]:
     if operation.about:
         return {operation.about: key}
     return {}
+
+
+def ask(operation: Operation, subject: str, key: str, variation: str = "") -> Call:
+    """Return a plain call about one owned thing."""
+    given = arguments(operation, key)
+    return Call(operation=operation.id, subject=subject, arguments=given, variation=variation)
 
 
 def roots(contract: Contract) -> tuple[Resource, ...]:

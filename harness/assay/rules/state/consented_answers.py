@@ -138,14 +138,7 @@ class Withholding:
         )
         plain_one, *others = (thing.key for thing in psu.owns)
         yield from steps.grant(self.grant, "psu", plain_one)
-        calls = [
-            Call(
-                operation=operation.id,
-                subject="psu",
-                arguments=steps.arguments(operation, plain_one),
-            )
-            for operation in self.operations
-        ]
+        calls = [steps.ask(operation, "psu", plain_one) for operation in self.operations]
         for ask in calls:
             yield from steps.send(ask)
         for trait, key in zip(self.hides, others, strict=True):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit
 
 from assay.contract.model import Capability, Operation
-from assay.history import Call, Exchange, History, Holding, Indeterminate
+from assay.history import Exchange, History, Indeterminate
 from assay.rules import parameters, steps
 from assay.rules.controls import Shared, same_but
 from assay.rules.lifecycle import request_steps
@@ -92,24 +92,11 @@ class HostAffinity(Kind):
             yield from self._every()
             return
         operation = scenario_of(scenario, CallScenario).operation
-        if operation.request:
-            _, call = yield from request_steps.prepare_call(self.contract, operation)
-            yield from request_steps.send_if_any(call)
-            return
-        today = (yield from steps.clock()).date()
-        owners = steps.owners(self.contract, operation)
-        if operation.about:
-            entries = steps.days_before(today, *range(1, MANY + 1))
-            holding = Holding(resource=owners[0], entries=entries)
-        else:
-            holding = Holding(resource=owners[0], count=MANY)
-        psu = yield from steps.arrange("psu", holding)
-        key = psu.owns[0].key
-        if operation.about:
-            yield from steps.grant(self.grant, "psu", key)
-        yield from steps.send(
-            Call(operation=operation.id, subject="psu", arguments=steps.arguments(operation, key))
+        days, count = (range(1, MANY + 1), 1) if operation.about else ((), MANY)
+        call = yield from request_steps.plain_call(
+            self.contract, operation, self.grant, days=days, count=count
         )
+        yield from request_steps.send_if_any(call)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every response with links."""
@@ -174,8 +161,7 @@ class HostAffinity(Kind):
             _, call = yield from request_steps.prepare_call(self.contract, operation)
         else:
             psu = yield from steps.customer("psu", steps.roots(self.contract)[0].id, None)
-            arguments = steps.arguments(operation, psu.owns[0].key)
-            call = Call(operation=operation.id, subject="psu", arguments=arguments)
+            call = steps.ask(operation, "psu", psu.owns[0].key)
         yield from request_steps.send_if_any(call)
         if call is not None:
             yield from request_steps.send_if_any(

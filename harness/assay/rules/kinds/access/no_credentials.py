@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
-from assay.history import Call, CredentialPlace, History, Holding, Token
+from assay.history import CredentialPlace, History, Token
 from assay.rules import parameters, steps
 from assay.rules.controls import Shared, same_but
 from assay.rules.facets import Facts
@@ -91,20 +91,9 @@ class NoCredentials(RefusingKind):
         by_grant = scenario.id == GRANT_FACET
         named = (each for each in self.operations if by_grant or each.id == scenario.id)
         operation = next(named)
-        if operation.request:
-            _, ready = yield from request_steps.prepare_call(self.contract, operation)
-            if ready is None:
-                return
-            call = ready
-        else:
-            entries = steps.days_before((yield from steps.clock()).date(), 1)
-            owner = steps.owners(self.contract, operation)[0]
-            psu = yield from steps.arrange("psu", Holding(resource=owner, entries=entries))
-            key = psu.owns[0].key
-            if operation.about:
-                yield from steps.grant(self.grant, "psu", key)
-            given = steps.arguments(operation, key)
-            call = Call(operation=operation.id, subject="psu", arguments=given)
+        call = yield from request_steps.plain_call(self.contract, operation, self.grant, days=(1,))
+        if call is None:
+            return
         yield from steps.send(call)
         yield from steps.send(replace(call, bearer=Token.NONE, variation=Token.NONE.value))
         for place in (CredentialPlace.GRANT,) if by_grant else _places(operation):

@@ -144,11 +144,7 @@ class OwnData(RefusingKind):
                 yield from steps.grant(self.grant, name, *keys)
             asked.append(
                 [
-                    Call(
-                        operation=operation.id,
-                        subject=name,
-                        arguments=steps.arguments(operation, key),
-                    )
+                    steps.ask(operation, name, key)
                     for key in (keys if operation.about else keys[:EACH])
                 ]
             )

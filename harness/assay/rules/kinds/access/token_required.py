@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Operation
-from assay.history import Accepted, Call, Exchange, History, Holding, Token
+from assay.history import Accepted, Call, Exchange, History, Token
 from assay.rules import parameters, steps
 from assay.rules.controls import same_but
 from assay.rules.lifecycle import request_steps
@@ -68,24 +68,12 @@ class TokenRequired(RefusingKind):
         refuses what is invented and serves what is altered.
         """
         operation = scenario_of(scenario, CallScenario).operation
-        if operation.request:
-            _, call = yield from request_steps.prepare_call(self.contract, operation)
-        else:
-            today = (yield from steps.clock()).date()
-            owner = steps.owners(self.contract, operation)[0]
-            # More than a page, for the next page may be served in another way.
-            size = facts_of(self.contract).page_sizes.get(operation.id) or 0
-            many = size + 1 if operation.about else 1
-            count = 1 if operation.about else size + 1
-            entries = steps.days_before(today, 1) * many
-            psu = yield from steps.arrange(
-                "psu", Holding(resource=owner, count=count, entries=entries)
-            )
-            key = psu.owns[0].key
-            if operation.about:
-                yield from steps.grant(self.grant, "psu", key)
-            given = steps.arguments(operation, key)
-            call = Call(operation=operation.id, subject="psu", arguments=given)
+        # More than a page, for the next page may be served in another way.
+        most = 1 + (facts_of(self.contract).page_sizes.get(operation.id) or 0)
+        days, count = ((1,) * most, 1) if operation.about else ((1,), most)
+        call = yield from request_steps.plain_call(
+            self.contract, operation, self.grant, days=days, count=count
+        )
         if call is not None:
             first = yield from _with_tokens(call, *FACETS)
             link = first.outcome.next if isinstance(first.outcome, Accepted) else None

@@ -165,8 +165,7 @@ class ConsentEffect(Kind):
 
     def _read(self, key: str, variation: str = "") -> steps.Part[None]:
         for operation in self.operations:
-            given = steps.arguments(operation, key)
-            call = Call(operation=operation.id, subject="psu", arguments=given, variation=variation)
+            call = steps.ask(operation, "psu", key, variation)
             yield from steps.send(call)
 
     def check(self, history: History) -> Iterator[Evidence]:

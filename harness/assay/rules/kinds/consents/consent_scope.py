@@ -121,9 +121,7 @@ class ConsentScope(RefusingKind):
         entries = steps.days_before(today, 1, 2)
         psu = yield from steps.arrange("psu", Holding(resource=owner, count=2, entries=entries))
         first, second = psu.owns[0].key, psu.owns[1].key
-        ask = Call(
-            operation=operation.id, subject="psu", arguments=steps.arguments(operation, first)
-        )
+        ask = steps.ask(operation, "psu", first)
         for key in () if self.grant.given else (first,) if psu.fresh else (second, first):
             early = replace(ask, arguments=steps.arguments(operation, key))
             yield from steps.send(replace(early, variation="before any consent"))

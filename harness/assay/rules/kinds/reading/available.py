@@ -227,11 +227,7 @@ class Available(Kind):
         unknown = first[:-1] + ("1" if first.endswith("0") else "0")
         other = yield from steps.arrange("other", holding)
         yield from steps.grant(self.grant, "psu", first)
-        call = Call(
-            operation=self.operation.id,
-            subject="psu",
-            arguments=steps.arguments(self.operation, first),
-        )
+        call = steps.ask(self.operation, "psu", first)
         yield from steps.send(call)
         used = [
             (unknown, "something that does not exist"),

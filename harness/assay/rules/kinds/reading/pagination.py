@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Operation
-from assay.history import Accepted, Call, History, Holding, Subject
+from assay.history import Accepted, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import NarrowedLists
 from assay.rules.facets import Facts
@@ -129,11 +129,7 @@ class Pagination(Kind):
         psu = yield from steps.arrange("psu", *holdings)
         key = psu.owns[0].key
         yield from steps.grant(self.grant, "psu", key)
-        call = Call(
-            operation=self.operation.id,
-            subject="psu",
-            arguments=steps.arguments(self.operation, key),
-        )
+        call = steps.ask(self.operation, "psu", key)
         if self.operation.about:
             yield from steps.walk(call, self.most)
         else:

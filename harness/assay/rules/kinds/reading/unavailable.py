@@ -103,13 +103,7 @@ class UnavailableOperation(RefusingKind):
         key = psu.owns[0].key
         if scenario.id == "with":
             yield from steps.grant(self.grant, "psu", key)
-        yield from steps.send(
-            Call(
-                operation=self.control.id,
-                subject="psu",
-                arguments=steps.arguments(self.control, key),
-            )
-        )
+        yield from steps.send(steps.ask(self.control, "psu", key))
         yield from steps.send(
             Call(
                 operation=self.operation.id,

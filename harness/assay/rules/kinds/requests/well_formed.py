@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
-from assay.history import Call, Exchange, History, Holding, Subject
+from assay.history import Exchange, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, consent, facts_of, needs
@@ -82,12 +82,7 @@ class WellFormed(Kind):
         guarded = self._guarded()
         if self.grant and guarded:
             yield from steps.send(
-                Call(
-                    operation=guarded.id,
-                    subject="psu",
-                    arguments=steps.arguments(guarded, self._first(guarded, psu)),
-                    variation="before any consent",
-                )
+                steps.ask(guarded, "psu", self._first(guarded, psu), "before any consent")
             )
         yield from steps.grant(self.grant, "psu", *(owned.key for owned in psu.owns))
         for operation in self.reads:
@@ -98,11 +93,7 @@ class WellFormed(Kind):
             for key in keys if operation.about else keys[:1]:
                 # A later page may be made elsewhere than the first.
                 yield from steps.walk(
-                    Call(
-                        operation=operation.id,
-                        subject="psu",
-                        arguments=steps.arguments(operation, key),
-                    ),
+                    steps.ask(operation, "psu", key),
                     most=2 if self._fills_a_page(operation) else 1,
                 )
 
