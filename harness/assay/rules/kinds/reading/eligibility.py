@@ -11,18 +11,26 @@ control is the same question about a plain one, answered in the trial.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.files.document import Finding, Pointer
-from assay.history import Call, History, Holding, Owned
+from assay.history import Call, Exchange, History, Holding, Owned
 from assay.rules import consents, parameters, steps
-from assay.rules.consents import NarrowedLists
+from assay.rules.consents import NarrowedLists, consented_keys
 from assay.rules.facets import NOTHING, Facts
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
-from assay.rules.queries import PageWalk, bare, page_walks
+from assay.rules.queries import (
+    PageWalk,
+    bare,
+    bare_or_ranged,
+    page_walks,
+    perhaps_over_quota,
+    plain,
+    question,
+)
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
@@ -35,8 +43,15 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.state.calendar import dates, months_before
-from assay.rules.state.consented_answers import Withholding
-from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, Standing
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Evidence,
+    Standing,
+    counts_unattended,
+    must_be_refused,
+)
 
 DAY = timedelta(days=1)
 
@@ -126,17 +141,6 @@ class Eligibility(RefusingKind):
     zone: ZoneInfo | None = parameters.the_zone()
     granting: Operation | None = parameters.the_grant()
 
-    @property
-    def withholding(self) -> Withholding:
-        """What the clause says of the data of hidden resources."""
-        return Withholding(
-            contract=self.contract,
-            resource=self.resource,
-            hides=self.hides,
-            operations=self.withholds,
-            grant=self.grant,
-        )
-
     def facets(self) -> tuple[Facet, ...]:
         """Return one or two facets for each hiding state, and three for recent use."""
         roster = needs(Capability.PSU, Capability.ROSTER)
@@ -195,7 +199,7 @@ class Eligibility(RefusingKind):
     def probe(self, scenario: Scenario) -> Script:
         """Own one resource in each state, and list them; or name each in a consent and read it."""
         if scenario.id == "data":
-            yield from self.withholding.probe()
+            yield from self._ask_for_data()
             return
         now = yield from steps.clock()
         today = dates(now, self.zone)[-1]
@@ -234,7 +238,7 @@ class Eligibility(RefusingKind):
                     yield from self._judge(thing, walk, seen=thing.key in keys, control=control)
                 elif found is not None and not found[1] and not subject.fresh:
                     yield self._narrowed_out(thing, walk, found[0])
-        yield from self.withholding.check(history)
+        yield from self._check_data(history)
 
     def _plain(self, thing: Owned, at: datetime) -> bool:
         """Whether a resource must be listed."""
@@ -304,6 +308,86 @@ class Eligibility(RefusingKind):
             variation=state,
         )
 
+    # -- data of what is not listed: withheld, even if a consent names it ------------------
+    def _ask_for_data(self) -> Script:
+        """Ask for the data of a plain one, then of each hidden one once a consent names it."""
+        today = (yield from steps.clock()).date()
+        entries = steps.days_before(today, 1, 2)
+        hidden = (
+            Holding(resource=self.resource, traits={trait: True}, entries=entries)
+            for trait in self.hides
+        )
+        psu = yield from steps.arrange(
+            "psu", Holding(resource=self.resource, entries=entries), *hidden
+        )
+        plain_one, *others = (thing.key for thing in psu.owns)
+        yield from steps.grant(self.grant, "psu", plain_one)
+        calls = [steps.ask(operation, "psu", plain_one) for operation in self.withholds]
+        for ask in calls:
+            yield from steps.send(ask)
+        for trait, key in zip(self.hides, others, strict=True):
+            state = f"one that is {trait}"
+            abouts = [
+                replace(ask, arguments=steps.arguments(operation, key), variation=f"about {state}")
+                for operation, ask in zip(self.withholds, calls, strict=True)
+            ]
+            if self.grant:
+                for about in abouts:
+                    yield from steps.send(about)
+                naming = Call(
+                    operation=self.grant.id,
+                    subject="psu",
+                    arguments={self.grant.grants or "": [plain_one, key]},
+                    variation=f"naming {state}",
+                )
+                yield from steps.consent(self.grant, naming)
+            for about in abouts:
+                yield from steps.send(about)
+
+    def _check_data(self, history: History) -> Iterator[Evidence]:
+        """Judge every call about a hidden one that a consent named, taken or not.
+
+        What was served before, without that consent, is the business of the consent's scope.
+        """
+        asked = list(self._asked(history))
+        over_quota = perhaps_over_quota(self.contract, history)
+        controlled = {
+            _manner(exchange.call)
+            for exchange, owned, _ in asked
+            if exchange.accepted and exchange.items and not any(owned.traits.values())
+        }
+        refused = set[tuple[object, ...]]()
+        for exchange, owned, named in asked:
+            states = [name for name, value in owned.traits.items() if value]
+            call = exchange.call
+            if _manner(call) not in controlled or len(states) != 1:
+                continue
+            same = (*question(call), call.present)
+            if self.grant and not named:
+                withheld = exchange.refused and not exchange.items
+                refused |= {same} if withheld else set[tuple[object, ...]]()
+            elif states[0] in self.hides and (same in refused or self.grant is None):
+                why = f"the {self.resource} is {states[0]}"
+                # The controls are asked in the same way, so a call with days is judged like others.
+                evidence = must_be_refused(f"withholds-{states[0]}", exchange, why)
+                if counts_unattended(evidence, exchange, over_quota):
+                    yield evidence
+
+    def _asked(self, history: History) -> Iterator[tuple[Exchange, Owned, bool]]:
+        """Yield each call about an own thing, the thing, and whether a consent named it before."""
+        subjects, named = history.subjects, set[tuple[str, str]]()
+        operations = {thing.id: thing for thing in self.withholds}
+        for exchange in history.exchanges:
+            call = exchange.call
+            if self.grant and call.operation == self.grant.id and plain(call):
+                named |= {(call.subject, key) for key in consented_keys(call, self.grant)}
+            operation, subject = operations.get(call.operation), subjects.get(call.subject)
+            if operation is None or subject is None or not bare_or_ranged(call, operation):
+                continue
+            owned = subject.owned(call.arguments.get(operation.about or ""))
+            if owned is not None and owned.resource == self.resource:
+                yield exchange, owned, (call.subject, owned.key) in named
+
 
 def _edges(recent: Recent, today: date) -> tuple[date, date]:
     """Return the first and the last day that may be the same day some months earlier.
@@ -331,3 +415,8 @@ def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
 def _unlisted(operation: Operation) -> tuple[BindingRequirement, ...]:
     silent = Standing.NOT_APPLICABLE
     return bound(operation, "unlisted", operation.about or "", if_missing=silent)
+
+
+def _manner(call: Call) -> tuple[str, str, bool, frozenset[str]]:
+    """Return who asks by which operation and with what, and whether the customer is there."""
+    return call.subject, call.operation, call.present, frozenset(call.arguments)
