@@ -20,7 +20,7 @@ from assay.contract.model import Capability, Json
 from assay.history import Call, Exchange, History
 from assay.rules import steps
 from assay.rules.controls import same_but
-from assay.rules.facets import ArgumentSchema, Schema, SchemaPiece
+from assay.rules.facets import ArgumentSchema, Schema, SchemaPiece, make_facet
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
@@ -30,7 +30,6 @@ from assay.rules.rule import (
     Facet,
     Kind,
     Purpose,
-    Scenario,
     Script,
     TppFacet,
     bound,
@@ -226,14 +225,7 @@ class RequestArgumentRule(GoodValueRule):
         not_applicable_because: str = "",
     ) -> Facet:
         """Return a facet on the values of an argument of the request."""
-        return Facet(
-            id=id_,
-            description=description,
-            scenario=Scenario(id=scenario),
-            needs=needs(Capability.PSU, Capability.WRITE),
-            requires=(*bound(self.lifecycle.create, "argument", argument), *requires),
-            not_applicable_because=not_applicable_because,
-        )
+        return make_facet(id_, description, scenario, needs(Capability.PSU, Capability.WRITE), (*bound(self.lifecycle.create, "argument", argument), *requires), not_applicable_because=not_applicable_because)
 
     def send_and_read(self, calls: Iterable[Call]) -> Script:
         """Make each request, and read it."""

@@ -112,6 +112,26 @@ class Facet:
     exercises: tuple[str, ...] = ()
 
 
+def make_facet(
+    id_: str,
+    description: str,
+    scenario: Scenario | str,
+    needed: frozenset[Capability],
+    requires: tuple[BindingRequirement, ...] = (),
+    *,
+    not_applicable_because: str = "",
+) -> Facet:
+    """Return a facet; a scenario of which the probe needs to know nothing more is an id."""
+    return Facet(
+        id=id_,
+        description=description,
+        scenario=Scenario(id=scenario) if isinstance(scenario, str) else scenario,
+        needs=needed,
+        requires=requires,
+        not_applicable_because=not_applicable_because,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TppFacet:
     """The obligation of the TPP under a clause; only recordings can show it.

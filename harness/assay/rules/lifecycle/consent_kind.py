@@ -20,6 +20,7 @@ from assay.files.document import Finding, Pointer
 from assay.history import Accepted, Call, Ending, Exchange, History, Holding, Owned, State, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, confirmed, consented_keys, last_day, lists_keys
+from assay.rules.facets import make_facet
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
@@ -382,12 +383,12 @@ class ConsentKind(RefusingKind):
             requires = (*requires, *lifecycle.state_requirement())
             if lifecycle.read is None:
                 not_applicable_because = "no operation shows a consent"
-        return Facet(
-            id=id_,
-            description=description,
-            scenario=Scenario(id=scenario),
-            needs=needs(Capability.PSU, Capability.CONSENT, *more),
-            requires=(*bound(lifecycle.create, "key"), *requires),
+        return make_facet(
+            id_,
+            description,
+            scenario,
+            needs(Capability.PSU, Capability.CONSENT, *more),
+            (*bound(lifecycle.create, "key"), *requires),
             not_applicable_because=not_applicable_because,
         )
 

@@ -88,10 +88,10 @@ class ConsentEffect(Kind):
             id=id_,
             description=description,
             scenario=Scenario(id=scenario),
-            not_applicable_because=GIVEN if self.grant.given else "",
-            exercises=() if id_ == SURVIVES else tuple(each.id for each in self.operations),
             needs=needs(Capability.PSU, Capability.CONSENT),
             requires=bound(self.grant, "argument", grants),
+            not_applicable_because=GIVEN if self.grant.given else "",
+            exercises=() if id_ == SURVIVES else tuple(each.id for each in self.operations),
         )
 
     def probe(self, scenario: Scenario) -> Script:

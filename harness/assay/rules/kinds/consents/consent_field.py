@@ -17,7 +17,7 @@ from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, consented_keys
-from assay.rules.facets import Facts
+from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import (
     ConsentPhase,
@@ -80,12 +80,8 @@ class ConsentField(Kind):
             *bound(self.operation, "field", self.field),
         )
         return tuple(
-            Facet(
-                id=id_,
-                description=description,
-                scenario=Scenario(id="mode"),
-                needs=needs(Capability.PSU, Capability.CONSENT),
-                requires=requires,
+            make_facet(
+                id_, description, "mode", needs(Capability.PSU, Capability.CONSENT), requires
             )
             for id_, description in (
                 (SHOWN, f"{self.field} is shown under a consent in the mode {self.mode}"),

@@ -15,6 +15,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import Consents, consented_keys, names_each_once
+from assay.rules.facets import make_facet
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
 from assay.rules.queries import bare, ordinary, perhaps_exhausted, target_failed
@@ -91,53 +92,26 @@ class Available(Kind):
         psu = needs(Capability.PSU) | consent(self.grant, self.operation)
         if self.operation.request:
             psu |= needs(Capability.WRITE)
-        out = [
-            Facet(
-                id="answers",
-                description="a valid call is answered",
-                scenario=Scenario(id="answers"),
-                needs=psu,
-            )
-        ]
-        if self.operation.aliases and self.operation.lists:
-            out.append(
-                Facet(
-                    id=ALIASES_AGREE,
-                    description="every name of the operation returns the same data",
-                    scenario=Scenario(id="aliases"),
-                    needs=psu,
-                    requires=bound(self.operation, "aliases", if_missing=Standing.NOT_APPLICABLE),
-                )
-            )
-        out.append(
-            Facet(
-                id="survives-malformed",
-                description="a malformed call does not cause a server error",
-                scenario=Scenario(id="malformed"),
-                needs=psu,
-                requires=self._identifier(),
-            )
+        malformed = "a malformed call does not cause a server error"
+        unserved = "a call for data that must not be served does not cause a server error"
+        same = "every name of the operation returns the same data"
+        refused = "a body that is not JSON is refused"
+        named = bound(self.operation, "aliases", if_missing=Standing.NOT_APPLICABLE)
+        aliased = self.operation.aliases and self.operation.lists
+        two, identifier = psu | needs(Capability.TWO_PSU), self._identifier()
+        unreadable = UNREADABLE & set(bends(self))
+        rows = (
+            (True, "answers", "a valid call is answered", "answers", psu, ()),
+            (aliased, ALIASES_AGREE, same, "aliases", psu, named),
+            (True, "survives-malformed", malformed, "malformed", psu, identifier),
+            (self._names_what_is_served, UNSERVED, unserved, UNSERVED, two, identifier),
+            (unreadable, "refuses-malformed", refused, "malformed", psu, ()),
         )
-        if self._names_what_is_served:
-            out.append(
-                Facet(
-                    id=UNSERVED,
-                    description="a call for data that must not be served does not cause a server error",
-                    scenario=Scenario(id=UNSERVED),
-                    needs=psu | needs(Capability.TWO_PSU),
-                    requires=self._identifier(),
-                )
-            )
-        if UNREADABLE & set(bends(self)):
-            out.append(
-                Facet(
-                    id="refuses-malformed",
-                    description="a body that is not JSON is refused",
-                    scenario=Scenario(id="malformed"),
-                    needs=psu,
-                )
-            )
-        return tuple(out)
+        return tuple(
+            make_facet(id_, description, scenario, needed, requires)
+            for there, id_, description, scenario, needed, requires in rows
+            if there
+        )
 
     def unaffected_by(self) -> Mapping[str, str]:
         """Return the customer's absence, which quotas limit, and the mode of a new request."""

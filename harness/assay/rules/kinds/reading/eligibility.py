@@ -20,7 +20,7 @@ from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, Owned
 from assay.rules import consents, parameters, steps
 from assay.rules.consents import NarrowedLists, consented_keys
-from assay.rules.facets import NOTHING, Facts
+from assay.rules.facets import NOTHING, Facts, make_facet
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
 from assay.rules.queries import (
     PageWalk,
@@ -159,13 +159,7 @@ class Eligibility(RefusingKind):
                 ("hides-just-outside", f"no {self.resource} last used {outside} is listed", dated),
             ]
         out = [
-            Facet(
-                id=id_,
-                description=description,
-                scenario=Scenario(id="states"),
-                needs=needed,
-                requires=requirements,
-            )
+            make_facet(id_, description, "states", needed, requirements)
             for id_, description, needed in descriptions
         ]
         out += [

@@ -62,10 +62,10 @@ class Listing(Kind):
                 description=asks,
                 scenario=Scenario(id=id_),
                 needs=needed,
+                requires=bound(self.operation, "key"),
                 not_applicable_because=NEEDS_CONSENT
                 if id_ == WITHOUT and self.operation.consent
                 else "",
-                requires=bound(self.operation, "key"),
             )
             for id_, asks, needed in asked
         )

@@ -17,21 +17,12 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.rules import parameters, steps
 from assay.rules.consents import Consents
-from assay.rules.facets import Facts
+from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.queries import ordinary, plain, served_operations
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import (
-    BindingRequirement,
-    Facet,
-    Purpose,
-    Scenario,
-    Script,
-    TppFacet,
-    bound,
-    needs,
-)
+from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import AGREES, DISAGREES, Evidence, doubt, must_be_refused, tpp_evidence
 
@@ -70,29 +61,39 @@ class UnavailableOperation(RefusingKind):
 
         At a path that the target does not have, anything is refused.
         """
-        path = bound(self.operation, "path")
-        if self.lifecycle is not None:
-            return _of_request(self.lifecycle, path)
-        out = [
-            Facet(
-                id=WITHOUT,
-                description=f"{self.operation.id} is refused before any consent is given",
-                scenario=Scenario(id="without"),
-                needs=needs(Capability.PSU),
-                requires=path,
-            )
-        ]
-        if self.grant:
-            out.append(
-                Facet(
-                    id=WITH,
-                    description=f"{self.operation.id} is refused even with a consent",
-                    scenario=Scenario(id="with"),
-                    needs=needs(Capability.PSU, Capability.CONSENT),
-                    requires=path,
-                )
-            )
-        return tuple(out)
+        path, psu = bound(self.operation, "path"), needs(Capability.PSU)
+        write, name = psu | needs(Capability.WRITE), self.operation.id
+        before = f"{name} is refused before any consent is given"
+        after = f"{name} is refused even with a consent"
+        rows = [(WITHOUT, before, "without", psu, path)]
+        if self.lifecycle is not None and not self.lifecycle.signed:
+            made = "the call is refused after the request is made"
+            rows = [(MADE, made, "made", write, path)]
+        elif self.lifecycle is not None:
+            signing = (*path, *self.lifecycle.approval_requirement())
+            signed = write | needs(Capability.SCA)
+            rows = [
+                (
+                    UNSIGNED,
+                    "the call is refused before the request is signed",
+                    "unsigned",
+                    write,
+                    path,
+                ),
+                (
+                    SIGNED,
+                    "the call is refused after the request is signed",
+                    "signed",
+                    signed,
+                    signing,
+                ),
+            ]
+        elif self.grant:
+            rows.append((WITH, after, "with", needs(Capability.PSU, Capability.CONSENT), path))
+        return tuple(
+            make_facet(id_, description, scenario, needed, requires)
+            for id_, description, scenario, needed, requires in rows
+        )
 
     def probe(self, scenario: Scenario) -> Script:
         """Call the control, then the method."""
@@ -186,29 +187,3 @@ def _judge(facet: str, operation: Operation, exchange: Exchange) -> Evidence:
     if operation.method != "GET" or exchange.wire.status != NO_CONTENT:
         return judged
     return doubt(judged, "`outcomes` in the target file can say that this is a refusal")
-
-
-def _of_request(
-    lifecycle: tracker.Lifecycle, path: tuple[BindingRequirement, ...]
-) -> tuple[Facet, ...]:
-    write = needs(Capability.PSU, Capability.WRITE)
-    if not lifecycle.signed:
-        made = "the call is refused after the request is made"
-        once = Scenario(id="made")
-        return (Facet(id=MADE, description=made, scenario=once, needs=write, requires=path),)
-    return (
-        Facet(
-            id=UNSIGNED,
-            description="the call is refused before the request is signed",
-            scenario=Scenario(id="unsigned"),
-            needs=write,
-            requires=path,
-        ),
-        Facet(
-            id=SIGNED,
-            description="the call is refused after the request is signed",
-            scenario=Scenario(id="signed"),
-            needs=write | needs(Capability.SCA),
-            requires=(*path, *lifecycle.approval_requirement()),
-        ),
-    )

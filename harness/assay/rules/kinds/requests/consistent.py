@@ -17,6 +17,7 @@ from typing import Any
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps
+from assay.rules.facets import make_facet
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -211,13 +212,7 @@ class Consistent(Kind):
 def _facet(
     id_: str, description: str, needed: frozenset[Capability], *requirements: BindingRequirement
 ) -> Facet:
-    return Facet(
-        id=id_,
-        description=description,
-        scenario=Scenario(id=id_),
-        needs=needed,
-        requires=requirements,
-    )
+    return make_facet(id_, description, id_, needed, requirements)
 
 
 def _argument(operation: Operation, name: str | None) -> tuple[BindingRequirement, ...]:

@@ -36,7 +36,7 @@ from assay.rules.conditions.table import (
     Table,
     describe_points,
 )
-from assay.rules.facets import Facts
+from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
@@ -141,13 +141,7 @@ class DecisionRule(RefusingKind):
         return (
             *(self._facet(row) for row in self.table.rows),
             *(
-                Facet(
-                    id=id_,
-                    description=f"not tested: {why}",
-                    scenario=Scenario(id=id_),
-                    needs=_BASE,
-                    not_applicable_because=why,
-                )
+                make_facet(id_, f"not tested: {why}", id_, _BASE, not_applicable_because=why)
                 for id_, why in self.table.hidden.items()
             ),
         )

@@ -288,7 +288,7 @@ class Execution(Kind):
                 yield evidence
 
     def _facet(
-        self: Execution,
+        self,
         id_: str,
         asks: str,
         scenario: str,

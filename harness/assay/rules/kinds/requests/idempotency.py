@@ -22,7 +22,7 @@ from assay.contract.model import Capability
 from assay.history import Call, Effects, Exchange, History
 from assay.rules import parameters, steps
 from assay.rules.controls import Shared, refused_beside, same_but
-from assay.rules.facets import Facts
+from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import check_argument, the_request
 from assay.rules.queries import ordinary
@@ -90,13 +90,7 @@ class Idempotency(RefusingKind):
             other = f"a repeated {self.key} with another {self.varies} is refused"
             described.append((CONFLICT, other, write, varied))
         return tuple(
-            Facet(
-                id=id_,
-                description=description,
-                scenario=Scenario(id=id_),
-                needs=needed,
-                requires=(*keyed, *required),
-            )
+            make_facet(id_, description, id_, needed, (*keyed, *required))
             for id_, description, needed, required in described
         )
 

@@ -17,6 +17,7 @@ from assay.contract.model import Contract, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Authorised, Exchange, History, State
 from assay.rules import parameters
+from assay.rules.facets import make_facet
 from assay.rules.lifecycle import request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_queries import leads_to, split_url
@@ -71,13 +72,7 @@ class ReturnAddress(Kind):
             *bound(self.lifecycle.create, "approval", RETURN, if_missing=Standing.NOT_APPLICABLE),
         )
         return tuple(
-            Facet(
-                id=id_,
-                description=description,
-                scenario=Scenario(id=SCENARIO),
-                needs=signing.NEEDS,
-                requires=requirements,
-            )
+            make_facet(id_, description, SCENARIO, signing.NEEDS, requirements)
             for id_, description in descriptions.items()
         )
 

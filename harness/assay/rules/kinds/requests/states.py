@@ -20,7 +20,7 @@ from assay.errors import did_you_mean
 from assay.files.document import Finding, Pointer
 from assay.history import Authorise, Call, Decision, Exchange, History, Holding
 from assay.rules import parameters, steps
-from assay.rules.facets import Facts
+from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 from assay.rules.parameters import Raw, known
@@ -174,7 +174,7 @@ class States(Kind):
             described.append((LATER, text, days, signed | clock))
         shown = bound(self.operation, "field", self.field)
         return tuple(
-            Facet(id=id_, description=text, scenario=scenario, needs=needed, requires=shown)
+            make_facet(id_, text, scenario, needed, shown)
             for id_, text, scenario, needed in described
         )
 

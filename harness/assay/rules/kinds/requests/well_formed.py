@@ -54,9 +54,9 @@ class WellFormed(Kind):
                 id=f"{prefix}{id_}",
                 description=description + (of if both else ""),
                 scenario=Scenario(id=scenario),
-                exercises=tuple(operation.id for operation in operations),
                 needs=needs(Capability.PSU, *([Capability.WRITE] if operations[0].request else ()))
                 | consent(self.grant, *operations),
+                exercises=tuple(operation.id for operation in operations),
             )
             for prefix, scenario, operations, of in (
                 ("", EACH, self.requests or self.reads, ", of operations on requests"),
@@ -93,8 +93,7 @@ class WellFormed(Kind):
             for key in keys if operation.about else keys[:1]:
                 # A later page may be made elsewhere than the first.
                 yield from steps.walk(
-                    steps.ask(operation, "psu", key),
-                    most=2 if self._fills_a_page(operation) else 1,
+                    steps.ask(operation, "psu", key), most=2 if self._fills_a_page(operation) else 1
                 )
 
     def check(self, history: History) -> Iterator[Evidence]:
