@@ -225,7 +225,14 @@ class RequestArgumentRule(GoodValueRule):
         not_applicable_because: str = "",
     ) -> Facet:
         """Return a facet on the values of an argument of the request."""
-        return make_facet(id_, description, scenario, needs(Capability.PSU, Capability.WRITE), (*bound(self.lifecycle.create, "argument", argument), *requires), not_applicable_because=not_applicable_because)
+        return make_facet(
+            id_,
+            description,
+            scenario,
+            needs(Capability.PSU, Capability.WRITE),
+            (*bound(self.lifecycle.create, "argument", argument), *requires),
+            not_applicable_because=not_applicable_because,
+        )
 
     def send_and_read(self, calls: Iterable[Call]) -> Script:
         """Make each request, and read it."""

@@ -40,8 +40,6 @@ from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing, must_be_s
 MANY = 18
 #: The default ports of the schemes.
 PORTS = {"http": 80, "https": 443}
-
-
 #: The TPP's obligation.
 TPP_FACET = "stays-on-host"
 

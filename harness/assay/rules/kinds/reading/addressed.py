@@ -72,8 +72,6 @@ OTHER = "other"
 #: Keys with at least this many letters and digits cannot all be in use.
 LONG = 12
 EARLIER = "the key may belong to a request from before this history"
-
-
 #: The TPP's obligation.
 TPP_FACET = "own-requests-only"
 OWED = "the TPP only uses keys of its own requests"

@@ -23,8 +23,6 @@ from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 
 FACET = "gives-no-more"
-
-
 #: The TPP's obligation.
 TPP_FACET = "mode-not-asked"
 

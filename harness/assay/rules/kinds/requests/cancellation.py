@@ -47,8 +47,6 @@ from assay.rules.steps import Part, send
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 
 ACCEPTED = "accepted"
-
-
 #: The TPP's obligation.
 TPP_FACET = "before-carried-out"
 OWED = "a request is cancelled before it is executed"

@@ -17,17 +17,9 @@ from typing import TypeAlias
 from assay.contract.model import Capability, Json
 from assay.history import History, Registered, Subject
 from assay.rules import conditions, parameters
-from assay.rules.conditions import control as conditions_control
+from assay.rules.conditions import Control, ExecutedRequests, RowMatch, Values, control, controls
 from assay.rules.conditions import table as conditions_table
 from assay.rules.conditions.atoms import Age
-from assay.rules.conditions.control import (
-    Control,
-    ExecutedRequests,
-    RowMatch,
-    Values,
-    control,
-    controls,
-)
 from assay.rules.conditions.table import (
     DecidedRequest,
     DecisionRow,
@@ -171,7 +163,7 @@ class DecisionRule(RefusingKind):
         values: dict[int, Values] = {}
 
         def look(request: Instance) -> Values:
-            return conditions_control.look(
+            return conditions.look(
                 self.table,
                 DecidedRequest(lifecycle=self.lifecycle, request=request, registrations=known),
             )
@@ -189,7 +181,7 @@ class DecisionRule(RefusingKind):
                 # A later registration may count on the day of the request, or may not.
                 readings = zip(result, look(request), strict=True)
                 result = tuple(then if then == now else None for then, now in readings)
-            bearing = conditions_control.match(self.table, result)
+            bearing = conditions.match(self.table, result)
             yield from self._judge(request, bearing, executed, _remark(values[id(request)]))
 
     def explain(self) -> str | None:

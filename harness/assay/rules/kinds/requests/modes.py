@@ -54,8 +54,6 @@ from assay.rules.verdict import (
 SERVED = "served"
 #: The second part of a facet id, after the mode.
 OFFERED, NOT_OFFERED, REFUSED = "-offered", "-not-offered", "-refused"
-
-
 #: The TPP's obligation.
 TPP_FACET = "served-modes-only"
 
