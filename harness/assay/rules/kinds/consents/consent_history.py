@@ -19,7 +19,7 @@ from assay.rules.consents import confirmed
 from assay.rules.lifecycle.consent_kind import ConsentKind, ConsentPhase, ConsentUse, own_uses
 from assay.rules.queries import PageWalk, page_walks
 from assay.rules.rule import Facet, Purpose, Scenario, Script, bound
-from assay.rules.state.calendar import DAY, dates
+from assay.rules.state.calendar import DAY, dates, day_of
 from assay.rules.steps import Part
 from assay.rules.verdict import (
     AGREES,
@@ -164,11 +164,7 @@ class ConsentHistory(ConsentKind):
                 yield _all_shown(RECENT, use, walk, wanted)
 
     def _asked_since(self, walk: PageWalk) -> date | None:
-        text = walk.call.arguments.get(self.operation.since or "")
-        try:
-            return date.fromisoformat(text) if isinstance(text, str) else None
-        except ValueError:
-            return None
+        return day_of(walk.call.arguments.get(self.operation.since or ""), whole=True)
 
 
 def _days(use: ConsentUse) -> frozenset[date]:

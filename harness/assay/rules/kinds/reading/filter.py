@@ -37,6 +37,7 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
+from assay.rules.state.calendar import day_of
 from assay.rules.verdict import AGREES, DISAGREES, Agreement, Evidence
 
 #: The days before today of which the probe owns entries, and the one that ranges begin or end on.
@@ -237,7 +238,7 @@ class Filter(Kind):
             argument = getattr(self.operation, edge) or ""
             ends = {self.operation.since or "", self.operation.until or ""}
             for walk, lasting in with_lasting(walks, ends):
-                day = _day(walk.call.arguments.get(argument))
+                day = day_of(walk.call.arguments.get(argument), whole=True)
                 other = (ends - {argument, ""}) & walk.call.arguments.keys()
                 if day is not None and not other:
                     yield from self._judge_edge(edge, walk, day, lasting)
@@ -305,13 +306,6 @@ def _evidence(
 def _word(item: Item, name: str) -> str:
     value: Any = item.fields.get(name)
     return value if isinstance(value, str) and not isinstance(value, Masked) else ""
-
-
-def _day(value: Json) -> date | None:
-    try:
-        return date.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
 
 
 def _check_values(at: Pointer, clause: Raw) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.calendar import at, dates, local_day, never_ahead
+from assay.rules.state.calendar import at, dates, day_of, local_day, never_ahead
 from assay.rules.verdict import (
     AGREES,
     DISAGREES,
@@ -218,8 +218,8 @@ class HistoryDepth(Kind):
         for exchange in history.exchanges:
             if exchange.call.operation != self.operation.id or exchange.call.follow is not None:
                 continue
-            since = _day(exchange.call.arguments.get(self.operation.since or ""))
-            until = _day(exchange.call.arguments.get(self.operation.until or ""))
+            since = day_of(exchange.call.arguments.get(self.operation.since or ""))
+            until = day_of(exchange.call.arguments.get(self.operation.until or ""))
             day = since or (
                 until if until and self._judge_by_tpp(exchange, until) is DISAGREES else None
             )
@@ -254,7 +254,7 @@ class HistoryDepth(Kind):
             return "asked-older" if older else None
         until = first.call.arguments.get(self.operation.until or "")
         if until is not None and plain(first.call):
-            return "until-alone" if _day(until) else None
+            return "until-alone" if day_of(until) else None
         if not bare(first.call, self.operation):
             return None
         if self.zone and local_day(first.at, self.zone) != local_day(first.at, UTC):
@@ -281,7 +281,7 @@ class HistoryDepth(Kind):
 
     def _beyond(self, walk: PageWalk) -> bool:
         """Whether all that a call asks for is older than the limit."""
-        until = _day(walk.call.arguments.get(self.operation.until or ""))
+        until = day_of(walk.call.arguments.get(self.operation.until or ""))
         return until is not None and until < self._limit(walk)
 
     def _judge_by_tpp(self, exchange: Exchange, day: date) -> Agreement:
@@ -293,10 +293,3 @@ class HistoryDepth(Kind):
         if self.edge == "excluded":
             first += DAY
         return DISAGREES if day < first else AGREES if day >= last else UNCLEAR
-
-
-def _day(value: Json) -> date | None:
-    try:
-        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
-    except ValueError:
-        return None

@@ -31,7 +31,7 @@ from assay.rules.lifecycle.parameters import check_argument
 from assay.rules.lifecycle.request_steps import today
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import Facet, Scenario, Script, bound
-from assay.rules.state.calendar import dates
+from assay.rules.state.calendar import dates, day_of
 from assay.rules.text_shape import TextShape
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, describe_answer
 
@@ -113,11 +113,13 @@ class RequestField(RequestArgumentRule):
         value = arguments.get(self.field)
         if value in (None, ""):
             return False
-        return self._wrong(value) != {} or ((self.not_past or self._reduces) and bool(_day(value)))
+        return self._wrong(value) != {} or (
+            (self.not_past or self._reduces) and bool(day_of(value))
+        )
 
     def _alters(self, value: Json, at: datetime) -> bool:
         """Whether a day is too far away, so that another one is shown."""
-        day = _day(value) if self._reduces else None
+        day = day_of(value) if self._reduces else None
         return day is not None and day > dates(at, None)[-1] + (self.at_most_days or 0) * DAY - DAY
 
     def _expects(self, value: Json) -> str:
@@ -129,7 +131,7 @@ class RequestField(RequestArgumentRule):
 
     def _is_too_far(self, value: Json, at: datetime) -> bool:
         """Whether a day is too far away, counted in any way."""
-        day, last = _day(value), dates(at, self.lifecycle.contract.zone)[-1]
+        day, last = day_of(value), dates(at, self.lifecycle.contract.zone)[-1]
         return (
             self._reduces and day is not None and (day - last).days > (self.at_most_days or 0) + 1
         )
@@ -242,7 +244,7 @@ class RequestField(RequestArgumentRule):
         fits = self.shape.fits(value) if self.shape and value != "" else True
         if not fits:
             wrong[INVALID] = "" if fits is None else f"is not {self.shape}"
-        day = _day(value) if self.not_past and at is not None else None
+        day = day_of(value) if self.not_past and at is not None else None
         if day is not None and at is not None:
             begun = dates(at, self.lifecycle.contract.zone)
             if day < begun[-1]:
@@ -263,7 +265,7 @@ class RequestField(RequestArgumentRule):
     def _judge_reduced(self, request: Instance, controls: Sequence[int]) -> Iterator[Evidence]:
         """Judge what is shown of a request whose day is too far away."""
         seen = [each for each in (request.made, *request.reads) if each.item]
-        shown = [(each, _day(each.item.fields.get(self.field))) for each in seen if each.item]
+        shown = [(each, day_of(each.item.fields.get(self.field))) for each in seen if each.item]
         first, last = (
             day + (self.at_most_days or 0) * DAY
             for day in (dates(request.made.at, self.lifecycle.contract.zone)[i] for i in (0, -1))
@@ -306,11 +308,3 @@ def _evidence(made: Exchange, expected: str, seen: str, *others: int, good: bool
         seen=seen,
         exchanges=tuple(sorted({made.n, *others})),
     )
-
-
-def _day(value: Json) -> date | None:
-    """Return the day that a value begins with."""
-    try:
-        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
-    except ValueError:
-        return None
