@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Code, Decision, History
 from assay.rules import parameters
-from assay.rules.facets import Facts
+from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
@@ -95,49 +95,40 @@ class Factors(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for each segment and each factor kept from it, and four for all customers."""
-        descriptions = {
+        of_all = {
             PASSWORD: "a request cannot be signed with the password alone",
             FACTOR: "a request cannot be signed without the password",
             CHECKED: "a request cannot be signed with a wrong, empty or incomplete code",
+            KNOWN: "a password that is wrong, empty or only half of one signs nothing",
         }
-        return (
-            *(
-                Facet(
-                    id=f"{segment}-offered",
-                    description=f"{segment} customers are offered no factor but {', '.join(factors)}",
-                    scenario=FactorsScenario(id=f"{segment}:offered", segment=segment),
-                    needs=signing.NEEDS | needs(Capability.SEGMENTS),
-                    requires=self.lifecycle.approval_requirement(),
-                )
-                for segment, factors in self.offered.items()
-            ),
-            *(
-                Facet(
-                    id=id_,
-                    description=description,
-                    scenario=FactorsScenario(id=CODES),
-                    needs=signing.NEEDS,
-                    requires=signing.requirements(self.lifecycle),
-                )
-                for id_, description in descriptions.items()
-            ),
-            Facet(
-                id=KNOWN,
-                description="a password that is wrong, empty or only half of one signs nothing",
-                scenario=FactorsScenario(id=PASSWORDS),
-                needs=signing.NEEDS,
-                requires=signing.requirements(self.lifecycle),
-            ),
-            *(
-                Facet(
-                    id=_not_taken(segment, word),
-                    description=f"{segment} customers sign nothing with {word}",
-                    scenario=FactorsScenario(id=f"{segment}:{word}", segment=segment, forced=word),
-                    needs=signing.NEEDS | needs(Capability.SEGMENTS),
-                    requires=signing.requirements(self.lifecycle),
-                )
-                for segment, word in self.barred.items()
-            ),
+        by_segment, screens = needs(Capability.SEGMENTS), signing.requirements(self.lifecycle)
+        rows = [
+            (
+                f"{segment}-offered",
+                f"{segment} customers are offered no factor but {', '.join(factors)}",
+                FactorsScenario(id=f"{segment}:offered", segment=segment),
+                by_segment,
+                self.lifecycle.approval_requirement(),
+            )
+            for segment, factors in self.offered.items()
+        ]
+        rows += [
+            (id_, text, FactorsScenario(id=PASSWORDS if id_ == KNOWN else CODES), needs(), screens)
+            for id_, text in of_all.items()
+        ]
+        rows += [
+            (
+                _not_taken(segment, word),
+                f"{segment} customers sign nothing with {word}",
+                FactorsScenario(id=f"{segment}:{word}", segment=segment, forced=word),
+                by_segment,
+                screens,
+            )
+            for segment, word in self.barred.items()
+        ]
+        return tuple(
+            make_facet(id_, text, scenario, signing.NEEDS | more, requires)
+            for id_, text, scenario, more, requires in rows
         )
 
     def probe(self, scenario: Scenario) -> Script:

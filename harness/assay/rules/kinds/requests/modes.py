@@ -101,28 +101,21 @@ class Modes(AcceptanceRule):
             _facet(mode, f"{mode} requests are accepted", plain, *served) for mode in self.served
         ]
         for mode in self.offered:
+            here = bound(self.lifecycle.create, "mode", mode)
             # A bank that does not bind the mode does not offer it.
-            here = bound(self.lifecycle.create, "mode", mode, if_missing=Standing.NOT_APPLICABLE)
-            description = f"{mode} requests are accepted by a bank that offers them"
+            silent = tuple(replace(each, if_missing=Standing.NOT_APPLICABLE) for each in here)
+            text = f"{mode} requests are accepted by a bank that offers them"
             offered = ModeScenario(id=f"{mode}:offered", mode=mode, accepted=True)
-            out.append(_facet(f"{mode}{OFFERED}", description, offered, *here))
-            description = f"{mode} requests are rejected by a bank that does not offer them"
+            out.append(_facet(f"{mode}{OFFERED}", text, offered, *silent))
+            text = f"{mode} requests are rejected by a bank that does not offer them"
             lacking = ModeScenario(id=f"{mode}:not-offered", mode=mode, lacking=True)
-            requirement = bound(self.lifecycle.create, "mode", mode)
-            refused_here = _facet(f"{mode}{NOT_OFFERED}", description, lacking, *requirement)
+            refused_here = _facet(f"{mode}{NOT_OFFERED}", text, lacking, *here)
             # A bank that never accepts it would refuse it here as well.
             out.append(replace(refused_here, rests_on=f"{mode}{OFFERED}"))
         for mode in self.refused:
-            refused = ModeScenario(id=f"{mode}:refused", mode=mode)
-            description = f"{mode} requests are rejected"
-            out.append(
-                _facet(
-                    f"{mode}{REFUSED}",
-                    description,
-                    refused,
-                    *bound(self.lifecycle.create, "mode", mode),
-                )
-            )
+            here, refused = bound(self.lifecycle.create, "mode", mode), f"{mode}{REFUSED}"
+            scenario = ModeScenario(id=f"{mode}:refused", mode=mode)
+            out.append(_facet(refused, f"{mode} requests are rejected", scenario, *here))
         return tuple(out)
 
     def refusing(self) -> Collection[str]:
