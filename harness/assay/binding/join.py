@@ -27,9 +27,9 @@ from assay.files.document import Finding, Pointer, found, spell
 from assay.files.load import load
 from assay.parsing.parse import find_contract, parse_contracts
 from assay.parsing.references import host_pattern
+from assay.rules.checks import facets_of
 from assay.rules.consents import GIVEN
 from assay.rules.obligation import UNSPECIFIED, Obligation, obligations, tpp_obligations
-from assay.rules.refusing_kind import facets_of
 from assay.rules.rule import clauses_of
 from assay.rules.steps import roots
 from assay.rules.text_shape import matches

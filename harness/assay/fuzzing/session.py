@@ -44,7 +44,7 @@ from assay.history.events import ProbeRun
 from assay.journal.trial_end import TrialEnd, VerdictSource
 from assay.judging.judge import judge
 from assay.planning.plan import Plan, restrict
-from assay.rules.evidence import evidence_of
+from assay.rules.checks import evidence_of
 from assay.rules.rule import facts_of
 from assay.rules.verdict import Evidence, Standing, Verdict, weigh
 from assay.running.session import Session

@@ -18,7 +18,7 @@ from assay.binding.token_places import shown_token
 from assay.contract.model import Operation
 from assay.history import AnsweredCall, Cause, Exchange, Indeterminate, Wire
 from assay.planning.plan import Plan
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.verdict import DECIDED, Agreement, Evidence, Standing, Verdict
 from assay.transport.auth.diagnostics import place, place_of
 

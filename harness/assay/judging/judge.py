@@ -34,13 +34,12 @@ from assay.history import (
 from assay.history.events import ProbeRun
 from assay.judging.corrections import soften
 from assay.planning.plan import Plan
+from assay.rules.checks import checked, countable
 from assay.rules.consent_probes import operations_in_scope
-from assay.rules.evidence import checked, countable, describe_answer
-from assay.rules.facets import BindingRequirement
-from assay.rules.facts import NOTHING, Facts
+from assay.rules.facets import NOTHING, BindingRequirement, Facts
 from assay.rules.obligation import Obligation
 from assay.rules.rule import Kind, facts_of
-from assay.rules.verdict import Agreement, Evidence, Standing, Verdict, weigh
+from assay.rules.verdict import Agreement, Evidence, Standing, Verdict, describe_answer, weigh
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from enum import Enum
 from assay.binding.join import expired
 from assay.binding.target import Waiver
 from assay.planning.plan import Plan
-from assay.rules.refusing_kind import facets_of
+from assay.rules.checks import facets_of
 from assay.rules.verdict import Standing, Verdict
 
 #: A waiver that ends within this time expires soon.

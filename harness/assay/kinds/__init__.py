@@ -53,15 +53,14 @@ from assay.history import (
     Wire,
 )
 from assay.rules import operation_parameters, parameters, queries, steps
-from assay.rules.evidence import (
-    UNAUTHENTICATED,
-    describe_answer,
-    doubt,
-    must_be_refused,
-    must_be_served,
-    tpp_evidence,
+from assay.rules.facets import (
+    ArgumentSchema,
+    BarredMode,
+    CallLimit,
+    Facts,
+    FieldSchema,
+    SchemaPiece,
 )
-from assay.rules.facts import CallLimit, Facts
 from assay.rules.parameters import Raw, Reference
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
@@ -77,9 +76,18 @@ from assay.rules.rule import (
     facts_of,
     needs,
 )
-from assay.rules.schema_pieces import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece
 from assay.rules.state import calendar
-from assay.rules.verdict import Agreement, Evidence, Standing
+from assay.rules.verdict import (
+    UNAUTHENTICATED,
+    Agreement,
+    Evidence,
+    Standing,
+    describe_answer,
+    doubt,
+    must_be_refused,
+    must_be_served,
+    tpp_evidence,
+)
 
 __all__ = [
     "UNAUTHENTICATED",

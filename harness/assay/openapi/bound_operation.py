@@ -11,7 +11,7 @@ from assay.binding.target import OperationBinding, Place, Target
 from assay.binding.token_places import places_for
 from assay.contract.model import Contract, Operation
 from assay.openapi.schemas import Schema, any_of, in_request
-from assay.rules.schema_pieces import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece
+from assay.rules.facets import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

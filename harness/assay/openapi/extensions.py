@@ -17,10 +17,10 @@ from assay.binding.target import Target
 from assay.contract.model import Clause, Contract, Json, OpenPoint, Source
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.schemas import Schema, ready
+from assay.rules.facets import BarredMode, SchemaPiece
 from assay.rules.kinds import kind_of
 from assay.rules.obligation import Obligation
 from assay.rules.rule import clauses_of
-from assay.rules.schema_pieces import BarredMode, SchemaPiece
 
 __all__ = ["concerned", "of_document", "of_operation", "pieces"]
 

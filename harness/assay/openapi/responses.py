@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from assay.binding.target import Matcher, OperationBinding, Turn
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.schemas import Schema, all_of, any_of, in_response, ready
-from assay.rules.schema_pieces import FieldSchema
+from assay.rules.facets import FieldSchema
 
 #: The description of each outcome.
 SAYS: Mapping[str, str] = {

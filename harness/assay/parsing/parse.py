@@ -34,8 +34,8 @@ from assay.files.document import Document, Finding, problem
 from assay.files.load import load, read_zone
 from assay.files.shape_check import check, validate
 from assay.parsing.references import OPEN, findings, line_numbers
+from assay.rules.checks import facets_of, without_refusal
 from assay.rules.kinds import KINDS, find_kind, installed, kind_of
-from assay.rules.refusing_kind import facets_of, without_refusal
 from assay.rules.rule import FEATURES, clauses_of
 
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone", "shape_problems"]

@@ -51,8 +51,8 @@ from assay.history import (
     Wire,
 )
 from assay.planning.plan import Plan, Trial, script_of
+from assay.rules.checks import checked
 from assay.rules.dry_run import DryTarget
-from assay.rules.evidence import checked
 from assay.rules.rule import Script, facts_of
 from assay.rules.steps import perform_all
 from assay.running.calls import TrialCalls

@@ -29,7 +29,7 @@ from assay.history import (
     Subject,
 )
 from assay.rules.queries import PageWalk, plain
-from assay.rules.state.calendar import dates
+from assay.rules.state.calendar import dates, day_of
 
 NONE: frozenset[str] = frozenset()
 #: Why no consent can be narrower, or missing.
@@ -72,11 +72,7 @@ def ends_consent(contract: Contract, grant: Operation, call: Call) -> bool:
 
 def last_day(call: Call, grant: Operation) -> date | None:
     """Return the last day of a consent, if the call that makes it says one."""
-    text = call.arguments.get(grant.until or "")
-    try:
-        return date.fromisoformat(text[:10]) if isinstance(text, str) else None
-    except ValueError:
-        return None
+    return day_of(call.arguments.get(grant.until or ""))
 
 
 def confirmed(event: Authorised) -> bool:

@@ -12,15 +12,15 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from assay.history import Call, Exchange
-from assay.rules.evidence import (
+from assay.rules.verdict import (
     AGREES,
     DISAGREES,
     UNAUTHENTICATED,
     UNCLEAR,
+    Evidence,
     describe_answer,
     must_be_refused,
 )
-from assay.rules.verdict import Evidence
 
 #: What a call shares with its controls: equal for equal ones, and short, for a history has many.
 Shared: TypeAlias = bytes

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from assay.contract.model import Capability, Clause, Contract, Level, Source
+from assay.rules.checks import facets_of
 from assay.rules.consent_probes import demands_consent, named_operations, signed_consents
-from assay.rules.refusing_kind import facets_of
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, TppFacet, clauses_of
 
 _Needs: TypeAlias = frozenset[Capability]

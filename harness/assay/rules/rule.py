@@ -22,10 +22,12 @@ from assay.history import History, Reply, Step
 from assay.rules.facets import (
     FEATURES,
     LINK,
+    NOTHING,
     RETURN,
     BindingRequirement,
     CallScenario,
     Facet,
+    Facts,
     Scenario,
     TppFacet,
     bound,
@@ -34,7 +36,6 @@ from assay.rules.facets import (
     needs,
     scenario_of,
 )
-from assay.rules.facts import NOTHING, Facts
 from assay.rules.parameter_declaration import Parameter, Raw, Reference, kind_schema, one_of_several
 from assay.rules.parameters import the_contract
 from assay.rules.scope import Scope
@@ -42,7 +43,7 @@ from assay.rules.verdict import Evidence
 
 if TYPE_CHECKING:
     from assay.files.document import Finding, Pointer
-    from assay.rules.schema_pieces import SchemaPiece
+    from assay.rules.facets import SchemaPiece
 
 __all__ = [
     "FEATURES",

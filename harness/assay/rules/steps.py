@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
 from typing import TypeAlias, TypeVar
+from uuid import NAMESPACE_URL, uuid5
 
 from assay.contract.model import Contract, Json, Operation, Resource
 from assay.history import (
@@ -140,10 +141,20 @@ def walk_whole(
         yield from walk(call, most)
 
 
-def customer(name: str, owner: str, granting: Operation | None, *, count: int = 1) -> Part[Subject]:
-    """Create a subject who owns one thing with entries, or several, and has consented to their use."""
+def customer(
+    name: str,
+    owner: str,
+    granting: Operation | None,
+    *,
+    count: int = 1,
+    days: Sequence[int] = (1, 2),
+) -> Part[Subject]:
+    """Create a subject who owns one thing or several, and has consented to their use.
+
+    They have entries so many days ago.
+    """
     today = (yield from clock()).date()
-    entries = days_before(today, 1, 2)
+    entries = days_before(today, *days)
     subject = yield from arrange(name, Holding(resource=owner, count=count, entries=entries))
     yield from grant(granting, name, *(thing.key for thing in subject.owns))
     return subject
@@ -156,6 +167,12 @@ def arguments(operation: Operation, key: str) -> Mapping[str, Json]:
     if operation.about:
         return {operation.about: key}
     return {}
+
+
+def ask(operation: Operation, subject: str, key: str, variation: str = "") -> Call:
+    """Return a plain call about one owned thing."""
+    given = arguments(operation, key)
+    return Call(operation=operation.id, subject=subject, arguments=given, variation=variation)
 
 
 def roots(contract: Contract) -> tuple[Resource, ...]:
@@ -221,3 +238,9 @@ def perform_all(script: Part[R], perform: Callable[[Step], Reply], most: int | N
     except StopIteration as end:
         result: R = end.value
         return result
+
+
+def fresh_id(call: Call, now: datetime, *parts: str) -> str:
+    """Return a UUID that no target has seen before: the moment and the call are in it."""
+    asked = call.subject, call.operation, sorted(map(repr, call.arguments.items()))
+    return str(uuid5(NAMESPACE_URL, repr((now.isoformat(), asked, parts))))

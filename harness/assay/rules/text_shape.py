@@ -129,12 +129,7 @@ class TextShape:
 def format_of_text() -> Any:
     """Declare the format of an argument."""
     return parameters.choice(
-        UUID,
-        DATE,
-        key="format",
-        description="uuid or date",
-        required=False,
-        default="",
+        UUID, DATE, key="format", description="uuid or date", required=False, default=""
     )
 
 

@@ -23,7 +23,7 @@ from assay.judging.assembly import VerdictAssembly
 from assay.judging.judge import Breach
 from assay.planning.plan import Plan, Trial
 from assay.planning.trial_names import contextual_name
-from assay.rules.evidence import checked, countable
+from assay.rules.checks import checked, countable
 from assay.rules.verdict import Agreement, Verdict
 from assay.running.trial_recorder import TrialResult, by_obligation, violated
 

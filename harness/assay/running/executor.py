@@ -40,10 +40,10 @@ from assay.history import (
 )
 from assay.history.events import ProbeRun
 from assay.rules import steps
-from assay.rules.evidence import describe_answer
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
+from assay.rules.verdict import describe_answer
 from assay.running.calls import TrialCalls
 from assay.running.environment import Environment
 from assay.running.fixture_events import FixtureEvents, PartialArrangement

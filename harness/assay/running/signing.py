@@ -23,7 +23,7 @@ from assay.history import (
     Step,
     Submitted,
 )
-from assay.rules.evidence import UNAUTHENTICATED
+from assay.rules.verdict import UNAUTHENTICATED
 from assay.running.calls import TrialCalls, with_binding
 
 __all__ = ["TrialSigning"]

@@ -22,7 +22,7 @@ from assay.journal.trial_end import VerdictSource
 from assay.journal.writer import Journal
 from assay.judging.judge import Breach, breaches, judge
 from assay.planning.plan import Plan, Trial, script_of
-from assay.rules.evidence import evidence_of
+from assay.rules.checks import evidence_of
 from assay.rules.rule import Script, clauses_of, facts_of
 from assay.rules.verdict import Standing, Verdict
 from assay.running.environment import Environment

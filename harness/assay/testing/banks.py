@@ -42,10 +42,9 @@ from assay.history import (
     Withdrawn,
 )
 from assay.parsing.parse import parse_contract
+from assay.rules.checks import evidence_of, facets_of
 from assay.rules.consent_probes import probe_of
-from assay.rules.evidence import evidence_of
 from assay.rules.kinds import installed, kind_of
-from assay.rules.refusing_kind import facets_of
 from assay.rules.rule import Kind
 from assay.rules.verdict import Evidence, Standing, weigh
 from assay.testing.histories import START, Bank, exchange, history

@@ -27,7 +27,7 @@ from assay.history import (
     Unavailable,
     Wire,
 )
-from assay.rules.evidence import evidence_of
+from assay.rules.checks import evidence_of
 from assay.rules.rule import Kind
 
 #: The moment at which literal histories and scripted banks begin.

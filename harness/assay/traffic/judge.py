@@ -23,9 +23,9 @@ from assay.judging.corrections import soften
 from assay.judging.exit_policy import ExitPolicy
 from assay.judging.judge import judge
 from assay.planning.plan import Disposition, Plan
+from assay.rules.checks import evidence_of
 from assay.rules.consent_probes import operations_in_scope
-from assay.rules.evidence import evidence_of
-from assay.rules.facts import NOTHING, Facts
+from assay.rules.facets import NOTHING, Facts
 from assay.rules.obligation import BoundClause, Obligation
 from assay.rules.rule import Kind, facts_of
 from assay.rules.verdict import Agreement, Evidence, Standing, Verdict, weigh

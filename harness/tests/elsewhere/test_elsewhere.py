@@ -24,7 +24,7 @@ from assay.journal.writer import Journal
 from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import Disposition, plan
 from assay.preparation.target_file import read_target
-from assay.rules.evidence import evidence_of
+from assay.rules.checks import evidence_of
 from assay.rules.obligation import bound_clauses
 from assay.rules.verdict import Standing
 from assay.running.environment import set_up

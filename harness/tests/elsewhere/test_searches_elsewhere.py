@@ -9,7 +9,7 @@ from assay.binding.join import bind
 from assay.history import Accepted, Call, Exchange, History, Item, Owned, Rejected, Subject, Wire
 from assay.judging.judge import breaches
 from assay.planning.plan import plan
-from assay.rules.call_limit import perhaps_exhausted
+from assay.rules.queries import perhaps_exhausted
 
 NOW = datetime(2026, 3, 4, 9, 40, tzinfo=UTC)
 PLAN = plan(bind([LAB], PROFILE), PROFILE)

@@ -8,7 +8,7 @@ import pytest
 from assay.history import Call, Cause, Effect, Effects, Indeterminate, Item, State
 from assay.judging.judge import Undecided, why_undecided
 from assay.parsing.parse import find_contract, parse_contract
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.obligation import bound_clauses, obligations
 from assay.testing import accepted, exchange, failed, history, refused
 

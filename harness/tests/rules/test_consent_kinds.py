@@ -25,8 +25,8 @@ from assay.history import (
     Wire,
 )
 from assay.parsing.parse import parse_contract
+from assay.rules.checks import checked
 from assay.rules.consents import Consents, without_unconsented
-from assay.rules.evidence import checked
 from assay.testing import kind_in
 
 CONTRACT = Path(__file__).parents[1] / "consents" / "quay.yaml"

@@ -9,7 +9,7 @@ import pytest
 
 from assay.history import Call, ErrorBody, Malformed, ShownError, Subject, Token
 from assay.history.events import Masked
-from assay.rules.evidence import checked
+from assay.rules.checks import checked
 from assay.testing import (
     START,
     accepted,

@@ -16,7 +16,7 @@ from building import (
     listed,
 )
 
-from assay.rules import evidence
+from assay.rules import checks, verdict
 
 
 @pytest.mark.parametrize(
@@ -33,14 +33,14 @@ from assay.rules import evidence
 )
 def test_an_answer_is_described(came, text):
     """Reports quote this description of an answer."""
-    assert text == evidence.describe_answer(history(ask("accounts", came)).exchanges[0])
+    assert text == verdict.describe_answer(history(ask("accounts", came)).exchanges[0])
 
 
 def test_an_empty_list_comes_with_a_hint():
     """The target file can declare an empty list to be a refusal."""
     (event,) = history(ask("accounts", NONE)).exchanges
 
-    assert evidence.must_be_refused("f", event, "it must").seen.endswith(
+    assert verdict.must_be_refused("f", event, "it must").seen.endswith(
         "say so under `outcomes` in the target file"
     )
 
@@ -58,22 +58,22 @@ def test_a_call_that_comes_too_soon_answers_a_limit_only(status, limit, agreemen
     """A rate limiter refuses whatever is asked, so its refusal shows nothing of another rule."""
     (event,) = history(ask("accounts", (NO[0], status))).exchanges
 
-    judged = evidence.must_be_refused("f", event, "it must", limit=limit)
+    judged = verdict.must_be_refused("f", event, "it must", limit=limit)
     assert agreement == judged.agreement.value
     (told,) = history(ask("accounts", (leaked("x")[0], status))).exchanges
-    assert "disagrees" == evidence.must_be_refused("f", told, "it must").agreement.value
+    assert "disagrees" == verdict.must_be_refused("f", told, "it must").agreement.value
 
 
 def test_doubt_weakens_a_violation_only():
     """Evidence of conformance stays as it is."""
     good, bad = (
-        evidence.must_be_served("f", event, "it must")
+        verdict.must_be_served("f", event, "it must")
         for event in history(ask("accounts", listed()), ask("accounts", NO)).exchanges
     )
 
-    assert good == evidence.doubt(good, "why")
-    assert "unclear" == evidence.doubt(bad, "why").agreement.value
-    assert evidence.doubt(bad, "why").seen.endswith("; why")
+    assert good == verdict.doubt(good, "why")
+    assert "unclear" == verdict.doubt(bad, "why").agreement.value
+    assert verdict.doubt(bad, "why").seen.endswith("; why")
 
 
 def test_a_date_from_which_no_days_can_be_counted_decides_nothing():
@@ -81,7 +81,7 @@ def test_a_date_from_which_no_days_can_be_counted_decides_nothing():
     served = history(ask("accounts", DONE), ask("accounts", DONE))
 
     def check(whole):
-        yield evidence.must_be_served("f", whole.exchanges[0], "it must")
+        yield verdict.must_be_served("f", whole.exchanges[0], "it must")
         yield date.max + timedelta(days=1)
 
     facets = [SimpleNamespace(id="f"), SimpleNamespace(id="g")]
@@ -89,6 +89,6 @@ def test_a_date_from_which_no_days_can_be_counted_decides_nothing():
         name="k", facets=lambda: facets, tpp_facet=lambda: None, check=check, own_consents=True
     )
     assert [("f", "agrees"), ("f", "unclear"), ("g", "unclear")] == [
-        (each.facet, each.agreement.value) for each in evidence.evidence_of(kind, served)
+        (each.facet, each.agreement.value) for each in checks.evidence_of(kind, served)
     ]
-    assert 1 == len([*evidence.countable(check(served))])
+    assert 1 == len([*checks.countable(check(served))])

@@ -11,9 +11,9 @@ from assay.history import Call
 from assay.history.events import ProbeRun
 from assay.judging.judge import judge
 from assay.parsing.parse import find_contract, parse_contract
+from assay.rules.checks import evidence_of
 from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import ConformingTarget, play
-from assay.rules.evidence import evidence_of
 from assay.rules.obligation import bound_clauses, obligations
 from assay.rules.verdict import Standing
 from assay.testing.histories import accepted, evidence, exchange, history

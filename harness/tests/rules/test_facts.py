@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from assay.history import Call, Exchange, Rejected, Wire
 from assay.parsing.parse import find_contract, parse_contract
-from assay.rules.facts import NOTHING, CallLimit, Facts
+from assay.rules.facets import NOTHING, CallLimit, Facts
 from assay.rules.rule import Kind, clauses_of, facts_of
 
 AISP = parse_contract(find_contract("aisp"))

@@ -37,8 +37,8 @@ from assay.history import (
 )
 from assay.rules import queries
 from assay.rules.consents import Consents
+from assay.rules.kinds.reading.filter import with_lasting
 from assay.rules.queries import bare
-from assay.rules.state.lasting_items import with_lasting
 
 OURS = replace(AISP, zone=PARIS)
 DAY = timedelta(days=1)

@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from assay.history import Call, Owned, Subject
-from assay.rules.call_limit import perhaps_exhausted
+from assay.rules.queries import perhaps_exhausted
 from assay.rules.rule import facts_of
 from assay.testing import START, accepted, evidence, exchange, history, kind_in, refused
 

@@ -9,7 +9,7 @@ import pytest
 from assay._resources import contract_dir
 from assay.history import Accepted, Authorise, Authorised, Call, Ending, Item, Owned, State, Subject
 from assay.history import Wire as Answered
-from assay.rules.call_limit import perhaps_over_quota
+from assay.rules.queries import perhaps_over_quota
 from assay.testing import START, accepted, evidence, exchange, history, kind_in, problems, refused
 
 XS2A = contract_dir() / "examples" / "xs2a" / "xs2a.yaml"

@@ -7,7 +7,7 @@ import pytest
 
 from assay.history import Call, Malformed
 from assay.history.events import Masked
-from assay.rules.kinds.requests.required import TPP_FACET
+from assay.rules.kinds.requests.required import Required
 from assay.rules.rule import facts_of
 from assay.testing import (
     accepted,
@@ -170,9 +170,9 @@ def test_a_request_may_be_rejected_for_a_bad_value():
 def test_the_tpp_sends_it():
     """A call without it, or with a bad value, is a breach; an empty value is open."""
     assert [
-        f"{TPP_FACET} agrees 1",
-        f"{TPP_FACET} disagrees 2",
-        f"{TPP_FACET} disagrees 3",
+        f"{Required.duty_facet} agrees 1",
+        f"{Required.duty_facet} disagrees 2",
+        f"{Required.duty_facet} disagrees 3",
     ] == says(
         "request-id",
         request_id(accepted("A")),

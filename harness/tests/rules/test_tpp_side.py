@@ -30,10 +30,11 @@ from assay.contract.model import Capability
 from assay.history import Accepted, History, Item, Lacking, State
 from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE, UNSEEN_MODE
 from assay.parsing.parse import find_contract, parse_contract
-from assay.rules.evidence import DISAGREES, UNCLEAR, checked, must_be_served, tpp_evidence
+from assay.rules.checks import checked
 from assay.rules.kinds import KINDS
 from assay.rules.obligation import bound_clauses
 from assay.rules.rule import Kind
+from assay.rules.verdict import DISAGREES, UNCLEAR, must_be_served, tpp_evidence
 
 PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)
 RULED = {**bound_clauses(AISP), **bound_clauses(PIS)}

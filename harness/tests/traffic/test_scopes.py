@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.history import Authorised, Exchange, History, Subject
-from assay.rules.evidence import evidence_of
+from assay.rules.checks import evidence_of
 from assay.rules.obligation import bound_clauses
 from assay.rules.scope import Calls
 from assay.traffic import judge

@@ -22,9 +22,10 @@ from assay.history import ERROR_CODE, ErrorBody, Exchange, History, ShownError
 from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, by_key, one_line
 from assay.onboarding.doctor.pointer_probe import members
 from assay.onboarding.doctor.probe_plan import arguments_of
+from assay.rules.checks import OF_CODE, check_refusals
 from assay.rules.kinds.reading.error_body import ALLOWED, ErrorBodyRule
 from assay.rules.queries import has_error_field
-from assay.rules.refusing_kind import OF_CODE, RefusingKind, check_refusals
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.verdict import Agreement, Evidence
 
 #: The hint about a code that is not the expected one.

@@ -34,7 +34,6 @@ from assay.history import (
     Subject,
 )
 from assay.rules.controls import same_but
-from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt, failed_instead
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
@@ -42,7 +41,16 @@ from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import facts_of
 from assay.rules.steps import Part
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    doubt,
+    failed_instead,
+)
 
 #: The longest time between an attempt and its control; over a longer time too much changes.
 RECENT = timedelta(minutes=5)

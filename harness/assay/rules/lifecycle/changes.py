@@ -15,10 +15,17 @@ from enum import Enum
 
 from assay.contract.model import Json
 from assay.history import Effect, Effects, Event, Exchange, State, Withdrawn
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, doubt, failed_instead
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Evidence,
+    describe_answer,
+    doubt,
+    failed_instead,
+)
 
 
 class Phase(Enum):

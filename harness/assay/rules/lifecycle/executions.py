@@ -20,8 +20,7 @@ from assay.history import Authorised, Effect, Effects, Event, Exchange, History,
 from assay.rules.controls import digest_of
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.changes import Change, change_of
-from assay.rules.lifecycle.execution_record import Index, Record, kind_of_request
-from assay.rules.lifecycle.refusals import Refusals
+from assay.rules.lifecycle.execution_record import Index, Record, Refusals, kind_of_request
 from assay.rules.lifecycle.tracker import Lifecycle, Tracker
 from assay.rules.lifecycle.validity import PastRequests, is_valid
 from assay.rules.rule import facts_of

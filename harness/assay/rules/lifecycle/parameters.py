@@ -94,12 +94,7 @@ def check_deferred(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Fi
         yield at, f"the mode {name!r} is not deferred to a day", hint
 
 
-def modes(
-    *,
-    key: str,
-    schema: str = "names",
-    required: bool = False,
-) -> Any:
+def modes(*, key: str, schema: str = "names", required: bool = False) -> Any:
     """Declare modes in which the clause's request is made; empty where left out."""
     return names(ref(schema), key=key, references=check_modes, required=required)
 
@@ -109,20 +104,14 @@ def arguments(*, key: str = "fields") -> Any:
     return names(ref("words"), key=key, references=check_arguments)
 
 
-_MODES: Mapping[str, Json] = {
-    "description": "a list of at least one mode",
-    "type": "array",
-    "minItems": 1,
-    "uniqueItems": True,
-    "items": ref("word"),
-}
-_ARGUMENTS: Mapping[str, Json] = {
-    "description": "a list of at least one argument",
-    "type": "array",
-    "minItems": 1,
-    "uniqueItems": True,
-    "items": ref("word"),
-}
+def _at_least_one(noun: str) -> Mapping[str, Json]:
+    return {
+        "description": f"a list of at least one {noun}",
+        "type": "array",
+        "minItems": 1,
+        "uniqueItems": True,
+        "items": ref("word"),
+    }
 
 
 _VALUES: Mapping[str, Json] = {
@@ -135,7 +124,7 @@ _VALUES: Mapping[str, Json] = {
 
 def some_modes(*, key: str) -> Any:
     """Declare modes in which the clause's request is made, at least one if it is given."""
-    return names(_MODES, key=key, references=check_modes, required=False)
+    return names(_at_least_one("mode"), key=key, references=check_modes, required=False)
 
 
 def values_by_argument(*, key: str) -> Any:
@@ -169,22 +158,10 @@ def check_changeable(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> I
     made = maker(clause, raw)
     if not made:
         return
-    operations: Mapping[str, Raw] = raw["operations"]
-    request_name = clause["request"]
-    change = next(
-        (
-            operation
-            for operation in operations.values()
-            if operation.get("changes") == request_name
-        ),
-        None,
-    )
-    if change is None:
-        yield (
-            at,
-            f"no operation changes {request_name!r}",
-            f"add `changes: {request_name}` to one",
-        )
+    operations, request = raw["operations"], clause["request"]
+    change: Raw = next((each for each in operations.values() if each.get("changes") == request), {})
+    if not change:
+        yield at, f"no operation changes {request!r}", f"add `changes: {request}` to one"
         return
     for index, name in enumerate(wanted):
         if name in made.get("arguments", ()) and name not in change.get("arguments", ()):
@@ -194,12 +171,12 @@ def check_changeable(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> I
 
 def deferred_modes(*, key: str) -> Any:
     """Declare modes whose requests are deferred to a day, at least one."""
-    return names(_MODES, key=key, references=check_all_deferred)
+    return names(_at_least_one("mode"), key=key, references=check_all_deferred)
 
 
 def changeable_arguments(*, key: str) -> Any:
     """Declare arguments that a request and a change of it have, at least one."""
-    return names(_ARGUMENTS, key=key, references=check_changeable)
+    return names(_at_least_one("argument"), key=key, references=check_changeable)
 
 
 #: How an operation can be about a request that was made.

@@ -10,14 +10,20 @@ from dataclasses import replace
 from datetime import timedelta
 
 from assay.history import Accepted, State
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, doubt
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.attempts import EARLIER
-from assay.rules.lifecycle.execution_record import OVER, Record
+from assay.rules.lifecycle.execution_record import OVER, Look, Record
 from assay.rules.lifecycle.executions import GRACE, Books
-from assay.rules.lifecycle.refusals import Look
 from assay.rules.state.calendar import dates
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    describe_answer,
+    doubt,
+)
 
 MAIN, ONCE, AS_ASKED, SHOWN = "main-flow", "once", "as-asked", "shown-as-it-is"
 EARLY, LATE, CARRIED = "not-early", "not-late", "-carried-out"

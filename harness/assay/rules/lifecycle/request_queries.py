@@ -21,10 +21,10 @@ from assay.contract.model import Json, Operation
 from assay.contract.scalars import moment_of, number_of
 from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
 from assay.history.events import Masked
-from assay.rules.evidence import UNAUTHENTICATED
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.queries import ordinary
-from assay.rules.state.calendar import dates
+from assay.rules.state.calendar import dates, day_of
+from assay.rules.verdict import UNAUTHENTICATED
 
 #: How many characters of a key are changed, or a third of a longer one.
 TAIL = 8
@@ -173,11 +173,7 @@ def was_refused(exchange: Exchange) -> bool:
 def due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json]) -> date | None:
     """Return the day to which a request is deferred, if it can be parsed."""
     due = lifecycle.create.due
-    value = arguments.get(due.argument) if due else None
-    try:
-        return date.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
+    return day_of(arguments.get(due.argument), whole=True) if due else None
 
 
 def is_before_due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json], at: datetime) -> bool:

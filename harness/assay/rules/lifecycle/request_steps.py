@@ -6,7 +6,7 @@ check then finds nothing to judge.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
@@ -184,16 +184,24 @@ def plain_change(lifecycle: Lifecycle, made: Exchange) -> Call | None:
 
 
 def plain_call(
-    contract: Contract, operation: Operation, grant: Operation | None, name: str = "psu"
+    contract: Contract,
+    operation: Operation,
+    grant: Operation | None,
+    name: str = "psu",
+    *,
+    count: int = 1,
+    days: Sequence[int] = (1, 2),
 ) -> Part[Call | None]:
-    """Prepare a plain valid call of any operation: of a reading, with the consent that it needs."""
+    """Prepare a plain valid call of any operation: of a reading, with the consent that it needs.
+
+    What is read about has entries so many days ago, and there are `count` such things.
+    """
     if operation.request:
         _, call = yield from prepare_call(contract, operation, name)
         return call
-    owner = steps.owners(contract, operation)[0]
-    psu = yield from steps.customer(name, owner, grant if operation.about else None)
-    arguments = steps.arguments(operation, psu.owns[0].key)
-    return Call(operation=operation.id, subject=name, arguments=arguments)
+    owner, granting = steps.owners(contract, operation)[0], grant if operation.about else None
+    psu = yield from steps.customer(name, owner, granting, count=count, days=days)
+    return steps.ask(operation, name, psu.owns[0].key)
 
 
 def inquire() -> Part[Effects]:

@@ -14,15 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from assay.contract.model import Capability, Json
-from assay.history import (
-    Authorise,
-    Authorised,
-    Ending,
-    Exchange,
-    History,
-    State,
-    Subject,
-)
+from assay.history import Authorise, Authorised, Ending, Exchange, History, State, Subject
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.rule import BindingRequirement, needs

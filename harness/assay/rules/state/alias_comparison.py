@@ -13,10 +13,9 @@ from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 from assay.history import Exchange, Item
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.queries import is_part, question, target_failed
 from assay.rules.state.calendar import within_a_day
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer
 
 #: The facet under which the evidence is reported.
 ALIASES_AGREE = "aliases-agree"

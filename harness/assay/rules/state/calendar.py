@@ -12,6 +12,7 @@ from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
+from assay.contract.model import Json
 from assay.history.steps import fixed
 
 DAY = timedelta(days=1)
@@ -135,3 +136,12 @@ def months_before(day: date, months: int) -> date:
     index = day.year * 12 + day.month - 1 - months
     year, month = divmod(index, 12)
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+def day_of(value: Json, *, whole: bool = False) -> date | None:
+    """Return the day that a value begins with, or that is the `whole` value; None if there is none."""
+    try:
+        text = value if isinstance(value, str) else ""
+        return date.fromisoformat(text if whole else text[:10])
+    except ValueError:
+        return None

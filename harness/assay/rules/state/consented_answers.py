@@ -10,11 +10,17 @@ from typing import Self
 from assay.contract.model import Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Owned
 from assay.rules.consents import Consents
-from assay.rules.evidence import DISAGREES, FOR_A_WHILE, UNCLEAR, describe_answer, must_be_served
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.queries import is_part, plain, question
 from assay.rules.state.calendar import dates
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import (
+    DISAGREES,
+    FOR_A_WHILE,
+    UNCLEAR,
+    Evidence,
+    describe_answer,
+    must_be_served,
+)
 
 #: Entries at most this old are in every history, however short.
 LATELY = timedelta(days=7)

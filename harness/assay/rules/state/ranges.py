@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from assay.contract.model import Operation
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.state.answers import ComparedAnswer, Question, SeenAnswers
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence
 
 SHORTER, MEETING = "shorter-range", "meeting-ranges"
 

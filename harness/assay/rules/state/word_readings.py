@@ -1,7 +1,7 @@
 """Readings of a word that shows how far something has come, in the order of a history.
 
 A list shows it of each of its items; an answer about a request shows it of that request, whose key
-may stand in the call alone.
+may stand in the call alone. With the declarations of parameters that have such words.
 """
 
 from __future__ import annotations
@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
-from assay.contract.model import Contract, Operation
+from assay.contract.model import Contract, Json, Operation
+from assay.files.document import Finding, Pointer
 from assay.history import Exchange, History, Item
 from assay.history.events import Masked
+from assay.rules import parameters
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Lifecycle, instances
+from assay.rules.parameters import Raw, known
 from assay.rules.queries import ordinary
 
 #: What happened to a request, after which it shows other words.
@@ -120,3 +124,37 @@ def turning_points(
     if lifecycle is not None and words[ENDED]:
         turns |= {key: (n, ENDED) for key, n in sole_ends(history, lifecycle).items()}
     return turns
+
+
+# -- parameters with words -------------------------------------------------------------------
+_WORDS: Mapping[str, Json] = {
+    "description": "a list of at least one word",
+    "type": "array",
+    "minItems": 1,
+    "uniqueItems": True,
+    "items": parameters.ref("word"),
+}
+TRANSITIONS: Mapping[str, Json] = {
+    "description": "for each word the words that may follow it",
+    "x-hint": "for example {received: [accepted, rejected], accepted: [done]}",
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": _WORDS,
+}
+
+
+def check_words(at: Pointer, wanted: Any, clause: Raw, _: Raw) -> Iterator[Finding]:
+    """Find words that are not among those that may be shown."""
+    shown: list[str] = clause.get("words", [])
+    named: dict[str, tuple[str | int, ...]] = (
+        {name: (index,) for index, name in enumerate(wanted)}
+        if isinstance(wanted, list)
+        else {name: (key,) for key, names in wanted.items() for name in (key, *names)}
+    )
+    for name, place in named.items() if shown else ():
+        yield from known((*at, *place), name, shown, "word")
+
+
+def status_words(key: str) -> Any:
+    """Declare a list of words; empty where it is left out."""
+    return parameters.names(_WORDS, key=key, references=check_words, required=False)

@@ -8,11 +8,19 @@ from orders import PIS, make, payer, registered, shown
 from visits import contract, table
 
 from assay.history import Authorise, Call
-from assay.rules.conditions import fields
-from assay.rules.conditions.expression import FAR, DecidedRequest, Registrations
-from assay.rules.conditions.factor import Factor
-from assay.rules.conditions.fields import FieldAbove, FieldIs, Given, named_values, sent_values
-from assay.rules.conditions.registered import EVER, Age, IsRegistered
+from assay.rules.conditions import atoms
+from assay.rules.conditions.atoms import (
+    EVER,
+    Age,
+    Factor,
+    FieldAbove,
+    FieldIs,
+    Given,
+    IsRegistered,
+    named_values,
+    sent_values,
+)
+from assay.rules.conditions.table import FAR, DecidedRequest, Registrations
 from assay.rules.lifecycle import tracker
 from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request
 
@@ -258,8 +266,8 @@ def test_numbers_in_one_spelling_are_alike(value, alike):
 
 def test_a_number_without_quotes_is_a_value_of_its_own():
     """A bank that expects a text may refuse it for that, whatever the rule about amounts says."""
-    texts = {fields._kind(value) for value in ("4711", Decimal(4711))}
+    texts = {atoms._kind(value) for value in ("4711", Decimal(4711))}
 
     assert 1 == len(texts)
-    assert fields._kind(4711) not in texts
-    assert fields._kind(47.11) != fields._kind("47.11")
+    assert atoms._kind(4711) not in texts
+    assert atoms._kind(47.11) != atoms._kind("47.11")

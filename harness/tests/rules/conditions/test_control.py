@@ -8,7 +8,7 @@ from visits import FIVE, params, table
 
 from assay.contract.model import Capability
 from assay.history import Accepted, Authorise, Call, Item, Owned, Register, State, Subject
-from assay.rules.conditions.control import control
+from assay.rules.conditions import control
 
 
 def of(when, row):

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.rules.conditions import may_hold
-from assay.rules.conditions.expression import All, Any, AtomRef, Not, describe, holds, parse
+from assay.rules.conditions.table import All, Any, AtomRef, Not, describe, holds, parse_expression
 
 A, B, C = AtomRef(0), AtomRef(1), AtomRef(2)
 
@@ -18,7 +18,7 @@ def test_a_condition_is_read_as_it_is_nested():
 
     raw = {"any": [{"all": [{"factor": "a"}, {"not": {"factor": "b"}}]}, {"factor": "c"}]}
 
-    assert Any((All((A, Not(B))), C)) == parse(raw, number)
+    assert Any((All((A, Not(B))), C)) == parse_expression(raw, number)
     assert ["a", "b", "c"] == seen
 
 

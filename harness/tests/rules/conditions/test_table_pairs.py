@@ -5,8 +5,7 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.rules.conditions.expression import All, Any, AtomRef, Not, holds
-from assay.rules.conditions.table import choose_pairs, pairs_by_atom
+from assay.rules.conditions.table import All, Any, AtomRef, Not, choose_pairs, holds, pairs_by_atom
 
 ATOMS = 5
 

@@ -16,6 +16,7 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Exchange, Holding, Owned, Subject
 from assay.rules import parameters, steps
+from assay.rules.facets import make_facet
 from assay.rules.formats import is_iban
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
@@ -74,9 +75,7 @@ class EligibleFor(AcceptanceRule):
     applies_to = ("makes",)
 
     refuses: tuple[str, ...] = parameters.names(
-        parameters.ref("names"),
-        key="refuses",
-        references=_refuses,
+        parameters.ref("names"), key="refuses", references=_refuses
     )
     owned: str = parameters.derived(_owned)
 
@@ -89,11 +88,8 @@ class EligibleFor(AcceptanceRule):
             for trait in self.refuses
         }
         out = tuple(
-            Facet(
-                id=id_,
-                description=description,
-                scenario=Scenario(id="each"),
-                needs=needs(Capability.PSU, Capability.WRITE, Capability.ROSTER),
+            make_facet(
+                id_, description, "each", needs(Capability.PSU, Capability.WRITE, Capability.ROSTER)
             )
             for id_, description in descriptions.items()
         )

@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit
 
 from assay.contract.model import Capability, Operation
-from assay.history import Call, Exchange, History, Holding, Indeterminate
+from assay.history import Exchange, History, Indeterminate
 from assay.rules import parameters, steps
 from assay.rules.controls import Shared, same_but
-from assay.rules.evidence import AGREES, DISAGREES, must_be_served, tpp_evidence
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.rule import (
@@ -35,14 +34,12 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing, must_be_served, tpp_evidence
 
 #: Enough items for a next page at most banks.
 MANY = 18
 #: The default ports of the schemes.
 PORTS = {"http": 80, "https": 443}
-
-
 #: The TPP's obligation.
 TPP_FACET = "stays-on-host"
 
@@ -90,37 +87,20 @@ class HostAffinity(Kind):
     def probe(self, scenario: Scenario) -> Script:
         """Own enough items for a second page, and read the first page."""
         if scenario.id == EVERY:
-            yield from _every(self)
+            yield from self._every()
             return
         operation = scenario_of(scenario, CallScenario).operation
-        if operation.request:
-            _, call = yield from request_steps.prepare_call(self.contract, operation)
-            yield from request_steps.send_if_any(call)
-            return
-        today = (yield from steps.clock()).date()
-        owners = steps.owners(self.contract, operation)
-        if operation.about:
-            entries = steps.days_before(today, *range(1, MANY + 1))
-            holding = Holding(resource=owners[0], entries=entries)
-        else:
-            holding = Holding(resource=owners[0], count=MANY)
-        psu = yield from steps.arrange("psu", holding)
-        key = psu.owns[0].key
-        if operation.about:
-            yield from steps.grant(self.grant, "psu", key)
-        yield from steps.send(
-            Call(
-                operation=operation.id,
-                subject="psu",
-                arguments=steps.arguments(operation, key),
-            )
+        days, count = (range(1, MANY + 1), 1) if operation.about else ((), MANY)
+        call = yield from request_steps.plain_call(
+            self.contract, operation, self.grant, days=days, count=count
         )
+        yield from request_steps.send_if_any(call)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every response with links."""
         named = {operation.id for operation in self.operations}
         if self.every_host:
-            yield from _hosts(self, history)
+            yield from self._hosts(history)
         for exchange in history.exchanges:
             wire = exchange.wire
             known = not isinstance(exchange.outcome, Indeterminate)
@@ -172,25 +152,38 @@ class HostAffinity(Kind):
                 TPP_FACET, judged, exchange, owed, f"it continued on {there}", first.n
             )
 
+    def _every(self) -> Script:
+        """Call the first operation on the chosen host, and on another."""
+        operation = self.operations[0]
+        if operation.request:
+            _, call = yield from request_steps.prepare_call(self.contract, operation)
+        else:
+            psu = yield from steps.customer("psu", steps.roots(self.contract)[0].id, None)
+            call = steps.ask(operation, "psu", psu.owns[0].key)
+        yield from request_steps.send_if_any(call)
+        if call is not None:
+            yield from request_steps.send_if_any(
+                replace(call, host=0, variation="on another host of the target")
+            )
+
+    def _hosts(self, history: History) -> Iterator[Evidence]:
+        """Judge calls to another host if the same call was accepted on the chosen one."""
+        known: set[Shared] = set()
+        for exchange in history.exchanges:
+            call = exchange.call
+            if not ordinary(call) or call.operation not in {
+                operation.id for operation in self.operations
+            }:
+                continue
+            control = same_but(replace(call, host=None))
+            if call.host is None and exchange.accepted:
+                known.add(control)
+            elif call.host is not None and control in known:
+                yield must_be_served(EVERY, exchange, "every host gives the same answer")
+
 
 #: The facet and the scenario of the target's other hosts.
 EVERY = "every-host"
-
-
-def _every(clause: HostAffinity) -> Script:
-    """Call the first operation on the chosen host, and on another."""
-    operation = clause.operations[0]
-    if operation.request:
-        _, call = yield from request_steps.prepare_call(clause.contract, operation)
-    else:
-        psu = yield from steps.customer("psu", steps.roots(clause.contract)[0].id, None)
-        arguments = steps.arguments(operation, psu.owns[0].key)
-        call = Call(operation=operation.id, subject="psu", arguments=arguments)
-    yield from request_steps.send_if_any(call)
-    if call is not None:
-        yield from request_steps.send_if_any(
-            replace(call, host=0, variation="on another host of the target")
-        )
 
 
 def host(url: str) -> str:
@@ -208,19 +201,3 @@ def _absolute(base: str, link: str) -> str:
         return urljoin(base, link)
     except ValueError:  # an invalid URL does not point to this host
         return ""
-
-
-def _hosts(clause: HostAffinity, history: History) -> Iterator[Evidence]:
-    """Judge calls to another host if the same call was accepted on the chosen one."""
-    known: set[Shared] = set()
-    for exchange in history.exchanges:
-        call = exchange.call
-        if not ordinary(call) or call.operation not in {
-            operation.id for operation in clause.operations
-        }:
-            continue
-        control = same_but(replace(call, host=None))
-        if call.host is None and exchange.accepted:
-            known.add(control)
-        elif call.host is not None and control in known:
-            yield must_be_served(EVERY, exchange, "every host gives the same answer")

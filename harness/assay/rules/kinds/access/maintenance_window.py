@@ -16,8 +16,7 @@ from assay.contract.model import Capability, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
 from assay.rules.queries import plain, target_failed
@@ -33,7 +32,7 @@ from assay.rules.state.calendar import (
     next_day,
     wall_time,
 )
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer
 
 #: How far outside the window the nearest calls are made.
 BREATH = timedelta(seconds=30)
@@ -68,9 +67,7 @@ class MaintenanceWindow(Kind):
         convert=WEEKDAYS.index,
     )
     begin: time = parameters.parameter(
-        parameters.ref("time"),
-        lambda value, _: time.fromisoformat(value),
-        key="from",
+        parameters.ref("time"), lambda value, _: time.fromisoformat(value), key="from"
     )
     end: time = parameters.parameter(
         parameters.ref("time"),
@@ -159,7 +156,7 @@ class MaintenanceWindow(Kind):
         if scenario.id == "week":
             middle = opens + HOUR
             instants = [middle - DAY, opens - BREATH, closes + BREATH, middle + DAY]
-        call = yield from _ready(self)
+        call = yield from self._ready()
         if call is None:
             return
         yield from steps.send(call)
@@ -174,35 +171,33 @@ class MaintenanceWindow(Kind):
             call = exchange.call
             if call.operation != self.operation.id or not plain(call) or not call.present:
                 continue
-            facet = _facet(self, exchange.at)
+            facet = self._facet(exchange.at)
             if facet and call.subject in quiet:
                 yield _judge(facet, exchange)
             quiet |= {call.subject} if exchange.accepted else set()
 
+    def _ready(self) -> steps.Part[Call | None]:
+        if self.operation.request:
+            _, ready = yield from request_steps.prepare_call(self.contract, self.operation)
+            return ready
+        psu = yield from steps.arrange("psu", Holding(resource=self.owner))
+        key = psu.owns[0].key
+        arguments = steps.arguments(self.operation, key)
+        return Call(operation=self.operation.id, subject="psu", arguments=arguments)
 
-def _ready(clause: MaintenanceWindow) -> steps.Part[Call | None]:
-    if clause.operation.request:
-        _, ready = yield from request_steps.prepare_call(clause.contract, clause.operation)
-        return ready
-    psu = yield from steps.arrange("psu", Holding(resource=clause.owner))
-    key = psu.owns[0].key
-    arguments = steps.arguments(clause.operation, key)
-    return Call(operation=clause.operation.id, subject="psu", arguments=arguments)
-
-
-def _facet(clause: MaintenanceWindow, instant: datetime) -> str | None:
-    if clause.zone is None or clause.covers(instant):
-        return None
-    wall = wall_time(instant, clause.zone)
-    opens = clause.latest(wall)
-    closes = opens + clause.spans
-    upcoming = opens if wall < opens else opens + 7 * DAY
-    if timedelta(0) <= wall - closes < HOUR:
-        return "short-night" if length(closes.date(), clause.zone) < ORDINARY else "after"
-    if upcoming - wall <= HOUR:
-        return "before"
-    since = (wall - datetime.combine(wall.date(), clause.begin)) % DAY
-    return "other-days" if since < clause.spans else None
+    def _facet(self, instant: datetime) -> str | None:
+        if self.zone is None or self.covers(instant):
+            return None
+        wall = wall_time(instant, self.zone)
+        opens = self.latest(wall)
+        closes = opens + self.spans
+        upcoming = opens if wall < opens else opens + 7 * DAY
+        if timedelta(0) <= wall - closes < HOUR:
+            return "short-night" if length(closes.date(), self.zone) < ORDINARY else "after"
+        if upcoming - wall <= HOUR:
+            return "before"
+        since = (wall - datetime.combine(wall.date(), self.begin)) % DAY
+        return "other-days" if since < self.spans else None
 
 
 def _judge(facet: str, exchange: Exchange) -> Evidence:

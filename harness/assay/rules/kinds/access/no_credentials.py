@@ -17,16 +17,24 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
-from assay.history import Call, CredentialPlace, History, Holding, Token
+from assay.history import CredentialPlace, History, Token
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.controls import Shared, same_but
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, call_needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    Evidence,
+    Standing,
+    doubt,
+    must_be_refused,
+    tpp_evidence,
+)
 
 #: The facet and the scenario of the token endpoint.
 GRANT_FACET = "password-grant"
@@ -83,20 +91,9 @@ class NoCredentials(RefusingKind):
         by_grant = scenario.id == GRANT_FACET
         named = (each for each in self.operations if by_grant or each.id == scenario.id)
         operation = next(named)
-        if operation.request:
-            _, ready = yield from request_steps.prepare_call(self.contract, operation)
-            if ready is None:
-                return
-            call = ready
-        else:
-            entries = steps.days_before((yield from steps.clock()).date(), 1)
-            owner = steps.owners(self.contract, operation)[0]
-            psu = yield from steps.arrange("psu", Holding(resource=owner, entries=entries))
-            key = psu.owns[0].key
-            if operation.about:
-                yield from steps.grant(self.grant, "psu", key)
-            given = steps.arguments(operation, key)
-            call = Call(operation=operation.id, subject="psu", arguments=given)
+        call = yield from request_steps.plain_call(self.contract, operation, self.grant, days=(1,))
+        if call is None:
+            return
         yield from steps.send(call)
         yield from steps.send(replace(call, bearer=Token.NONE, variation=Token.NONE.value))
         for place in (CredentialPlace.GRANT,) if by_grant else _places(operation):
@@ -111,19 +108,17 @@ class NoCredentials(RefusingKind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call with credentials whose control was answered."""
-        known: set[tuple[str, str, bool]] = set()
-        open_to_all: set[tuple[str, str]] = set()
+        known, open_to_all = set[Shared](), set[Shared]()
         for exchange in history.exchanges:
             call = exchange.call
             if exchange.accepted and ordinary(call):
-                known.add((call.subject, call.operation, call.present))
+                known.add(same_but(call))
             elif call.bearer is Token.NONE and not (call.credentials or exchange.refused):
-                open_to_all.add((call.subject, call.operation))
+                open_to_all.add(same_but(call))
         named = {operation.id for operation in self.operations}
         for exchange in history.exchanges:
             call = exchange.call
-            controlled = (call.subject, call.operation, call.present) in known
-            if call.credentials and controlled and call.operation in named:
+            if call.credentials and call.operation in named and same_but(call) in known:
                 by_grant = call.credentials_in is CredentialPlace.GRANT
                 evidence = must_be_refused(
                     GRANT_FACET if by_grant else call.operation,
@@ -131,7 +126,7 @@ class NoCredentials(RefusingKind):
                     "it carries the customer's credentials instead of a token",
                     controlled=True,
                 )
-                anyone = (call.subject, call.operation) in open_to_all
+                anyone = same_but(call) in open_to_all
                 yield doubt(evidence, SERVES_ANYONE) if anyone else evidence
 
     def tpp_facet(self) -> TppFacet:

@@ -19,7 +19,6 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps
 from assay.rules.controls import refused_beside
-from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.queries import fresh_subjects, ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
@@ -36,7 +35,7 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing, doubt
 
 #: How many of each resource the first customer owns.
 EACH = 2
@@ -64,11 +63,7 @@ class OwnData(RefusingKind):
     operations: tuple[Operation, ...] = parameters.operations()
     field: str = parameters.word(key="field")
     refuses: str = parameters.choice(
-        "refused",
-        key="others",
-        description="refused",
-        required=False,
-        default="",
+        "refused", key="others", description="refused", required=False, default=""
     )
     grant: Operation | None = parameters.grant()
 
@@ -149,11 +144,7 @@ class OwnData(RefusingKind):
                 yield from steps.grant(self.grant, name, *keys)
             asked.append(
                 [
-                    Call(
-                        operation=operation.id,
-                        subject=name,
-                        arguments=steps.arguments(operation, key),
-                    )
+                    steps.ask(operation, name, key)
                     for key in (keys if operation.about else keys[:EACH])
                 ]
             )
@@ -221,7 +212,7 @@ class OwnData(RefusingKind):
                     if not operation.about
                     else known.owns_entry(item.key, name)
                     if foreign
-                    else _is_own(self, item, exchange, operation, known)
+                    else self._is_own(item, exchange, operation, known)
                 )
                 resource = self._resource(operation, item, exchange, known)
                 if is_own is not None and resource:
@@ -241,6 +232,20 @@ class OwnData(RefusingKind):
         about = exchange.call.arguments.get(operation.about or "", item.key)
         owner = known.resources.get(str(about), "")
         return self.contract.children(owner, operation.id) if operation.about else owner or None
+
+    def _is_own(
+        self, item: Item, exchange: Exchange, operation: Operation, known: _Known
+    ) -> bool | None:
+        """Whether an item is about the requested item; None where it does not tell."""
+        asked = str(exchange.call.arguments.get(operation.about or ""))
+        said = _compact(item.fields.get(self.field))
+        if said in known.compact and said != _compact(asked):
+            return False
+        of = known.entries.get(item.key or "", frozenset())
+        if of and asked in known.whole and asked not in of:
+            return False
+        others = len(known.compact) > 1
+        return True if others and (asked in of or (said and said == _compact(asked))) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,21 +295,6 @@ class _Known:
         """Whether a customer owns the thing that an entry is of; None where that is not known."""
         owned = [self.owned(thing, name) for thing in self.entries.get(key or "", ())]
         return None if None in owned or not owned else True in owned
-
-
-def _is_own(
-    p: OwnData, item: Item, exchange: Exchange, operation: Operation, known: _Known
-) -> bool | None:
-    """Whether an item is about the requested item; None where it does not tell."""
-    asked = str(exchange.call.arguments.get(operation.about or ""))
-    said = _compact(item.fields.get(p.field))
-    if said in known.compact and said != _compact(asked):
-        return False
-    of = known.entries.get(item.key or "", frozenset())
-    if of and asked in known.whole and asked not in of:
-        return False
-    others = len(known.compact) > 1
-    return True if others and (asked in of or (said and said == _compact(asked))) else None
 
 
 def _compact(value: object) -> str:

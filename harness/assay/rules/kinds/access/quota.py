@@ -17,23 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consents import GIVEN, Consents
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNCLEAR,
-    doubt,
-    must_be_refused,
-    must_be_served,
-    tpp_evidence,
-)
-from assay.rules.facts import CallLimit, Facts
+from assay.rules.facets import CallLimit, Facts
 from assay.rules.parameter_declaration import Convert
 from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.refusing_kind import RefusingKind
@@ -50,10 +41,29 @@ from assay.rules.rule import (
 )
 from assay.rules.state import periods
 from assay.rules.state.calendar import never_longer
-from assay.rules.state.counts import Allowed, Counts, by_subject, moment, same_customers
-from assay.rules.state.periods import DAYS, Period, PeriodWords, period, surely_longer
-from assay.rules.state.quota_limit import FEWER, MORE, QuotaLimit, counted_for, quota_limit
-from assay.rules.verdict import Evidence
+from assay.rules.state.counts import (
+    FEWER,
+    MORE,
+    Allowed,
+    Counts,
+    QuotaLimit,
+    by_subject,
+    counted_for,
+    moment,
+    quota_limit,
+    same_customers,
+)
+from assay.rules.state.periods import DAYS, Period, period, surely_longer
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Evidence,
+    doubt,
+    must_be_refused,
+    must_be_served,
+    tpp_evidence,
+)
 
 PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
 SHARED, PER_ITEM, PER_CONSENT = "shared", "per-item", "per-consent"
@@ -66,6 +76,8 @@ OTHERS = {
 }
 #: Trials that end with control calls in a later period, if all calls count.
 _CONTROLLED = frozenset({*OTHERS, SHARED})
+#: The facets about consents that name a number of calls.
+_OF_CONSENTS = frozenset({PER_CONSENT, FEWER, MORE})
 
 _COUNTED = parameters.ref("counted")
 _PER: Mapping[str, Json] = {
@@ -85,11 +97,26 @@ def _judged(key: str, shape: Mapping[str, Json], read: Convert = lambda value, _
 class QuotaScenario(Scenario):
     """A quota to use up: that of one operation, or of all if `operation` is None.
 
-    If `crosses`, the operation is called again in the next period.
+    If it `crosses`, the operation is called again in the next period.
     """
 
     operation: Operation | None = None
     crosses: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Used:
+    """A customer whose quota of some operations is used up, the calls that did it, and controls."""
+
+    psu: Subject
+    operations: Sequence[Operation]
+    calls: Sequence[Call]
+    controls: Sequence[Call]
+
+
+_Needs: TypeAlias = frozenset[Capability]
+#: A script that uses up a quota, and tries something then.
+_Trial: TypeAlias = steps.Part[_Used]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,10 +172,6 @@ class Quota(RefusingKind):
         """Whether the period is a calendar day."""
         return self.period.words is DAYS
 
-    def controlled(self, scenario: Scenario) -> bool:
-        """Whether a trial ends with control calls, which show that the methods answer."""
-        return not self.attended or scenario.id in _CONTROLLED
-
     def facts(self) -> Facts:
         """Return the limit of each operation."""
         shared = self.counted_by == SHARED
@@ -164,56 +187,74 @@ class Quota(RefusingKind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return three facets for each operation, and those about counting and consents."""
-        words = self.period.words
+        words, number = self.period.words, self.limit.number
         psu = needs(Capability.PSU) | consent(self.grant, *self.operations)
         plain = psu if self.attended else psu | needs(Capability.BATCH)
         clock = plain | needs(Capability.CLOCK, *([Capability.ZONE] if self.daily else []))
-        # If all calls count, only a later period can show that a method answers.
-        apart = clock if self.attended else plain
-        out = [*_limit_facets(self.limit, self.operations, words, plain)]
-        for operation in self.operations:
-            scenario = QuotaScenario(
-                id=f"{operation.id}:{words.next_facet}", operation=operation, crosses=True
-            )
-            out.append(
-                _facet(
-                    f"{operation.id}-{words.next_facet}", words.next_description, scenario, clock
+        of_each = (
+            ("served", f"the first {number} calls {words.with_article} are served", "limit", plain),
+            ("refused", self._too_many(number), "limit", plain),
+            (words.next_facet, words.next_description, words.next_facet, clock),
+        )
+        return (
+            *(
+                Facet(
+                    id=f"{each.id}-{id_}",
+                    description=text,
+                    scenario=QuotaScenario(
+                        id=f"{each.id}:{scenario}", operation=each, crosses=needed is clock
+                    ),
+                    needs=needed,
                 )
-            )
-        out.append(
-            _facet(
-                words.late_facet, words.late_description, QuotaScenario(id=words.late_facet), clock
-            )
+                for id_, text, scenario, needed in of_each
+                for each in self.operations
+            ),
+            # If all calls count, only a later period can show that a method answers.
+            *self._facets_of_counts(plain, clock, clock if self.attended else plain),
         )
-        if self.daily:
-            never = never_longer(self.zone)
-            description = "a day of 25 hours counts as one day"
-            long_day = _facet(LONG_DAY, description, QuotaScenario(id=LONG_DAY), clock)
-            out.append(replace(long_day, not_applicable_because=never))
-        if self.counted_by == SHARED:
-            text, scenario = "the calls of all operations count together", QuotaScenario(id=SHARED)
-        else:
-            text, scenario = "each operation has its own count", QuotaScenario(id=PER_METHOD)
-        alone = "" if len(self.operations) > 1 else "the clause names one operation"
-        out.append(
-            replace(_facet(scenario.id, text, scenario, apart), not_applicable_because=alone)
-        )
-        if self.counted_by == "item":
-            text = "each item has its own count"
-            out.append(_facet(PER_ITEM, text, QuotaScenario(id=PER_ITEM), apart))
-        description, scenario = "each customer has its own count", QuotaScenario(id=PER_CUSTOMER)
-        out.append(_facet(PER_CUSTOMER, description, scenario, apart | needs(Capability.TWO_PSU)))
-        if self.by_consent and self.grant is not None:
-            out.extend(_consent_facets(self.limit, self.grant, words, plain, apart))
-        return tuple(replace(each, exercises=self._exercised(each)) for each in out)
 
-    def _exercised(self, facet: Facet) -> tuple[str, ...]:
-        """Return the operations of a facet that is not about one of them."""
-        scenario = scenario_of(facet.scenario, QuotaScenario)
-        if scenario.operation is not None:
-            return ()
-        one = self.counted_by == SHARED and scenario.id != SHARED
-        return tuple(each.id for each in (self.operations[:1] if one else self.operations))
+    def _too_many(self, number: int, why: str = "") -> str:
+        return f"call {number + 1} of {self.period.words.with_article} is refused{why}"
+
+    def _facets_of_counts(self, plain: _Needs, clock: _Needs, apart: _Needs) -> Iterator[Facet]:
+        """Yield the facets of all operations together: whose calls count, and until when."""
+        late, limit, grant = self.period.words.late_facet, self.limit, self.grant
+        by_consent = self.by_consent and grant is not None
+        there = {
+            late: self.period.words.late_description,
+            **({LONG_DAY: "a day of 25 hours counts as one day"} if self.daily else {}),
+            **(
+                {SHARED: "the calls of all operations count together"}
+                if self.counted_by == SHARED
+                else {PER_METHOD: "each operation has its own count"}
+            ),
+            **({PER_ITEM: "each item has its own count"} if self.counted_by == "item" else {}),
+            PER_CUSTOMER: "each customer has its own count",
+            **({PER_CONSENT: "a new consent has its own count"} if by_consent else {}),
+        }
+        for id_, most, named in (
+            (FEWER, limit.fewer, limit.fewer),
+            (MORE, limit.number, limit.more),
+        ):
+            if by_consent and named:
+                there[id_] = self._too_many(most, f" where the consent names {named}")
+        needed = {late: clock, LONG_DAY: clock, FEWER: plain, MORE: plain}
+        needed[PER_CUSTOMER] = apart | needs(Capability.TWO_PSU)
+        alone = "" if len(self.operations) > 1 else "the clause names one operation"
+        given = GIVEN if grant is not None and grant.given else ""
+        silent = {LONG_DAY: never_longer(self.zone), SHARED: alone, PER_METHOD: alone}
+        silent |= dict.fromkeys(_OF_CONSENTS, given)
+        for id_, text in there.items():
+            one = self.counted_by == SHARED and id_ != SHARED
+            yield Facet(
+                id=id_,
+                description=text,
+                scenario=QuotaScenario(id=id_),
+                needs=needed.get(id_, apart),
+                requires=bound(grant, "argument", (limit.argument,)) if id_ in _OF_CONSENTS else (),
+                not_applicable_because=silent.get(id_, ""),
+                exercises=tuple(each.id for each in self.operations[: 1 if one else None]),
+            )
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""
@@ -228,58 +269,98 @@ class Quota(RefusingKind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Use up a quota, approach or pass the end of the period, and make control calls."""
-        scenario = scenario_of(scenario, QuotaScenario)
-        late = scenario.id in {LONG_DAY, self.period.words.late_facet}
+        scenario, limit = scenario_of(scenario, QuotaScenario), self.limit
+        of_items = tuple(operation for operation in self.operations if operation.about)
+        scripts: Mapping[str, Callable[[], _Trial]] = {
+            self.period.words.late_facet: self._late,
+            LONG_DAY: self._on_the_long_day,
+            SHARED: lambda: self._beside(self.operations[1:]),
+            PER_METHOD: self._use_up,
+            PER_ITEM: lambda: self._beside(of_items, item=1),
+            PER_CUSTOMER: self._of_another_customer,
+            PER_CONSENT: self._of_another_consent,
+            FEWER: lambda: self._use_up(more=1, number=limit.fewer),
+            MORE: lambda: self._use_up(more=1, number=limit.more),
+        }
         if scenario.id == LONG_DAY and not (yield from periods.to_the_long_day(self.zone)):
             return
-        if scenario.id == self.period.words.late_facet:
-            yield from periods.clear_of_the_end(self.period)
-        number = {FEWER: self.limit.fewer, MORE: self.limit.more}.get(scenario.id)
-        psu = yield from steps.customer(
-            "psu", self.owner, None, count=2 if scenario.id == PER_ITEM else 1
-        )
-        yield from _give(self.grant, psu, self.limit.arguments(number))
-        used = (scenario.operation,) if scenario.operation else self.operations
-        # One operation uses up what all of them share.
-        used = used[:1] if self.counted_by == SHARED else used
-        calls = _calls_of(used, psu, present=self.attended)
-        controls = _calls_of(used, psu, present=True)
-        extra = late or number is not None or scenario.operation is not None
-        most = min(number or self.limit.number, self.limit.number)
-        yield from _use_up(calls, most + (1 if extra else 0))
-        if scenario.id in {SHARED, PER_ITEM}:
-            about = tuple(operation for operation in self.operations if operation.about)
-            others, item = (self.operations[1:], 0) if scenario.id == SHARED else (about, 1)
-            yield from _each(_calls_of(others, psu, present=self.attended, item=item))
-            controls += _calls_of(others, psu, present=True, item=item)
-        if scenario.crosses:
-            yield from periods.into_the_next(self.period)
-        elif late:
-            yield from (
-                periods.late_on_the_long_day(self.zone)
-                if scenario.id == LONG_DAY
-                else periods.to_the_end(self.period)
-            )
-        if scenario.id == PER_CONSENT:
-            yield from _give(self.grant, psu, self.limit.arguments())
-        if scenario.crosses or late or scenario.id == PER_CONSENT:
-            yield from _each(calls)
-        yield from self._control(scenario, used, controls)
-
-    def _control(
-        self, scenario: QuotaScenario, used: Sequence[Operation], controls: list[Call]
-    ) -> Script:
-        """Call for another customer, and make the calls that show that the methods answer."""
-        if scenario.id == PER_CUSTOMER:
-            other = yield from steps.customer("other", self.owner, None)
-            yield from _give(self.grant, other, self.limit.arguments())
-            yield from _each(_calls_of(used, other, present=self.attended))
-            controls = controls + _calls_of(used, other, present=True)
-        if self.attended and self.controlled(scenario):
+        script = self._of_one(scenario) if scenario.operation else scripts[scenario.id]()
+        controls = (yield from script).controls
+        if not self.attended:
+            yield from _each(controls)
+        elif scenario.id in _CONTROLLED:
             # The operation with the least quota left comes first.
             yield from periods.into_the_next(self.period)
-            controls = controls[::-1]
-        yield from _each(controls if self.controlled(scenario) else ())
+            yield from _each(controls[::-1])
+
+    # -- one script for each scenario ----------------------------------------------------
+    def _of_one(self, scenario: QuotaScenario) -> _Trial:
+        """Use up the quota of one operation; call it again in the next period, if that is asked."""
+        used = yield from self._use_up(scenario.operation, more=1)
+        if scenario.crosses:
+            yield from periods.into_the_next(self.period)
+            yield from _each(used.calls)
+        return used
+
+    def _late(self) -> _Trial:
+        """Call again just before the end of the period."""
+        yield from periods.clear_of_the_end(self.period)
+        used = yield from self._use_up(more=1)
+        yield from periods.to_the_end(self.period)
+        yield from _each(used.calls)
+        return used
+
+    def _on_the_long_day(self) -> _Trial:
+        """Call again late on a day of 25 hours."""
+        used = yield from self._use_up(more=1)
+        yield from periods.late_on_the_long_day(self.zone)
+        yield from _each(used.calls)
+        return used
+
+    def _beside(self, others: Sequence[Operation], item: int = 0) -> _Trial:
+        """Use up the quota, and call other operations, or about another item."""
+        used = yield from self._use_up(things=item + 1)
+        yield from _each(_calls_of(others, used.psu, present=self.attended, item=item))
+        return replace(
+            used, controls=[*used.controls, *_calls_of(others, used.psu, present=True, item=item)]
+        )
+
+    def _of_another_customer(self) -> _Trial:
+        """Use up the quota of one customer, and ask for another."""
+        used = yield from self._use_up()
+        other = yield from steps.customer("other", self.owner, None)
+        yield from _give(self.grant, other, self.limit.arguments())
+        yield from _each(_calls_of(used.operations, other, present=self.attended))
+        return replace(
+            used, controls=[*used.controls, *_calls_of(used.operations, other, present=True)]
+        )
+
+    def _of_another_consent(self) -> _Trial:
+        """Use up the quota of one consent, and ask under a later one."""
+        used = yield from self._use_up()
+        yield from _give(self.grant, used.psu, self.limit.arguments())
+        yield from _each(used.calls)
+        return used
+
+    def _use_up(
+        self,
+        operation: Operation | None = None,
+        *,
+        more: int = 0,
+        number: int | None = None,
+        things: int = 1,
+    ) -> _Trial:
+        """Use up the quota of an operation, or of all, and make `more` calls of each."""
+        psu = yield from steps.customer("psu", self.owner, None, count=things)
+        yield from _give(self.grant, psu, self.limit.arguments(number))
+        operations = (operation,) if operation else self.operations
+        # One operation uses up what all of them share.
+        operations = operations[:1] if self.counted_by == SHARED else operations
+        calls = _calls_of(operations, psu, present=self.attended)
+        most = min(number or self.limit.number, self.limit.number) + more
+        yield from _each(call for call in calls for _ in range(most))
+        controls = _calls_of(operations, psu, present=True)
+        return _Used(psu=psu, operations=operations, calls=calls, controls=controls)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Count calls by customer or consent, operation and period, and judge each by its count.
@@ -365,53 +446,6 @@ class Quota(RefusingKind):
         yield from _judge_tpp(counted, lambda: self.counts(consents), TPP_FACET, advance)
 
 
-# -- facets ----------------------------------------------------------------------------
-def _facet(
-    id_: str, description: str, scenario: QuotaScenario, needed: frozenset[Capability]
-) -> Facet:
-    """Return a facet of a quota."""
-    return Facet(id=id_, description=description, scenario=scenario, needs=needed)
-
-
-def _limit_facets(
-    limit: QuotaLimit,
-    operations: Sequence[Operation],
-    words: PeriodWords,
-    needed: frozenset[Capability],
-) -> Iterator[Facet]:
-    """Yield what must be served of each operation, and then what must be refused."""
-    served = f"the first {limit.number} calls {words.with_article} are served"
-    too_many = f"call {limit.number + 1} of {words.with_article} is refused"
-    for word, description in (("served", served), ("refused", too_many)):
-        for operation in operations:
-            scenario = QuotaScenario(id=f"{operation.id}:limit", operation=operation)
-            yield _facet(f"{operation.id}-{word}", description, scenario, needed)
-
-
-def _consent_facets(
-    limit: QuotaLimit,
-    grant: Operation,
-    words: PeriodWords,
-    plain: frozenset[Capability],
-    apart: frozenset[Capability],
-) -> Iterator[Facet]:
-    """Yield facets about the count of each consent, and the numbers that consents name.
-
-    `plain` is what a facet needs, `apart` one whose control calls may come in a later period.
-    """
-    asked = [(PER_CONSENT, "a new consent has its own count", apart)]
-    for id_, most, number in ((FEWER, limit.fewer, limit.fewer), (MORE, limit.number, limit.more)):
-        if number:
-            text = f"call {most + 1} of {words.with_article} is refused where the consent names"
-            asked.append((id_, f"{text} {number}", plain))
-    for id_, description, needed in asked:
-        yield replace(
-            _facet(id_, description, QuotaScenario(id=id_), needed),
-            requires=bound(grant, "argument", (limit.argument,)),
-            not_applicable_because=GIVEN if grant.given else "",
-        )
-
-
 # -- steps of probes -------------------------------------------------------------------
 def _give(grant: Operation | None, psu: Subject, arguments: Mapping[str, Json]) -> Script:
     """Give a consent for all that a customer owns; nothing where no operation transmits one."""
@@ -442,12 +476,6 @@ def _each(calls: Iterable[Call]) -> Script:
     """Make each of several calls."""
     for call in calls:
         yield from steps.send(call)
-
-
-def _use_up(calls: Iterable[Call], number: int) -> Script:
-    """Make each of several calls this many times."""
-    for call in calls:
-        yield from _each([call] * number)
 
 
 # -- judgement -------------------------------------------------------------------------

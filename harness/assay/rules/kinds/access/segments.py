@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from assay.contract.model import Capability
 from assay.history import Call, Exchange, Subject
 from assay.rules import parameters, steps
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
 from assay.rules.rule import Facet, Purpose, Scenario, Script, needs

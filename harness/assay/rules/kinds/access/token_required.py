@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Operation
-from assay.history import Accepted, Call, Exchange, History, Holding, Token
+from assay.history import Accepted, Call, Exchange, History, Token
 from assay.rules import parameters, steps
-from assay.rules.evidence import must_be_refused
+from assay.rules.controls import same_but
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
@@ -30,7 +30,7 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import Evidence, Standing, must_be_refused
 
 #: The last part of a facet id, and what is asked of a call.
 FACETS = {**dict.fromkeys(Token, "invented-token"), Token.NONE: "without-token"}
@@ -68,24 +68,12 @@ class TokenRequired(RefusingKind):
         refuses what is invented and serves what is altered.
         """
         operation = scenario_of(scenario, CallScenario).operation
-        if operation.request:
-            _, call = yield from request_steps.prepare_call(self.contract, operation)
-        else:
-            today = (yield from steps.clock()).date()
-            owner = steps.owners(self.contract, operation)[0]
-            # More than a page, for the next page may be served in another way.
-            size = facts_of(self.contract).page_sizes.get(operation.id) or 0
-            many = size + 1 if operation.about else 1
-            count = 1 if operation.about else size + 1
-            entries = steps.days_before(today, 1) * many
-            psu = yield from steps.arrange(
-                "psu", Holding(resource=owner, count=count, entries=entries)
-            )
-            key = psu.owns[0].key
-            if operation.about:
-                yield from steps.grant(self.grant, "psu", key)
-            given = steps.arguments(operation, key)
-            call = Call(operation=operation.id, subject="psu", arguments=given)
+        # More than a page, for the next page may be served in another way.
+        most = 1 + (facts_of(self.contract).page_sizes.get(operation.id) or 0)
+        days, count = ((1,) * most, 1) if operation.about else ((1,), most)
+        call = yield from request_steps.plain_call(
+            self.contract, operation, self.grant, days=days, count=count
+        )
         if call is not None:
             first = yield from _with_tokens(call, *FACETS)
             link = first.outcome.next if isinstance(first.outcome, Accepted) else None
@@ -97,14 +85,13 @@ class TokenRequired(RefusingKind):
         """Judge every call with another token than its own whose control was accepted."""
         named = {operation.id for operation in self.operations}
         known = {
-            (exchange.call.subject, exchange.call.operation, exchange.call.follow)
+            same_but(exchange.call)
             for exchange in history.exchanges
             if exchange.accepted and ordinary(replace(exchange.call, follow=None))
         }
         for exchange in history.exchanges:
             call = exchange.call
-            controlled = (call.subject, call.operation, call.follow) in known
-            if call.bearer is not None and controlled and call.operation in named:
+            if call.bearer is not None and call.operation in named and same_but(call) in known:
                 facet = f"{call.operation}-{FACETS[call.bearer]}"
                 yield must_be_refused(facet, exchange, f"it has {call.bearer.value}")
 

@@ -17,12 +17,11 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consents import Consents
-from assay.rules.evidence import doubt, must_be_served
 from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.rule import CallScenario, Facet, Kind, Purpose, Scenario, Script, consent, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import within_a_day
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import Evidence, doubt, must_be_served
 
 #: A customer, an operation, and the day.
 Slot: TypeAlias = tuple[str, str, date | datetime]

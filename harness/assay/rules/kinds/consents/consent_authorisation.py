@@ -12,19 +12,20 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability
 from assay.history import Accepted, Decision, Exchange, History, State, Subject
 from assay.rules import steps
-from assay.rules.evidence import AGREES, DISAGREES
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import (
     ConsentKind,
+    ConsentPhase,
+    ConsentUse,
     refused_access,
     served_access,
     served_questions,
     shown_state,
+    uses,
 )
-from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse, uses
 from assay.rules.queries import plain
 from assay.rules.rule import LINK, Facet, Purpose, Scenario, Script, bound
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing
 
 UNSIGNED, DECLINED, SERVED = "unsigned-refused", "declined-refused", "signed-served"
 OTHERS = "others-refused"

@@ -18,25 +18,24 @@ from typing import Final
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.rules import parameters, steps
-from assay.rules.call_limit import perhaps_over_quota
 from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys, ends_consent, lists_keys
-from assay.rules.evidence import (
+from assay.rules.lifecycle.request_queries import similar_key, was_refused
+from assay.rules.parameters import about_one_thing
+from assay.rules.queries import bare, perhaps_over_quota, plain, question
+from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
+from assay.rules.scope import Calls, Scope
+from assay.rules.state.consented_answers import served_with_consent
+from assay.rules.verdict import (
     AGREES,
     DISAGREES,
     UNCLEAR,
+    Evidence,
     counts_unattended,
     describe_answer,
     doubt,
     failed_instead,
     must_be_refused,
 )
-from assay.rules.lifecycle.request_queries import similar_key, was_refused
-from assay.rules.parameters import about_one_thing
-from assay.rules.queries import bare, plain, question
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
-from assay.rules.scope import Calls, Scope
-from assay.rules.state.consented_answers import served_with_consent
-from assay.rules.verdict import Evidence
 
 EACH, LATER = "each-named", "later-served"
 REFUSED, KEEPS, BEYOND = "refused-grants-nothing", "refused-keeps", "beyond-limit-grants-nothing"
@@ -63,11 +62,7 @@ class ConsentEffect(Kind):
 
     operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)
     grant: Operation = parameters.grant(required=True)
-    quota: int = parameters.whole(
-        key="quota",
-        required=False,
-        default=0,
-    )
+    quota: int = parameters.whole(key="quota", required=False, default=0)
 
     def facets(self) -> tuple[Facet, ...]:
         """What is taken, what is refused, and lists that name nothing."""
@@ -93,10 +88,10 @@ class ConsentEffect(Kind):
             id=id_,
             description=description,
             scenario=Scenario(id=scenario),
-            not_applicable_because=GIVEN if self.grant.given else "",
-            exercises=() if id_ == SURVIVES else tuple(each.id for each in self.operations),
             needs=needs(Capability.PSU, Capability.CONSENT),
             requires=bound(self.grant, "argument", grants),
+            not_applicable_because=GIVEN if self.grant.given else "",
+            exercises=() if id_ == SURVIVES else tuple(each.id for each in self.operations),
         )
 
     def probe(self, scenario: Scenario) -> Script:
@@ -170,8 +165,7 @@ class ConsentEffect(Kind):
 
     def _read(self, key: str, variation: str = "") -> steps.Part[None]:
         for operation in self.operations:
-            given = steps.arguments(operation, key)
-            call = Call(operation=operation.id, subject="psu", arguments=given, variation=variation)
+            call = steps.ask(operation, "psu", key, variation)
             yield from steps.send(call)
 
     def check(self, history: History) -> Iterator[Evidence]:

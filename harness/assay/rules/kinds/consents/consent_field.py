@@ -17,18 +17,23 @@ from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, consented_keys
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.consent_kind import mode_of_consent, signed_in_mode, the_consent
-from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse, shown_uses
+from assay.rules.lifecycle.consent_kind import (
+    ConsentPhase,
+    ConsentUse,
+    mode_of_consent,
+    shown_uses,
+    signed_in_mode,
+    the_consent,
+)
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import has_value, is_part, names_another, plain, question
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, doubt
 
 SHOWN, WITHHELD = "shown-in-mode", "withheld-otherwise"
 #: How many things the customer owns, where they are listed.
@@ -75,12 +80,8 @@ class ConsentField(Kind):
             *bound(self.operation, "field", self.field),
         )
         return tuple(
-            Facet(
-                id=id_,
-                description=description,
-                scenario=Scenario(id="mode"),
-                needs=needs(Capability.PSU, Capability.CONSENT),
-                requires=requires,
+            make_facet(
+                id_, description, "mode", needs(Capability.PSU, Capability.CONSENT), requires
             )
             for id_, description in (
                 (SHOWN, f"{self.field} is shown under a consent in the mode {self.mode}"),

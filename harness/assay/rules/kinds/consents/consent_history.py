@@ -16,14 +16,20 @@ from assay.contract.model import Capability, Json
 from assay.history import Call, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import confirmed
-from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, describe_answer
-from assay.rules.lifecycle.consent_kind import ConsentKind, own_uses
-from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
+from assay.rules.lifecycle.consent_kind import ConsentKind, ConsentPhase, ConsentUse, own_uses
 from assay.rules.queries import PageWalk, page_walks
 from assay.rules.rule import Facet, Purpose, Scenario, Script, bound
-from assay.rules.state.calendar import DAY, dates
+from assay.rules.state.calendar import DAY, dates, day_of
 from assay.rules.steps import Part
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    describe_answer,
+)
 
 INSIDE, AFTER, RECENT = "old-inside", "old-after", "recent-after"
 #: How far from the end of the minutes the calls are.
@@ -46,9 +52,7 @@ class ConsentHistory(ConsentKind):
     days: int = parameters.whole(key="days")
     minutes: int = parameters.whole(key="minutes")
     edge: str = parameters.parameter(
-        parameters.ref("edge"),
-        lambda value, _: str(value),
-        key="edge",
+        parameters.ref("edge"), lambda value, _: str(value), key="edge"
     )
     zone: ZoneInfo | None = parameters.the_zone()
 
@@ -160,11 +164,7 @@ class ConsentHistory(ConsentKind):
                 yield _all_shown(RECENT, use, walk, wanted)
 
     def _asked_since(self, walk: PageWalk) -> date | None:
-        text = walk.call.arguments.get(self.operation.since or "")
-        try:
-            return date.fromisoformat(text) if isinstance(text, str) else None
-        except ValueError:
-            return None
+        return day_of(walk.call.arguments.get(self.operation.since or ""), whole=True)
 
 
 def _days(use: ConsentUse) -> frozenset[date]:

@@ -15,6 +15,7 @@ from assay.rules import steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import (
     ConsentKind,
+    ConsentPhase,
     mode_of_consent,
     own_uses,
     refused_access,
@@ -22,7 +23,6 @@ from assay.rules.lifecycle.consent_kind import (
     served_questions,
     signed_in_mode,
 )
-from assay.rules.lifecycle.consent_use import ConsentPhase
 from assay.rules.rule import Facet, Purpose, Scenario, Script, bound
 from assay.rules.verdict import Evidence
 

@@ -14,13 +14,14 @@ from assay.rules import steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import (
     ConsentKind,
+    ConsentPhase,
+    ConsentUse,
     own_uses,
     refused_access,
     served_access,
     served_questions,
     shown_state,
 )
-from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
 from assay.rules.rule import Facet, Purpose, Scenario, Script, bound
 from assay.rules.verdict import Evidence, Standing
 

@@ -10,20 +10,20 @@ from dataclasses import dataclass
 
 from assay.history import History, State, Subject
 from assay.rules import steps
-from assay.rules.evidence import must_be_served
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import (
     ConsentKind,
+    ConsentPhase,
+    ConsentUse,
     ending_consent,
     own_uses,
     refused_access,
     served_questions,
     shown_state,
 )
-from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.rule import Facet, Purpose, Scenario, Script
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import Evidence, must_be_served
 
 ACCEPTED, REFUSED, ENDED_SHOWN = "end-accepted", "ended-refused", "ended-shown"
 _ASKS = {

@@ -19,17 +19,7 @@ from typing import Any
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
 from assay.rules import parameters, steps
-from assay.rules.call_limit import perhaps_over_quota
 from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNCLEAR,
-    counts_unattended,
-    doubt,
-    must_be_refused,
-    tpp_evidence,
-)
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.parameters import about_one_thing
 from assay.rules.queries import (
@@ -38,6 +28,7 @@ from assay.rules.queries import (
     fresh_subjects,
     has_value,
     is_part,
+    perhaps_over_quota,
     plain,
     question,
 )
@@ -45,7 +36,17 @@ from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented_answers import ServedThings, UncoveredCalls, served_with_consent
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    counts_unattended,
+    doubt,
+    must_be_refused,
+    tpp_evidence,
+)
 
 #: The second part of a facet id, after the resource, and what the facet requires.
 ASKS: Mapping[str, str] = {
@@ -120,9 +121,7 @@ class ConsentScope(RefusingKind):
         entries = steps.days_before(today, 1, 2)
         psu = yield from steps.arrange("psu", Holding(resource=owner, count=2, entries=entries))
         first, second = psu.owns[0].key, psu.owns[1].key
-        ask = Call(
-            operation=operation.id, subject="psu", arguments=steps.arguments(operation, first)
-        )
+        ask = steps.ask(operation, "psu", first)
         for key in () if self.grant.given else (first,) if psu.fresh else (second, first):
             early = replace(ask, arguments=steps.arguments(operation, key))
             yield from steps.send(replace(early, variation="before any consent"))
@@ -192,8 +191,7 @@ class ConsentScope(RefusingKind):
         key = str(call.arguments.get(operation.about or ""))
         whose = seen.owners.get(key, {})
         child = next(
-            (self.contract.children(owned.resource, operation.id) for owned in whose.values()),
-            None,
+            (self.contract.children(owned.resource, operation.id) for owned in whose.values()), None
         )
         if child is None:
             return
@@ -223,14 +221,14 @@ class ConsentScope(RefusingKind):
         """Judge every call about a resource, except page turns."""
         consents, clean = Consents.of(self.contract, self.grant, history), set[str]()
         about = {operation.id: operation.about or "" for operation in self.operations}
-        served = _served(self, history)
+        served = self._served(history)
         for event in history.events:
             if isinstance(event, Subject):
                 clean |= {event.name} if event.fresh else set[str]()
             if not isinstance(event, Exchange):
                 continue
             call, name = event.call, event.call.subject
-            if _none_yet(self, event) and not consents.possible(name):
+            if self._none_yet(event) and not consents.possible(name):
                 clean.add(name)
             consents.note(event)
             key = call.arguments.get(about.get(call.operation, ""))
@@ -242,6 +240,26 @@ class ConsentScope(RefusingKind):
                 judged = _uncovered(event, clean, consents, served)
                 doubt = f", {EARLIER}" if judged is UNCLEAR else ""
                 yield tpp_evidence(TPP_FACET, judged, event, OWED, f"no consent covers it{doubt}")
+
+    def _served(self, history: History) -> frozenset[tuple[str, str]]:
+        """Return (subject, operation) of the calls served under a consent."""
+        about = {operation.id: operation.about or "" for operation in self.operations}
+        consents, out = Consents.of(self.contract, self.grant, history), set[tuple[str, str]]()
+        for exchange in history.exchanges:
+            consents.note(exchange)
+            key = str(exchange.call.arguments.get(about.get(exchange.call.operation, "")))
+            if exchange.accepted and key in consents.certain(exchange.call.subject):
+                out.add((exchange.call.subject, exchange.call.operation))
+        return frozenset(out)
+
+    def _none_yet(self, exchange: Exchange) -> bool:
+        """Whether an answer lacks a value that is disclosed only with a consent."""
+        outcome, call = exchange.outcome, exchange.call
+        if not isinstance(outcome, Accepted):
+            return False
+        hidden = facts_of(self.contract).disclosures.get(call.operation, ())
+        missing = any(not has_value(outcome.values.get(value)) for value in hidden)
+        return missing and call.present and bool(outcome.items) and not is_part(exchange)
 
 
 def _owners(history: History) -> Mapping[str, Mapping[str, Owned]]:
@@ -328,25 +346,3 @@ def _uncovered(
         return DISAGREES
     covered = consents.certain(name) and (name, exchange.call.operation) in served
     return DISAGREES if covered and was_refused(exchange) and exchange.call.present else UNCLEAR
-
-
-def _served(clause: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
-    """Return (subject, operation) of the calls served under a consent."""
-    about = {operation.id: operation.about or "" for operation in clause.operations}
-    consents, out = Consents.of(clause.contract, clause.grant, history), set[tuple[str, str]]()
-    for exchange in history.exchanges:
-        consents.note(exchange)
-        key = str(exchange.call.arguments.get(about.get(exchange.call.operation, "")))
-        if exchange.accepted and key in consents.certain(exchange.call.subject):
-            out.add((exchange.call.subject, exchange.call.operation))
-    return frozenset(out)
-
-
-def _none_yet(clause: ConsentScope, exchange: Exchange) -> bool:
-    """Whether an answer lacks a value that is disclosed only with a consent."""
-    outcome, call = exchange.outcome, exchange.call
-    if not isinstance(outcome, Accepted):
-        return False
-    hidden = facts_of(clause.contract).disclosures.get(call.operation, ())
-    missing = any(not has_value(outcome.values.get(value)) for value in hidden)
-    return missing and call.present and bool(outcome.items) and not is_part(exchange)

@@ -18,6 +18,8 @@ from assay.history import Exchange, History, State, Subject
 from assay.rules import parameters, steps
 from assay.rules.lifecycle.consent_kind import (
     ConsentKind,
+    ConsentPhase,
+    ConsentUse,
     dated_consent,
     own_uses,
     refused_access,
@@ -25,7 +27,6 @@ from assay.rules.lifecycle.consent_kind import (
     served_questions,
     shown_state,
 )
-from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.queries import question
 from assay.rules.rule import Facet, Purpose, Scenario, Script, bound

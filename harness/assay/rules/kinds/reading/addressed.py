@@ -34,7 +34,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt, must_be_refused, tpp_evidence
+from assay.rules.controls import same_but
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import check_about_request, the_request
 from assay.rules.lifecycle.request_queries import same_format, same_value, similar_key, was_refused
@@ -55,7 +55,16 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    doubt,
+    must_be_refused,
+    tpp_evidence,
+)
 
 UNKNOWN, FOREIGN = "unknown", "foreign"
 #: The name of the second TPP in the probe.
@@ -63,8 +72,6 @@ OTHER = "other"
 #: Keys with at least this many letters and digits cannot all be in use.
 LONG = 12
 EARLIER = "the key may belong to a request from before this history"
-
-
 #: The TPP's obligation.
 TPP_FACET = "own-requests-only"
 OWED = "the TPP only uses keys of its own requests"
@@ -108,7 +115,7 @@ class Addressed(RefusingKind):
                         needs=needs(Capability.PSU, Capability.WRITE) | others,
                         requires=(
                             *bound(self.lifecycle.create, "key"),
-                            *_requirements(self, operation),
+                            *self._requirements(operation),
                         ),
                     )
                 )
@@ -123,7 +130,7 @@ class Addressed(RefusingKind):
             self.lifecycle, psu, None if operation.shows else self.lifecycle.changeable_mode
         )
         made = yield from steps.send(make)
-        call = _about(self, operation, made)
+        call = self._about(operation, made)
         if call is None:
             return
         if not scenario.foreign:
@@ -140,7 +147,7 @@ class Addressed(RefusingKind):
         if operation.changes:  # what was refused must not show
             yield from request_steps.read(self.lifecycle, made)
         yield from steps.send(call)
-        yield from request_steps.send_if_any(_about(self, operation, foreign))
+        yield from request_steps.send_if_any(self._about(operation, foreign))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call about a key that is not the caller's own."""
@@ -190,19 +197,17 @@ class Addressed(RefusingKind):
             if event.call.operation in about and isinstance(key, str):
                 yield from _judge_by_tpp(event, key, makers, made)
 
+    def _requirements(self, operation: Operation) -> tuple[BindingRequirement, ...]:
+        changed = self.lifecycle.changeable_arguments if operation.changes else ()
+        return (
+            *bound(operation, "argument", operation.about or ""),
+            *bound(operation, "other", changed),
+        )
 
-def _requirements(clause: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
-    changed = clause.lifecycle.changeable_arguments if operation.changes else ()
-    return (
-        *bound(operation, "argument", operation.about or ""),
-        *bound(operation, "other", changed),
-    )
-
-
-def _about(clause: Addressed, operation: Operation, made: Exchange) -> Call | None:
-    if operation.changes:
-        return request_steps.plain_change(clause.lifecycle, made)
-    return request_steps.call_about(operation, made)
+    def _about(self, operation: Operation, made: Exchange) -> Call | None:
+        if operation.changes:
+            return request_steps.plain_change(self.lifecycle, made)
+        return request_steps.call_about(operation, made)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,13 +277,12 @@ class _CallHistory:
         fault = UNKNOWN if known != key else "" if own else FOREIGN
         if known not in self.makers or (fault == UNKNOWN and not own):
             return None
-        asked = facts_of(self.tracked.lifecycle.contract).without_call_ids(exchange).call.compared
-        rest = sorted((name, repr(value)) for name, value in asked.items() if name != about)
+        asked = facts_of(self.tracked.lifecycle.contract).without_call_ids(exchange).call
         when = self.epoch, self.changes.get(known, 0)
         return _AddressedCall(
             exchange=exchange,
             fault=fault,
-            question=(call.operation, known, when, call.mode, tuple(rest)),
+            question=(known, when, same_but(replace(asked, by=""), about)),
             sure=fault == FOREIGN or self._fresh(call) or sum(map(str.isalnum, key)) >= LONG,
         )
 

@@ -14,19 +14,11 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.rules import parameters, steps
-from assay.rules.call_limit import perhaps_exhausted
 from assay.rules.consents import Consents, consented_keys, names_each_once
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNAUTHENTICATED,
-    UNCLEAR,
-    describe_answer,
-    must_be_refused,
-)
+from assay.rules.facets import make_facet
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
-from assay.rules.queries import bare, ordinary, target_failed
+from assay.rules.queries import bare, ordinary, perhaps_exhausted, target_failed
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -41,7 +33,16 @@ from assay.rules.rule import (
 )
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.alias_comparison import ALIASES_AGREE, NamedAnswers
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    Evidence,
+    Standing,
+    describe_answer,
+    must_be_refused,
+)
 
 READS = (
     Malformed.BAD_IDENTIFIER,
@@ -91,53 +92,26 @@ class Available(Kind):
         psu = needs(Capability.PSU) | consent(self.grant, self.operation)
         if self.operation.request:
             psu |= needs(Capability.WRITE)
-        out = [
-            Facet(
-                id="answers",
-                description="a valid call is answered",
-                scenario=Scenario(id="answers"),
-                needs=psu,
-            )
-        ]
-        if self.operation.aliases and self.operation.lists:
-            out.append(
-                Facet(
-                    id=ALIASES_AGREE,
-                    description="every name of the operation returns the same data",
-                    scenario=Scenario(id="aliases"),
-                    needs=psu,
-                    requires=bound(self.operation, "aliases", if_missing=Standing.NOT_APPLICABLE),
-                )
-            )
-        out.append(
-            Facet(
-                id="survives-malformed",
-                description="a malformed call does not cause a server error",
-                scenario=Scenario(id="malformed"),
-                needs=psu,
-                requires=_identifier(self),
-            )
+        malformed = "a malformed call does not cause a server error"
+        unserved = "a call for data that must not be served does not cause a server error"
+        same = "every name of the operation returns the same data"
+        refused = "a body that is not JSON is refused"
+        named = bound(self.operation, "aliases", if_missing=Standing.NOT_APPLICABLE)
+        aliased = self.operation.aliases and self.operation.lists
+        two, identifier = psu | needs(Capability.TWO_PSU), self._identifier()
+        unreadable = UNREADABLE & set(bends(self))
+        rows = (
+            (True, "answers", "a valid call is answered", "answers", psu, ()),
+            (aliased, ALIASES_AGREE, same, "aliases", psu, named),
+            (True, "survives-malformed", malformed, "malformed", psu, identifier),
+            (self._names_what_is_served, UNSERVED, unserved, UNSERVED, two, identifier),
+            (unreadable, "refuses-malformed", refused, "malformed", psu, ()),
         )
-        if self._names_what_is_served:
-            out.append(
-                Facet(
-                    id=UNSERVED,
-                    description="a call for data that must not be served does not cause a server error",
-                    scenario=Scenario(id=UNSERVED),
-                    needs=psu | needs(Capability.TWO_PSU),
-                    requires=_identifier(self),
-                )
-            )
-        if UNREADABLE & set(bends(self)):
-            out.append(
-                Facet(
-                    id="refuses-malformed",
-                    description="a body that is not JSON is refused",
-                    scenario=Scenario(id="malformed"),
-                    needs=psu,
-                )
-            )
-        return tuple(out)
+        return tuple(
+            make_facet(id_, description, scenario, needed, requires)
+            for there, id_, description, scenario, needed, requires in rows
+            if there
+        )
 
     def unaffected_by(self) -> Mapping[str, str]:
         """Return the customer's absence, which quotas limit, and the mode of a new request."""
@@ -151,9 +125,7 @@ class Available(Kind):
             _, plain_call = yield from request_steps.prepare_call(self.contract, self.operation)
             if plain_call is not None:
                 yield from (
-                    _bent(self, plain_call)
-                    if scenario.id == "malformed"
-                    else steps.send(plain_call)
+                    self._bent(plain_call) if scenario.id == "malformed" else steps.send(plain_call)
                 )
             return
         now = yield from steps.clock()
@@ -161,7 +133,7 @@ class Available(Kind):
         holdings = [Holding(resource=owner, entries=entries) for owner in self.owners]
         psu = yield from steps.arrange("psu", *holdings)
         if scenario.id == UNSERVED:
-            yield from _unserved(self, psu, holdings[0])
+            yield from self._unserved(psu, holdings[0])
             return
         keys = [owned.key for owned in psu.owns]
         yield from steps.grant(self.grant, "psu", *keys)
@@ -170,7 +142,7 @@ class Available(Kind):
         name = self.operation.id
         calls = [Call(operation=name, subject="psu", arguments=given) for given in used]
         if scenario.id == "malformed":
-            yield from _bent(self, calls[0])
+            yield from self._bent(calls[0])
             return
         for call in calls:
             yield from steps.send(call)
@@ -191,7 +163,7 @@ class Available(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge the answers to valid calls, to aliases and to malformed calls."""
         if self.lifecycle is not None:
-            yield from _requests(self, self.lifecycle, history)
+            yield from self._requests(self.lifecycle, history)
             return
         subjects = history.subjects
         consents = Consents.of(self.contract, self.grant, history)
@@ -206,7 +178,7 @@ class Available(Kind):
                 continue
             if call.malformed:
                 if call.subject in controlled:
-                    yield from _judge_bent(self, exchange, call.malformed)
+                    yield from self._judge_bent(exchange, call.malformed)
             elif not bare(call, self.operation):
                 continue
             elif named.compares(exchange):
@@ -216,9 +188,90 @@ class Available(Kind):
                 controlled |= {call.subject} if exchange.accepted else set()
                 yield from named.main(exchange) if call.alias is None else ()
                 subject = subjects.get(call.subject)
-                sound = _certainly_served(self, exchange, subject, consents)
+                sound = self._certainly_served(exchange, subject, consents)
                 sound = sound and exchange.n not in exhausted
                 yield from _plain(exchange, sound=sound, controlled=twin)
+
+    def _identifier(self) -> tuple[BindingRequirement, ...]:
+        return bound(self.operation, "argument", (self.operation.about,))
+
+    def _unserved(self, psu: Subject, holding: Holding) -> Script:
+        """Ask about a thing that does not exist, about another customer's, and without a consent."""
+        first = psu.owns[0].key
+        unknown = first[:-1] + ("1" if first.endswith("0") else "0")
+        other = yield from steps.arrange("other", holding)
+        yield from steps.grant(self.grant, "psu", first)
+        call = steps.ask(self.operation, "psu", first)
+        yield from steps.send(call)
+        used = [
+            (unknown, "something that does not exist"),
+            (other.owns[0].key, "another customer's"),
+        ]
+        if len(psu.owns) > 1 and not self.operation.grants:
+            used.append((psu.owns[1].key, "something without a consent"))
+        for key, what in used:
+            about = steps.arguments(self.operation, key)
+            yield from steps.send(replace(call, arguments=about, variation=f"about {what}"))
+
+    def _bent(self, call: Call) -> Script:
+        yield from steps.send(call)
+        for bend in bends(self):
+            yield from steps.send(replace(call, malformed=bend, variation=bend.value))
+        yield from steps.send(call)
+
+    def _requests(self, lifecycle: tracker.Lifecycle, history: History) -> Iterator[Evidence]:
+        """Judge valid calls about requests, and malformed ones after an accepted one."""
+        operation = self.operation
+        past = PastRequests(lifecycle=lifecycle, tracker=tracker.Tracker(lifecycle=lifecycle))
+        controlled: set[str] = set()
+        declined: Exchange | None = None
+        for event in history.events:
+            if isinstance(event, Exchange) and event.call.operation == operation.id:
+                call = event.call
+                if call.malformed:
+                    if call.subject in controlled:
+                        yield from self._judge_bent(event, call.malformed)
+                elif ordinary(call):
+                    controlled |= {call.subject} if event.accepted else set()
+                    valid = event.accepted or is_valid(operation, event, past)
+                    if valid and operation.changes and event.refused:
+                        declined = declined or event
+                    elif valid and not (event.refused and beyond_usual_amounts(event, past)):
+                        yield _answers(event)
+            past.note(event)
+        if declined is not None and not controlled:
+            yield replace(_answers(declined), agreement=UNCLEAR)
+
+    def _certainly_served(
+        self, exchange: Exchange, subject: Subject | None, consents: Consents
+    ) -> bool:
+        """Whether the history shows a call to be one that must be served.
+
+        Its resource must belong to the customer, be listed and be covered by a consent. A consent
+        must name each thing once, in a list.
+        """
+        call, operation = exchange.call, self.operation
+        if not operation.about and not operation.grants:
+            return True
+        if operation.grants:
+            named = consented_keys(call, operation)
+            if not names_each_once(call, operation):
+                return False
+        else:
+            named = frozenset({str(call.arguments.get(operation.about or ""))})
+        if self.grant and not named <= consents.certain(call.subject):
+            return False
+        if subject is None:
+            return self.grant is not None
+        facts, owned = facts_of(self.contract), [subject.owned(key) for key in named]
+        return bool(owned) and all(
+            thing is not None and facts.surely_listed(thing, exchange.at) for thing in owned
+        )
+
+    def _judge_bent(self, exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
+        yield _survives("survives-malformed", exchange)
+        if bend in UNREADABLE & set(bends(self)):
+            yield must_be_refused("refuses-malformed", exchange, "the body cannot be read")
 
 
 def bends(clause: Available) -> tuple[Malformed, ...]:
@@ -231,90 +284,6 @@ def bends(clause: Available) -> tuple[Malformed, ...]:
     )
     reads = READS if clause.operation.about else (Malformed.JUNK_QUERY,)
     return (*reads, *(bend for name, bend in days if name))
-
-
-def _identifier(clause: Available) -> tuple[BindingRequirement, ...]:
-    return bound(clause.operation, "argument", (clause.operation.about,))
-
-
-def _unserved(clause: Available, psu: Subject, holding: Holding) -> Script:
-    """Ask about a thing that does not exist, about another customer's, and without a consent."""
-    first = psu.owns[0].key
-    unknown = first[:-1] + ("1" if first.endswith("0") else "0")
-    other = yield from steps.arrange("other", holding)
-    yield from steps.grant(clause.grant, "psu", first)
-    call = Call(
-        operation=clause.operation.id,
-        subject="psu",
-        arguments=steps.arguments(clause.operation, first),
-    )
-    yield from steps.send(call)
-    used = [(unknown, "something that does not exist"), (other.owns[0].key, "another customer's")]
-    if len(psu.owns) > 1 and not clause.operation.grants:
-        used.append((psu.owns[1].key, "something without a consent"))
-    for key, what in used:
-        about = steps.arguments(clause.operation, key)
-        yield from steps.send(replace(call, arguments=about, variation=f"about {what}"))
-
-
-def _bent(clause: Available, call: Call) -> Script:
-    yield from steps.send(call)
-    for bend in bends(clause):
-        yield from steps.send(replace(call, malformed=bend, variation=bend.value))
-    yield from steps.send(call)
-
-
-def _requests(
-    clause: Available, lifecycle: tracker.Lifecycle, history: History
-) -> Iterator[Evidence]:
-    """Judge valid calls about requests, and malformed ones after an accepted one."""
-    operation = clause.operation
-    past = PastRequests(lifecycle=lifecycle, tracker=tracker.Tracker(lifecycle=lifecycle))
-    controlled: set[str] = set()
-    declined: Exchange | None = None
-    for event in history.events:
-        if isinstance(event, Exchange) and event.call.operation == operation.id:
-            call = event.call
-            if call.malformed:
-                if call.subject in controlled:
-                    yield from _judge_bent(clause, event, call.malformed)
-            elif ordinary(call):
-                controlled |= {call.subject} if event.accepted else set()
-                valid = event.accepted or is_valid(operation, event, past)
-                if valid and operation.changes and event.refused:
-                    declined = declined or event
-                elif valid and not (event.refused and beyond_usual_amounts(event, past)):
-                    yield _answers(event)
-        past.note(event)
-    if declined is not None and not controlled:
-        yield replace(_answers(declined), agreement=UNCLEAR)
-
-
-def _certainly_served(
-    clause: Available, exchange: Exchange, subject: Subject | None, consents: Consents
-) -> bool:
-    """Whether the history shows a call to be one that must be served.
-
-    Its resource must belong to the customer, be listed and be covered by a consent. A consent
-    must name each thing once, in a list.
-    """
-    call, operation = exchange.call, clause.operation
-    if not operation.about and not operation.grants:
-        return True
-    if operation.grants:
-        named = consented_keys(call, operation)
-        if not names_each_once(call, operation):
-            return False
-    else:
-        named = frozenset({str(call.arguments.get(operation.about or ""))})
-    if clause.grant and not named <= consents.certain(call.subject):
-        return False
-    if subject is None:
-        return clause.grant is not None
-    facts, owned = facts_of(clause.contract), [subject.owned(key) for key in named]
-    return bool(owned) and all(
-        thing is not None and facts.surely_listed(thing, exchange.at) for thing in owned
-    )
 
 
 def _plain(exchange: Exchange, *, sound: bool, controlled: bool) -> Iterator[Evidence]:
@@ -348,9 +317,3 @@ def _survives(facet: str, exchange: Exchange) -> Evidence:
         exchanges=(exchange.n,),
         variation=exchange.call.variation,
     )
-
-
-def _judge_bent(clause: Available, exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
-    yield _survives("survives-malformed", exchange)
-    if bend in UNREADABLE & set(bends(clause)):
-        yield must_be_refused("refuses-malformed", exchange, "the body cannot be read")

@@ -16,13 +16,12 @@ from assay.files.document import Finding, Pointer
 from assay.history import Accepted, Call, Exchange, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, GIVEN, Consents
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import fresh_subjects, has_value, is_part, plain
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, doubt
 
 #: Why there is no answer before a consent.
 NEEDS_CONSENT = "the contract says that the operation cannot be called without a consent"
@@ -107,7 +106,7 @@ class DisclosedWhen(Kind):
             if not consents.perhaps_given(call.subject):
                 before.append(exchange)
             elif _names_ordinary(consents.certain(call.subject), subjects.get(call.subject)):
-                given = _given(self, exchange)
+                given = self._given(exchange)
                 if given:
                     shown.add(call.subject)
                     yield from values.judge(exchange, self.value)
@@ -119,7 +118,7 @@ class DisclosedWhen(Kind):
                     exchanges=(exchange.n,),
                 )
         for exchange in before:
-            given = _given(self, exchange)
+            given = self._given(exchange)
             if given or (exchange.call.subject in shown and not is_part(exchange)):
                 evidence = Evidence(
                     facet=BEFORE,
@@ -131,6 +130,10 @@ class DisclosedWhen(Kind):
                 )
                 known = exchange.call.subject in untouched
                 yield evidence if known else doubt(evidence, EARLIER)
+
+    def _given(self, exchange: Exchange) -> bool:
+        outcome = exchange.outcome
+        return isinstance(outcome, Accepted) and has_value(outcome.values.get(self.value))
 
 
 def _names_ordinary(keys: frozenset[str], subject: Subject | None) -> bool:
@@ -177,8 +180,3 @@ class _Values:
 def _differ(one: Subject, other: Subject) -> bool:
     """Whether two customers certainly have different names."""
     return bool(one.identity and other.identity) and one.identity != other.identity
-
-
-def _given(clause: DisclosedWhen, exchange: Exchange) -> bool:
-    outcome = exchange.outcome
-    return isinstance(outcome, Accepted) and has_value(outcome.values.get(clause.value))

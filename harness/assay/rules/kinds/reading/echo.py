@@ -14,9 +14,7 @@ from typing import Final
 from assay.contract.model import Operation
 from assay.history import Call, Exchange, History, Malformed
 from assay.rules import operation_parameters, parameters, steps
-from assay.rules.call_ids import fresh_id
-from assay.rules.evidence import UNAUTHENTICATED
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import (
     CallScenario,
@@ -30,7 +28,8 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.steps import fresh_id
+from assay.rules.verdict import UNAUTHENTICATED, Agreement, Evidence
 
 #: The last part of a facet's id.
 RETURNED, IN_REFUSALS = "returned", "in-refusals"

@@ -11,19 +11,26 @@ control is the same question about a plain one, answered in the trial.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.files.document import Finding, Pointer
-from assay.history import Call, History, Holding, Owned
+from assay.history import Call, Exchange, History, Holding, Owned
 from assay.rules import consents, parameters, steps
-from assay.rules.consents import NarrowedLists
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.facts import NOTHING, Facts
+from assay.rules.consents import NarrowedLists, consented_keys
+from assay.rules.facets import NOTHING, Facts, make_facet
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
-from assay.rules.queries import PageWalk, bare, page_walks
+from assay.rules.queries import (
+    PageWalk,
+    bare,
+    bare_or_ranged,
+    page_walks,
+    perhaps_over_quota,
+    plain,
+    question,
+)
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
@@ -36,8 +43,15 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.state.calendar import dates, months_before
-from assay.rules.state.withholding import Withholding
-from assay.rules.verdict import Evidence, Standing
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Evidence,
+    Standing,
+    counts_unattended,
+    must_be_refused,
+)
 
 DAY = timedelta(days=1)
 
@@ -113,11 +127,7 @@ class Eligibility(RefusingKind):
         _TRAITS, key="hides", references=_traits, required=False
     )
     recent: Recent | None = parameters.parameter(
-        _RECENT,
-        _read_recent,
-        key="recent",
-        references=_recent_trait,
-        required=False,
+        _RECENT, _read_recent, key="recent", references=_recent_trait, required=False
     )
     withholds: tuple[Operation, ...] = parameters.parameter(
         ref("operations"),
@@ -130,17 +140,6 @@ class Eligibility(RefusingKind):
     grant: Operation | None = parameters.grant()
     zone: ZoneInfo | None = parameters.the_zone()
     granting: Operation | None = parameters.the_grant()
-
-    @property
-    def withholding(self) -> Withholding:
-        """What the clause says of the data of hidden resources."""
-        return Withholding(
-            contract=self.contract,
-            resource=self.resource,
-            hides=self.hides,
-            operations=self.withholds,
-            grant=self.grant,
-        )
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one or two facets for each hiding state, and three for recent use."""
@@ -160,13 +159,7 @@ class Eligibility(RefusingKind):
                 ("hides-just-outside", f"no {self.resource} last used {outside} is listed", dated),
             ]
         out = [
-            Facet(
-                id=id_,
-                description=description,
-                scenario=Scenario(id="states"),
-                needs=needed,
-                requires=requirements,
-            )
+            make_facet(id_, description, "states", needed, requirements)
             for id_, description, needed in descriptions
         ]
         out += [
@@ -194,13 +187,13 @@ class Eligibility(RefusingKind):
 
     def _lists(self, thing: Owned, at: datetime) -> bool:
         """Whether a thing with such a date is certainly listed."""
-        judged = _recent(self, thing, at)
+        judged = self._recent(thing, at)
         return judged is not None and judged[1]
 
     def probe(self, scenario: Scenario) -> Script:
         """Own one resource in each state, and list them; or name each in a consent and read it."""
         if scenario.id == "data":
-            yield from self.withholding.probe()
+            yield from self._ask_for_data()
             return
         now = yield from steps.clock()
         today = dates(now, self.zone)[-1]
@@ -214,7 +207,7 @@ class Eligibility(RefusingKind):
         else:
             holdings.append(Holding(resource=self.resource))
         psu = yield from steps.arrange("psu", *holdings)
-        plain = [thing.key for thing in psu.owns if _plain(self, thing, psu.now)]
+        plain = [thing.key for thing in psu.owns if self._plain(thing, psu.now)]
         call = Call(operation=self.operation.id, subject="psu")
         yield from steps.walk_whole(call, psu, plain, self.granting, steps.MOST_PAGES)
 
@@ -229,56 +222,165 @@ class Eligibility(RefusingKind):
             at, consented = walk.pages[0].at, narrowed.of(walk)
             owned = [thing for thing in subject.owns if thing.resource == self.resource]
             keys = walk.keys
-            plain = {thing.key for thing in owned if _plain(self, thing, at)}
+            plain = {thing.key for thing in owned if self._plain(thing, at)}
             # A list that has everything it may have is narrowed by no consent.
             whole = consented is None or plain <= keys
             for thing in owned:
-                found = _facet(self, thing, at)
+                found = self._facet(thing, at)
                 if thing.key in keys or whole or thing.key in (consented or ()):
                     control = not plain.isdisjoint(keys)
-                    yield from _judge(self, thing, walk, seen=thing.key in keys, control=control)
+                    yield from self._judge(thing, walk, seen=thing.key in keys, control=control)
                 elif found is not None and not found[1] and not subject.fresh:
-                    yield _narrowed_out(self, thing, walk, found[0])
-        yield from self.withholding.check(history)
+                    yield self._narrowed_out(thing, walk, found[0])
+        yield from self._check_data(history)
 
+    def _plain(self, thing: Owned, at: datetime) -> bool:
+        """Whether a resource must be listed."""
+        expected = self._facet(thing, at)
+        return expected[1] if expected else not any(thing.traits.values())
 
-def _plain(clause: Eligibility, thing: Owned, at: datetime) -> bool:
-    """Whether a resource must be listed."""
-    expected = _facet(clause, thing, at)
-    return expected[1] if expected else not any(thing.traits.values())
+    def _facet(self, thing: Owned, at: datetime) -> tuple[str, bool] | None:
+        """Return the facet that a resource tests, and whether it must be listed.
 
+        None if it tests no facet, or is hidden for two reasons at once.
+        """
+        states = [name for name, value in thing.traits.items() if value]
+        hiding = [trait for trait in self.hides if thing.traits.get(trait) is True]
+        recent = self._recent(thing, at)
+        if self.recent and self.recent.trait in states:
+            states.remove(self.recent.trait)
+            if recent is None or (hiding and not recent[1]):
+                return None
+        if not states:
+            return recent
+        return (f"hides-{hiding[0]}", False) if len(states) == 1 and hiding == states else None
 
-def _facet(clause: Eligibility, thing: Owned, at: datetime) -> tuple[str, bool] | None:
-    """Return the facet that a resource tests, and whether it must be listed.
+    def _recent(self, thing: Owned, at: datetime) -> tuple[str, bool] | None:
+        """Return the facet and result for the date of last use; None if they are uncertain.
 
-    None if it tests no facet, or is hidden for two reasons at once.
-    """
-    states = [name for name, value in thing.traits.items() if value]
-    hiding = [trait for trait in clause.hides if thing.traits.get(trait) is True]
-    recent = _recent(clause, thing, at)
-    if clause.recent and clause.recent.trait in states:
-        states.remove(clause.recent.trait)
-        if recent is None or (hiding and not recent[1]):
+        If the time zone is unknown, they are certain only if all possible dates agree.
+        """
+        if self.recent is None:
             return None
-    if not states:
-        return recent
-    return (f"hides-{hiding[0]}", False) if len(states) == 1 and hiding == states else None
+        try:
+            used = date.fromisoformat(str(thing.traits.get(self.recent.trait)))
+        except ValueError:
+            return None
+        results = [_on(self.recent, used, today) for today in dates(at, self.zone)]
+        listed = {None if result is None else result[1] for result in results}
+        return results[-1] if len(listed) == 1 else None
 
+    def _narrowed_out(self, thing: Owned, walk: PageWalk, facet: str) -> Evidence:
+        """Return that one is not listed, by a list that may show consented things only."""
+        state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
+        return Evidence(
+            facet=facet,
+            agreement=UNCLEAR,
+            expected=f"the {self.resource} ({state}) to be left out",
+            seen=f"it is not listed, {consents.EARLIER}",
+            exchanges=walk.numbers,
+            variation=state,
+        )
 
-def _recent(clause: Eligibility, thing: Owned, at: datetime) -> tuple[str, bool] | None:
-    """Return the facet and result for the date of last use; None if they are uncertain.
+    def _judge(
+        self, thing: Owned, walk: PageWalk, *, seen: bool, control: bool
+    ) -> Iterator[Evidence]:
+        expected = self._facet(thing, walk.pages[0].at)
+        if expected is None:
+            return
+        facet, listed = expected
+        if not control and facet != "lists-recent":
+            return
+        state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
+        unclear = walk.has_unnamed_items and not seen
+        yield Evidence(
+            facet=facet,
+            agreement=UNCLEAR if unclear else AGREES if seen is listed else DISAGREES,
+            expected=f"the {self.resource} ({state}) to be {'listed' if listed else 'hidden'}",
+            seen="it is listed" if seen else "it is not listed",
+            exchanges=walk.numbers,
+            variation=state,
+        )
 
-    If the time zone is unknown, they are certain only if all possible dates agree.
-    """
-    if clause.recent is None:
-        return None
-    try:
-        used = date.fromisoformat(str(thing.traits.get(clause.recent.trait)))
-    except ValueError:
-        return None
-    results = [_on(clause.recent, used, today) for today in dates(at, clause.zone)]
-    listed = {None if result is None else result[1] for result in results}
-    return results[-1] if len(listed) == 1 else None
+    # -- data of what is not listed: withheld, even if a consent names it ------------------
+    def _ask_for_data(self) -> Script:
+        """Ask for the data of a plain one, then of each hidden one once a consent names it."""
+        today = (yield from steps.clock()).date()
+        entries = steps.days_before(today, 1, 2)
+        hidden = (
+            Holding(resource=self.resource, traits={trait: True}, entries=entries)
+            for trait in self.hides
+        )
+        psu = yield from steps.arrange(
+            "psu", Holding(resource=self.resource, entries=entries), *hidden
+        )
+        plain_one, *others = (thing.key for thing in psu.owns)
+        yield from steps.grant(self.grant, "psu", plain_one)
+        calls = [steps.ask(operation, "psu", plain_one) for operation in self.withholds]
+        for ask in calls:
+            yield from steps.send(ask)
+        for trait, key in zip(self.hides, others, strict=True):
+            state = f"one that is {trait}"
+            abouts = [
+                replace(ask, arguments=steps.arguments(operation, key), variation=f"about {state}")
+                for operation, ask in zip(self.withholds, calls, strict=True)
+            ]
+            if self.grant:
+                for about in abouts:
+                    yield from steps.send(about)
+                naming = Call(
+                    operation=self.grant.id,
+                    subject="psu",
+                    arguments={self.grant.grants or "": [plain_one, key]},
+                    variation=f"naming {state}",
+                )
+                yield from steps.consent(self.grant, naming)
+            for about in abouts:
+                yield from steps.send(about)
+
+    def _check_data(self, history: History) -> Iterator[Evidence]:
+        """Judge every call about a hidden one that a consent named, taken or not.
+
+        What was served before, without that consent, is the business of the consent's scope.
+        """
+        asked = list(self._asked(history))
+        over_quota = perhaps_over_quota(self.contract, history)
+        controlled = {
+            _manner(exchange.call)
+            for exchange, owned, _ in asked
+            if exchange.accepted and exchange.items and not any(owned.traits.values())
+        }
+        refused = set[tuple[object, ...]]()
+        for exchange, owned, named in asked:
+            states = [name for name, value in owned.traits.items() if value]
+            call = exchange.call
+            if _manner(call) not in controlled or len(states) != 1:
+                continue
+            same = (*question(call), call.present)
+            if self.grant and not named:
+                withheld = exchange.refused and not exchange.items
+                refused |= {same} if withheld else set[tuple[object, ...]]()
+            elif states[0] in self.hides and (same in refused or self.grant is None):
+                why = f"the {self.resource} is {states[0]}"
+                # The controls are asked in the same way, so a call with days is judged like others.
+                evidence = must_be_refused(f"withholds-{states[0]}", exchange, why)
+                if counts_unattended(evidence, exchange, over_quota):
+                    yield evidence
+
+    def _asked(self, history: History) -> Iterator[tuple[Exchange, Owned, bool]]:
+        """Yield each call about an own thing, the thing, and whether a consent named it before."""
+        subjects, named = history.subjects, set[tuple[str, str]]()
+        operations = {thing.id: thing for thing in self.withholds}
+        for exchange in history.exchanges:
+            call = exchange.call
+            if self.grant and call.operation == self.grant.id and plain(call):
+                named |= {(call.subject, key) for key in consented_keys(call, self.grant)}
+            operation, subject = operations.get(call.operation), subjects.get(call.subject)
+            if operation is None or subject is None or not bare_or_ranged(call, operation):
+                continue
+            owned = subject.owned(call.arguments.get(operation.about or ""))
+            if owned is not None and owned.resource == self.resource:
+                yield exchange, owned, (call.subject, owned.key) in named
 
 
 def _edges(recent: Recent, today: date) -> tuple[date, date]:
@@ -304,40 +406,11 @@ def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
     return ("lists-recent" if today - used <= DAY else "lists-just-inside"), True
 
 
-def _narrowed_out(clause: Eligibility, thing: Owned, walk: PageWalk, facet: str) -> Evidence:
-    """Return that one is not listed, by a list that may show consented things only."""
-    state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
-    return Evidence(
-        facet=facet,
-        agreement=UNCLEAR,
-        expected=f"the {clause.resource} ({state}) to be left out",
-        seen=f"it is not listed, {consents.EARLIER}",
-        exchanges=walk.numbers,
-        variation=state,
-    )
-
-
-def _judge(
-    clause: Eligibility, thing: Owned, walk: PageWalk, *, seen: bool, control: bool
-) -> Iterator[Evidence]:
-    expected = _facet(clause, thing, walk.pages[0].at)
-    if expected is None:
-        return
-    facet, listed = expected
-    if not control and facet != "lists-recent":
-        return
-    state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
-    unclear = walk.has_unnamed_items and not seen
-    yield Evidence(
-        facet=facet,
-        agreement=UNCLEAR if unclear else AGREES if seen is listed else DISAGREES,
-        expected=f"the {clause.resource} ({state}) to be {'listed' if listed else 'hidden'}",
-        seen="it is listed" if seen else "it is not listed",
-        exchanges=walk.numbers,
-        variation=state,
-    )
-
-
 def _unlisted(operation: Operation) -> tuple[BindingRequirement, ...]:
     silent = Standing.NOT_APPLICABLE
     return bound(operation, "unlisted", operation.about or "", if_missing=silent)
+
+
+def _manner(call: Call) -> tuple[str, str, bool, frozenset[str]]:
+    """Return who asks by which operation and with what, and whether the customer is there."""
+    return call.subject, call.operation, call.present, frozenset(call.arguments)

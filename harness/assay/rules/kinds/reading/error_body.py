@@ -24,8 +24,7 @@ from assay.contract.scalars import is_word, text_of
 from assay.files.document import Finding, Pointer
 from assay.history import ERROR_CODE, Call, ErrorBody, Exchange, History, ShownError, Token
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameter_declaration import VALUES
 from assay.rules.parameters import Raw, all_known
@@ -33,7 +32,7 @@ from assay.rules.queries import has_error_field
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.text_shape import is_hidden
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
 
 MEDIA_TYPE, PRESENT, ALLOWED = "media-type", "-present", "-allowed"
 
@@ -79,15 +78,10 @@ class ErrorBodyRule(Kind):
     own_consents = True
 
     names: tuple[str, ...] = parameters.names(
-        parameters.ref("operations"),
-        key="operations",
-        references=_check_operations,
-        required=False,
+        parameters.ref("operations"), key="operations", references=_check_operations, required=False
     )
     statuses: tuple[str, ...] = parameters.parameter(
-        _STATUSES,
-        lambda value, _: tuple(map(text_of, value)),
-        key="statuses",
+        _STATUSES, lambda value, _: tuple(map(text_of, value)), key="statuses"
     )
     media_type: str = parameters.parameter(
         {
@@ -102,9 +96,7 @@ class ErrorBodyRule(Kind):
         default="",
     )
     fields: tuple[str, ...] = parameters.names(
-        parameters.ref("names"),
-        key="fields",
-        required=False,
+        parameters.ref("names"), key="fields", required=False
     )
     values: Mapping[str, tuple[Json, ...]] = parameters.parameter(
         _VALUES,

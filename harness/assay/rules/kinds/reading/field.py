@@ -16,8 +16,7 @@ from assay.contract.scalars import same, text_of
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps, text_shape
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts, FieldSchema, Schema, SchemaPiece
 from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES, OPEN
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_request
@@ -36,10 +35,9 @@ from assay.rules.rule import (
     facts_of,
     needs,
 )
-from assay.rules.schema_pieces import FieldSchema, Schema, SchemaPiece
 from assay.rules.scope import Calls, Scope
 from assay.rules.text_shape import TextShape
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, doubt
 
 #: How many of each resource the customer owns, and their entries: two pages of both.
 EACH, MANY, FEW = 3, 18, 2
@@ -73,11 +71,7 @@ class Field(Kind):
         required=False,
     )
     enum: tuple[Json, ...] = parameters.parameter(
-        VALUES,
-        lambda value, _: tuple(value),
-        key="enum",
-        required=False,
-        default=(),
+        VALUES, lambda value, _: tuple(value), key="enum", required=False, default=()
     )
     format: Mapping[str, str] = parameters.parameter(
         BY_RESOURCE,
@@ -124,7 +118,7 @@ class Field(Kind):
             yield FieldSchema(
                 resource=resource,
                 field=self.field,
-                schema=_schema(self, resource),
+                schema=self._schema(resource),
                 mandatory=self.mandatory and not self._showing(resource),
             )
 
@@ -138,11 +132,11 @@ class Field(Kind):
         """Return a facet for the value in each resource, and one for its presence if mandatory."""
         out: list[Facet] = []
         consented = (
-            consent(self.grant) if any(operation.about for operation in _listed(self)) else needs()
+            consent(self.grant) if any(operation.about for operation in self._listed()) else needs()
         )
         for resource in self.resources:
             requirement = bound(self.operation(resource), "field", self.field)
-            allowed, _ = _allowed(self, resource)
+            allowed, _ = self._allowed(resource)
             text = f"{self.field} of every {resource} is {allowed}"
             descriptions = [] if self.unrestricted else [(resource, text)]
             made = self.operation(resource).shows == resource
@@ -185,9 +179,9 @@ class Field(Kind):
             for n in range(EACH)
         ]
         psu = yield from steps.arrange("psu", *holdings)
-        if any(operation.about for operation in _listed(self)):
+        if any(operation.about for operation in self._listed()):
             yield from steps.grant(self.grant, "psu", *(owned.key for owned in psu.owns))
-        for operation in _listed(self):
+        for operation in self._listed():
             questions: list[dict[str, Json]] = [{}]
             if operation.about:
                 questions = [
@@ -197,7 +191,7 @@ class Field(Kind):
                 ]
             for arguments in questions:
                 call = Call(operation=operation.id, subject="psu", arguments=arguments)
-                yield from steps.walk(call, most=_most(self, operation, psu))
+                yield from steps.walk(call, most=self._most(operation, psu))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every item of every accepted answer."""
@@ -205,52 +199,135 @@ class Field(Kind):
         shown = [
             (exchange, resource, items)
             for exchange in history.exchanges
-            for resource, items in _items_by_resource(self, exchange, known).items()
+            for resource, items in self._items_by_resource(exchange, known).items()
         ]
         doubtful = {
             resource
             for _, resource, items in shown
-            if any(_is_lookalike(self, resource, item) for item in items)
+            if any(self._is_lookalike(resource, item) for item in items)
         }
         for exchange, resource, items in shown:
-            yield from _judge(self, exchange, resource, items, doubtful=resource in doubtful)
+            yield from self._judge(exchange, resource, items, doubtful=resource in doubtful)
+
+    def _schema(self, resource: str) -> Schema:
+        """Return the allowed values of the field in a resource, as JSON Schema."""
+        if self.unrestricted:
+            return {"not": {"enum": list(_NOTHING)}}
+        if self.const is None and not self.enum:
+            schema: Schema = {"type": "string", "minLength": 1} | (
+                {"pattern": self.pattern} if self.pattern else {"format": self.format[resource]}
+            )
+            return schema if self.mandatory else {"anyOf": [schema, {"enum": list(_NOTHING)}]}
+        values: list[Json] = list(self.enum) or [self.const]
+        if self.mandatory and len(values) == 1:
+            return {"const": values[0]}
+        return {"enum": [*values, *(() if self.mandatory else _NOTHING)]}
+
+    def _allowed(self, resource: str) -> tuple[str, Callable[[Json], bool | None]]:
+        """Return the allowed values of the field in a resource, in words and as a predicate."""
+        if self.const is not None:
+            return repr(self.const), lambda value: _is_constant(self.const, value)
+        if self.enum:
+            named = ", ".join(map(text_of, self.enum))
+            return f"one of {named}", partial(_is_one_of, self.enum)
+        if self.pattern:
+            shape = TextShape(pattern=self.pattern)
+            return str(shape), shape.fits
+        if not self.format:
+            return "any value", has_value
+        form = self.format[resource]
+        return f"in the format {form}", FORMATS[form]
+
+    def _listed(self) -> tuple[Operation, ...]:
+        """Return the operations to call, in the contract's order."""
+        named = {self.operation(resource).id for resource in self.resources}
+        return tuple(
+            operation
+            for operation in self.contract.operations.values()
+            if operation.id in named and operation.lists
+        )
+
+    def _most(self, operation: Operation, psu: Subject) -> int:
+        """Return the number of pages that the probe's items fill; real customers may have more."""
+        size = (psu.fresh or operation.about) and facts_of(self.contract).page_sizes.get(
+            operation.id
+        )
+        items = MANY if operation.about else EACH * len(self.owners)
+        return -(-items // size) if size and size < items else steps.MOST_PAGES
+
+    def _items_by_resource(
+        self, exchange: Exchange, known: Mapping[str, str]
+    ) -> Mapping[str, Sequence[Item]]:
+        operation = self.contract.operations.get(exchange.call.operation)
+        if not exchange.accepted or operation is None:
+            return {}
+        if operation.request in self.resources and not operation.lists:
+            return {operation.request: exchange.items} if exchange.items else {}
+        about = str(exchange.call.arguments.get(operation.about or "", ""))
+        below = (
+            self.contract.children(known.get(about, ""), operation.id) if operation.lists else None
+        )
+        if len(operation.lists) == 1:
+            below = operation.lists[0]
+        sorted_: dict[str, list[Item]] = {}
+        for item in exchange.items:
+            resource = item.resource or below
+            if resource in self.resources:
+                sorted_.setdefault(resource, []).append(item)
+        return sorted_
+
+    def _is_lookalike(self, resource: str, item: Item) -> bool:
+        """Whether a valid value looks as if an invalid one could be valid as well."""
+        value, form = item.fields.get(self.field), self.format.get(resource, "")
+        return form in LOOKALIKES and LOOKALIKES[form](value) and FORMATS[form](value)
+
+    def _describe(self, resource: str, value: Json) -> str:
+        """Describe a wrong value; a report masks the value, and not what is wrong with it."""
+        form = self.format.get(resource, "")
+        fault = FAULTS[form](value) if form in FAULTS else ""
+        return f"{value!r}: {fault}" if fault else f"{value!r}"
+
+    def _judge(
+        self, exchange: Exchange, resource: str, items: Sequence[Item], *, doubtful: bool
+    ) -> Iterator[Evidence]:
+        description, allowed = self._allowed(resource)
+        named = (item.fields.get(self.field) for item in items)
+        there = [value for value in named if value not in (None, "")]
+        there_or_open = [(value, allowed(value)) for value in there]
+        wrong = [value for value, good in there_or_open if good is False]
+        is_open, why = OPEN.get(self.format.get(resource, ""), (None, ""))
+        open_ = why if is_open and any(map(is_open, there)) else ""
+        if there and not self.unrestricted and (wrong or all(good for _, good in there_or_open)):
+            evidence = Evidence(
+                facet=resource,
+                agreement=DISAGREES if wrong else UNCLEAR if open_ else AGREES,
+                expected=f"{self.field} to be {description}",
+                seen=self._describe(resource, wrong[0])
+                if wrong
+                else open_ or f"as expected in {len(there)} items",
+                exchanges=(exchange.n,),
+            )
+            yield (
+                doubt(evidence, "some items have a similar value that is not valid")
+                if doubtful
+                else evidence
+            )
+        operation = self.contract.operations[exchange.call.operation]
+        if self.mandatory and (operation.lists or self.operation(resource) == operation):
+            lacking = len(items) - len(there)
+            yield Evidence(
+                facet=f"{resource}-present",
+                agreement=DISAGREES if lacking else AGREES,
+                expected=f"{self.field} in each of {len(items)} items",
+                seen=f"missing in {lacking}" if lacking else "present",
+                exchanges=(exchange.n,),
+            )
 
 
 #: Why a field is not in every answer.
 _SOMETIMES = "under another rule, only some answers have the field"
 #: Values that count as absent.
 _NOTHING: tuple[Json, ...] = (None, "")
-
-
-def _schema(clause: Field, resource: str) -> Schema:
-    """Return the allowed values of the field in a resource, as JSON Schema."""
-    if clause.unrestricted:
-        return {"not": {"enum": list(_NOTHING)}}
-    if clause.const is None and not clause.enum:
-        schema: Schema = {"type": "string", "minLength": 1} | (
-            {"pattern": clause.pattern} if clause.pattern else {"format": clause.format[resource]}
-        )
-        return schema if clause.mandatory else {"anyOf": [schema, {"enum": list(_NOTHING)}]}
-    values: list[Json] = list(clause.enum) or [clause.const]
-    if clause.mandatory and len(values) == 1:
-        return {"const": values[0]}
-    return {"enum": [*values, *(() if clause.mandatory else _NOTHING)]}
-
-
-def _allowed(clause: Field, resource: str) -> tuple[str, Callable[[Json], bool | None]]:
-    """Return the allowed values of the field in a resource, in words and as a predicate."""
-    if clause.const is not None:
-        return repr(clause.const), lambda value: _is_constant(clause.const, value)
-    if clause.enum:
-        named = ", ".join(map(text_of, clause.enum))
-        return f"one of {named}", partial(_is_one_of, clause.enum)
-    if clause.pattern:
-        shape = TextShape(pattern=clause.pattern)
-        return str(shape), shape.fits
-    if not clause.format:
-        return "any value", has_value
-    form = clause.format[resource]
-    return f"in the format {form}", FORMATS[form]
 
 
 def _is_constant(word: Json, value: Json) -> bool:
@@ -260,92 +337,3 @@ def _is_constant(word: Json, value: Json) -> bool:
 
 def _is_one_of(words: Sequence[Json], value: Json) -> bool:
     return any(_is_constant(word, value) for word in words)
-
-
-def _listed(clause: Field) -> tuple[Operation, ...]:
-    """Return the operations to call, in the contract's order."""
-    named = {clause.operation(resource).id for resource in clause.resources}
-    return tuple(
-        operation
-        for operation in clause.contract.operations.values()
-        if operation.id in named and operation.lists
-    )
-
-
-def _most(clause: Field, operation: Operation, psu: Subject) -> int:
-    """Return the number of pages that the probe's items fill; real customers may have more."""
-    size = (psu.fresh or operation.about) and facts_of(clause.contract).page_sizes.get(operation.id)
-    items = MANY if operation.about else EACH * len(clause.owners)
-    return -(-items // size) if size and size < items else steps.MOST_PAGES
-
-
-def _items_by_resource(
-    clause: Field, exchange: Exchange, known: Mapping[str, str]
-) -> Mapping[str, Sequence[Item]]:
-    operation = clause.contract.operations.get(exchange.call.operation)
-    if not exchange.accepted or operation is None:
-        return {}
-    if operation.request in clause.resources and not operation.lists:
-        return {operation.request: exchange.items} if exchange.items else {}
-    about = str(exchange.call.arguments.get(operation.about or "", ""))
-    below = (
-        clause.contract.children(known.get(about, ""), operation.id) if operation.lists else None
-    )
-    if len(operation.lists) == 1:
-        below = operation.lists[0]
-    sorted_: dict[str, list[Item]] = {}
-    for item in exchange.items:
-        resource = item.resource or below
-        if resource in clause.resources:
-            sorted_.setdefault(resource, []).append(item)
-    return sorted_
-
-
-def _is_lookalike(clause: Field, resource: str, item: Item) -> bool:
-    """Whether a valid value looks as if an invalid one could be valid as well."""
-    value, form = item.fields.get(clause.field), clause.format.get(resource, "")
-    return form in LOOKALIKES and LOOKALIKES[form](value) and FORMATS[form](value)
-
-
-def _describe(clause: Field, resource: str, value: Json) -> str:
-    """Describe a wrong value; a report masks the value, and not what is wrong with it."""
-    form = clause.format.get(resource, "")
-    fault = FAULTS[form](value) if form in FAULTS else ""
-    return f"{value!r}: {fault}" if fault else f"{value!r}"
-
-
-def _judge(
-    clause: Field, exchange: Exchange, resource: str, items: Sequence[Item], *, doubtful: bool
-) -> Iterator[Evidence]:
-    description, allowed = _allowed(clause, resource)
-    named = (item.fields.get(clause.field) for item in items)
-    there = [value for value in named if value not in (None, "")]
-    there_or_open = [(value, allowed(value)) for value in there]
-    wrong = [value for value, good in there_or_open if good is False]
-    is_open, why = OPEN.get(clause.format.get(resource, ""), (None, ""))
-    open_ = why if is_open and any(map(is_open, there)) else ""
-    if there and not clause.unrestricted and (wrong or all(good for _, good in there_or_open)):
-        evidence = Evidence(
-            facet=resource,
-            agreement=DISAGREES if wrong else UNCLEAR if open_ else AGREES,
-            expected=f"{clause.field} to be {description}",
-            seen=_describe(clause, resource, wrong[0])
-            if wrong
-            else open_ or f"as expected in {len(there)} items",
-            exchanges=(exchange.n,),
-        )
-        yield (
-            doubt(evidence, "some items have a similar value that is not valid")
-            if doubtful
-            else evidence
-        )
-    operation = clause.contract.operations[exchange.call.operation]
-    if clause.mandatory and (operation.lists or clause.operation(resource) == operation):
-        lacking = len(items) - len(there)
-        yield Evidence(
-            facet=f"{resource}-present",
-            agreement=DISAGREES if lacking else AGREES,
-            expected=f"{clause.field} in each of {len(items)} items",
-            seen=f"missing in {lacking}" if lacking else "present",
-            exchanges=(exchange.n,),
-        )

@@ -10,8 +10,8 @@ the field says nothing, and only whole lists show that something is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Final
 
@@ -20,8 +20,8 @@ from assay.files.document import Finding, Pointer
 from assay.history import Call, History, Holding, Item
 from assay.history.events import Masked
 from assay.rules import operation_parameters, parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES
-from assay.rules.facts import Facts
+from assay.rules.controls import Shared, same_but
+from assay.rules.facets import Facts
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import PageWalk, ordinary, page_walks
 from assay.rules.rule import (
@@ -37,8 +37,8 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.lasting_items import LastingItems, with_lasting
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.state.calendar import day_of
+from assay.rules.verdict import AGREES, DISAGREES, Agreement, Evidence
 
 #: The days before today of which the probe owns entries, and the one that ranges begin or end on.
 DAYS: Final = (0, 1, 2, 3, 4)
@@ -238,7 +238,7 @@ class Filter(Kind):
             argument = getattr(self.operation, edge) or ""
             ends = {self.operation.since or "", self.operation.until or ""}
             for walk, lasting in with_lasting(walks, ends):
-                day = _day(walk.call.arguments.get(argument))
+                day = day_of(walk.call.arguments.get(argument), whole=True)
                 other = (ends - {argument, ""}) & walk.call.arguments.keys()
                 if day is not None and not other:
                     yield from self._judge_edge(edge, walk, day, lasting)
@@ -308,15 +308,55 @@ def _word(item: Item, name: str) -> str:
     return value if isinstance(value, str) and not isinstance(value, Masked) else ""
 
 
-def _day(value: Json) -> date | None:
-    try:
-        return date.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-
-
 def _check_values(at: Pointer, clause: Raw) -> Iterator[Finding]:
     """Find values without the argument that has them, or without the field that they select by."""
     for key in ("argument", "field"):
         if key not in clause:
             yield at, f"`values` without `{key}`", f"add `{key}: ...`"
+
+
+# -- items shown both before and after another list ------------------------------------------
+#: How many lists before and after another one are looked at.
+NEAR: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastingItems:
+    """The items by key, unchanged in between, and the numbers of the exchanges that show them."""
+
+    items: Mapping[str, Item] = field(default_factory=dict[str, Item])
+    numbers: tuple[int, ...] = ()
+
+
+def with_lasting(
+    walks: Sequence[PageWalk], selecting: Collection[str]
+) -> Iterator[tuple[PageWalk, LastingItems]]:
+    """Yield each list with what lasts around it; `selecting` are the arguments that select."""
+    groups: dict[tuple[int, Shared], list[PageWalk]] = {}
+    for walk in walks:
+        groups.setdefault((walk.changes, same_but(walk.call, *selecting)), []).append(walk)
+    for group in groups.values():
+        shown = [{item.key: item for item in walk.items if item.key} for walk in group]
+        for n, walk in enumerate(group):
+            before = _first_shown(shown[n - 1 :: -1][:NEAR] if n else ())
+            after = _first_shown(shown[n + 1 : n + 1 + NEAR])
+            lasting = {
+                key: item
+                for key, item in before.items()
+                if key in after and _same(item, after[key])
+            }
+            beside = (*group[max(0, n - 1) : n], *group[n + 1 : n + 2])
+            numbers = tuple(number for other in beside for number in other.numbers)
+            yield walk, LastingItems(items=lasting, numbers=numbers)
+
+
+def _first_shown(lists: Sequence[Mapping[str, Item]]) -> dict[str, Item]:
+    """Return each item as the first of several lists shows it."""
+    first: dict[str, Item] = {}
+    for items in lists:
+        first = {**items, **first}
+    return first
+
+
+def _same(item: Item, other: Item) -> bool:
+    return item.on == other.on and item.fields == other.fields

@@ -21,8 +21,7 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Subject
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks, plain
 from assay.rules.rule import (
     BindingRequirement,
@@ -38,8 +37,17 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.calendar import at, dates, local_day, never_ahead
-from assay.rules.verdict import Agreement, Evidence, Standing
+from assay.rules.state.calendar import at, dates, day_of, local_day, never_ahead
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    Standing,
+    describe_answer,
+    tpp_evidence,
+)
 
 #: The TPP's obligation.
 TPP_FACET = "nothing-older-asked"
@@ -64,9 +72,7 @@ class HistoryDepth(Kind):
     operation: Operation = parameters.operation()
     days: int = parameters.whole(key="days")
     edge: str = parameters.parameter(
-        parameters.ref("edge"),
-        lambda value, _: str(value),
-        key="edge",
+        parameters.ref("edge"), lambda value, _: str(value), key="edge"
     )
     grant: Operation | None = parameters.grant()
     owners: tuple[str, ...] = parameters.derived(
@@ -185,19 +191,19 @@ class HistoryDepth(Kind):
             if walk.call.mode is None
         ]
         shown = {
-            _about(self, walk) for walk in walks if bare(walk.call, self.operation) and walk.items
+            self._about(walk) for walk in walks if bare(walk.call, self.operation) and walk.items
         }
         for walk in walks:
-            subject, key = _about(self, walk)
+            subject, key = self._about(walk)
             owned = subjects[subject].owned(key) if subject in subjects else None
-            facet, limit = _facet(self, walk, subjects.get(subject)), _limit(self, walk)
-            quiet = not walk.items and (facet == "asked-older" or _beyond(self, walk))
+            facet, limit = self._facet(walk, subjects.get(subject)), self._limit(walk)
+            quiet = not walk.items and (facet == "asked-older" or self._beyond(walk))
             if quiet and (subject, key) not in shown:
                 continue
             there = [entry.on for entry in owned.entries] if owned else []
             there += [item.on for item in walk.items if item.on]
             if facet and any(on < limit for on in there):
-                yield _judge(self, walk, facet)
+                yield self._judge(walk, facet)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -212,91 +218,78 @@ class HistoryDepth(Kind):
         for exchange in history.exchanges:
             if exchange.call.operation != self.operation.id or exchange.call.follow is not None:
                 continue
-            since = _day(exchange.call.arguments.get(self.operation.since or ""))
-            until = _day(exchange.call.arguments.get(self.operation.until or ""))
+            since = day_of(exchange.call.arguments.get(self.operation.since or ""))
+            until = day_of(exchange.call.arguments.get(self.operation.until or ""))
             day = since or (
-                until if until and _judge_by_tpp(self, exchange, until) is DISAGREES else None
+                until if until and self._judge_by_tpp(exchange, until) is DISAGREES else None
             )
             if day is not None:
                 owed = f"the TPP requests no more than {self.days} days"
                 word = "from" if since else "up to"
                 yield tpp_evidence(
                     TPP_FACET,
-                    _judge_by_tpp(self, exchange, day),
+                    self._judge_by_tpp(exchange, day),
                     exchange,
                     owed,
                     f"it asked for entries {word} {day}",
                 )
 
+    def _about(self, walk: PageWalk) -> tuple[str, str]:
+        return walk.call.subject, str(walk.call.arguments.get(self.operation.about or ""))
 
-def _about(clause: HistoryDepth, walk: PageWalk) -> tuple[str, str]:
-    return walk.call.subject, str(walk.call.arguments.get(clause.operation.about or ""))
+    def _limit(self, walk: PageWalk) -> date:
+        """Return the first date that may be shown; the contract may leave the edge open."""
+        limit = oldest_date(walk.pages[0].at, self.days, self.zone)
+        return limit + timedelta(days=1) if self.edge == "excluded" else limit
 
-
-def _limit(clause: HistoryDepth, walk: PageWalk) -> date:
-    """Return the first date that may be shown; the contract may leave the edge open."""
-    limit = oldest_date(walk.pages[0].at, clause.days, clause.zone)
-    return limit + timedelta(days=1) if clause.edge == "excluded" else limit
-
-
-def _facet(clause: HistoryDepth, walk: PageWalk, subject: Subject | None) -> str | None:
-    """Return the facet that a walk tests; None if it asks for a part of the history."""
-    first = walk.pages[0]
-    since = first.call.arguments.get(clause.operation.since or "")
-    if since is not None:
-        try:
-            older = date.fromisoformat(str(since)) < _limit(clause, walk)
-        except ValueError:
+    def _facet(self, walk: PageWalk, subject: Subject | None) -> str | None:
+        """Return the facet that a walk tests; None if it asks for a part of the history."""
+        first = walk.pages[0]
+        since = first.call.arguments.get(self.operation.since or "")
+        if since is not None:
+            try:
+                older = date.fromisoformat(str(since)) < self._limit(walk)
+            except ValueError:
+                return None
+            return "asked-older" if older else None
+        until = first.call.arguments.get(self.operation.until or "")
+        if until is not None and plain(first.call):
+            return "until-alone" if day_of(until) else None
+        if not bare(first.call, self.operation):
             return None
-        return "asked-older" if older else None
-    until = first.call.arguments.get(clause.operation.until or "")
-    if until is not None and plain(first.call):
-        return "until-alone" if _day(until) else None
-    if not bare(first.call, clause.operation):
-        return None
-    if clause.zone and local_day(first.at, clause.zone) != local_day(first.at, UTC):
-        return "local-day"
-    return "later" if subject is not None and first.at - subject.now >= WEEK else "default"
+        if self.zone and local_day(first.at, self.zone) != local_day(first.at, UTC):
+            return "local-day"
+        return "later" if subject is not None and first.at - subject.now >= WEEK else "default"
 
+    def _judge(self, walk: PageWalk, facet: str) -> Evidence:
+        first, limit = walk.pages[0], self._limit(walk)
+        older = sum(1 for item in walk.items if item.on and item.on < limit)
+        undated = any(item.on is None for item in walk.items)
+        proper = walk.ended and bool(walk.items) and not undated
+        beyond = self._beyond(walk)
+        refused = (facet == "asked-older" or beyond) and first.refused and not first.items
+        empty = isinstance(first.outcome, Accepted) and first.outcome.items == ()
+        none = beyond and empty and walk.ended and not walk.items
+        return Evidence(
+            facet=facet,
+            agreement=DISAGREES if older else AGREES if proper or refused or none else UNCLEAR,
+            expected=f"no entry before {limit}",
+            seen=f"{older} items are older" if older else describe_answer(first),
+            exchanges=walk.numbers,
+            variation=first.call.variation,
+        )
 
-def _judge(clause: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:
-    first, limit = walk.pages[0], _limit(clause, walk)
-    older = sum(1 for item in walk.items if item.on and item.on < limit)
-    undated = any(item.on is None for item in walk.items)
-    proper = walk.ended and bool(walk.items) and not undated
-    beyond = _beyond(clause, walk)
-    refused = (facet == "asked-older" or beyond) and first.refused and not first.items
-    empty = isinstance(first.outcome, Accepted) and first.outcome.items == ()
-    none = beyond and empty and walk.ended and not walk.items
-    return Evidence(
-        facet=facet,
-        agreement=DISAGREES if older else AGREES if proper or refused or none else UNCLEAR,
-        expected=f"no entry before {limit}",
-        seen=f"{older} items are older" if older else describe_answer(first),
-        exchanges=walk.numbers,
-        variation=first.call.variation,
-    )
+    def _beyond(self, walk: PageWalk) -> bool:
+        """Whether all that a call asks for is older than the limit."""
+        until = day_of(walk.call.arguments.get(self.operation.until or ""))
+        return until is not None and until < self._limit(walk)
 
-
-def _beyond(clause: HistoryDepth, walk: PageWalk) -> bool:
-    """Whether all that a call asks for is older than the limit."""
-    until = _day(walk.call.arguments.get(clause.operation.until or ""))
-    return until is not None and until < _limit(clause, walk)
-
-
-def _day(value: Json) -> date | None:
-    try:
-        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
-    except ValueError:
-        return None
-
-
-def _judge_by_tpp(clause: HistoryDepth, exchange: Exchange, day: date) -> Agreement:
-    """Judge a first day by the loosest and the strictest reading of the limit."""
-    today = dates(exchange.at, clause.zone)
-    first, last = (edge - timedelta(days=clause.days) for edge in (today[0], today[-1]))
-    if clause.edge != "included":
-        last += DAY
-    if clause.edge == "excluded":
-        first += DAY
-    return DISAGREES if day < first else AGREES if day >= last else UNCLEAR
+    def _judge_by_tpp(self, exchange: Exchange, day: date) -> Agreement:
+        """Judge a first day by the loosest and the strictest reading of the limit."""
+        today = dates(exchange.at, self.zone)
+        first, last = (edge - timedelta(days=self.days) for edge in (today[0], today[-1]))
+        if self.edge != "included":
+            last += DAY
+        if self.edge == "excluded":
+            first += DAY
+        return DISAGREES if day < first else AGREES if day >= last else UNCLEAR

@@ -16,11 +16,10 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, Consents, NarrowedLists
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, doubt
 
 WITHOUT, WITH, FOREIGN = "all-without-consent", "consented-with-consent", "only-own"
 ONLY = "nothing-else"
@@ -63,10 +62,10 @@ class Listing(Kind):
                 description=asks,
                 scenario=Scenario(id=id_),
                 needs=needed,
+                requires=bound(self.operation, "key"),
                 not_applicable_because=NEEDS_CONSENT
                 if id_ == WITHOUT and self.operation.consent
                 else "",
-                requires=bound(self.operation, "key"),
             )
             for id_, asks, needed in asked
         )
@@ -102,36 +101,30 @@ class Listing(Kind):
             subject = subjects.get(exchange.call.subject)
             if walk and subject and walk.ended and bare(walk.call, self.operation):
                 before = not consents.perhaps_given(subject.name)
-                yield from _owned(self, walk, subject, narrowed.of(walk), before=before)
+                yield from self._owned(walk, subject, narrowed.of(walk), before=before)
                 yield from _foreign(walk, subject, everybodys)
                 if self.only_consented and subject.fresh and not before:
                     yield from _others(walk, subject, consents.possible(subject.name))
 
-
-def _owned(
-    clause: Listing,
-    walk: PageWalk,
-    subject: Subject,
-    consented: frozenset[str] | None,
-    *,
-    before: bool,
-) -> Iterator[Evidence]:
-    """Judge whether everything is listed, and what was consented to."""
-    at = walk.pages[0].at
-    owned = {
-        thing.key: thing.resource
-        for thing in subject.owns
-        if thing.resource in clause.operation.lists
-        and facts_of(clause.contract).surely_listed(thing, at)
-    }
-    if before and owned:
-        everything = _all(WITHOUT, walk, owned, "all {} things that the customer owns")
-        # A customer who was there before may have consented to a part of it.
-        wrong = consented is not None and everything.agreement is DISAGREES
-        yield doubt(everything, EARLIER) if wrong else everything
-    covered = {key: what for key, what in owned.items() if key in (consented or ())}
-    if covered:
-        yield _all(WITH, walk, covered, "all {} things that the customer consented to")
+    def _owned(
+        self, walk: PageWalk, subject: Subject, consented: frozenset[str] | None, *, before: bool
+    ) -> Iterator[Evidence]:
+        """Judge whether everything is listed, and what was consented to."""
+        at = walk.pages[0].at
+        owned = {
+            thing.key: thing.resource
+            for thing in subject.owns
+            if thing.resource in self.operation.lists
+            and facts_of(self.contract).surely_listed(thing, at)
+        }
+        if before and owned:
+            everything = _all(WITHOUT, walk, owned, "all {} things that the customer owns")
+            # A customer who was there before may have consented to a part of it.
+            wrong = consented is not None and everything.agreement is DISAGREES
+            yield doubt(everything, EARLIER) if wrong else everything
+        covered = {key: what for key, what in owned.items() if key in (consented or ())}
+        if covered:
+            yield _all(WITH, walk, covered, "all {} things that the customer consented to")
 
 
 def _all(facet: str, walk: PageWalk, owed: Mapping[str, str], expected: str) -> Evidence:

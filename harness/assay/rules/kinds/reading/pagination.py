@@ -13,13 +13,11 @@ from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Operation
-from assay.history import Accepted, Call, History, Holding, Subject
+from assay.history import Accepted, History, Holding, Subject
 from assay.rules import parameters, steps
-from assay.rules.call_limit import perhaps_exhausted
 from assay.rules.consents import NarrowedLists
-from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, describe_answer
-from assay.rules.facts import Facts
-from assay.rules.queries import PageWalk, bare, page_walks, target_failed
+from assay.rules.facets import Facts
+from assay.rules.queries import PageWalk, bare, page_walks, perhaps_exhausted, target_failed
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -34,7 +32,14 @@ from assay.rules.rule import (
 )
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    Evidence,
+    describe_answer,
+)
 
 #: Entries at most this many days old are in every history, however short.
 FRESH = 7
@@ -124,11 +129,7 @@ class Pagination(Kind):
         psu = yield from steps.arrange("psu", *holdings)
         key = psu.owns[0].key
         yield from steps.grant(self.grant, "psu", key)
-        call = Call(
-            operation=self.operation.id,
-            subject="psu",
-            arguments=steps.arguments(self.operation, key),
-        )
+        call = steps.ask(self.operation, "psu", key)
         if self.operation.about:
             yield from steps.walk(call, self.most)
         else:
@@ -150,11 +151,74 @@ class Pagination(Kind):
                 consented = narrowed.of(walk)
                 roster = expected(self, walk, subjects.get(walk.call.subject), consented)
                 straight = _straight(walk)
-                yield from _sizes(self, straight, roster)
+                yield from self._sizes(straight, roster)
                 if len(roster.fresh) + len(roster.old) > self.size:
                     yield from _complete(straight, roster, whole=walk.ended or straight is not walk)
                 yield from _repeats(straight, whole=walk.ended or straight is not walk)
-                yield from _end(self, walk, straight, roster)
+                yield from self._end(walk, straight, roster)
+
+    def _sizes(self, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
+        filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
+        for number, page in enumerate(walk.pages, 1):
+            size = len(page.items)
+            # Empty pages after the last item count for `ends` only.
+            must_be_full = number < filled or (number == 1 and len(roster.fresh) > self.size)
+            if must_be_full or size > self.size:
+                yield Evidence(
+                    facet="first-page" if number == 1 else "full-pages",
+                    agreement=AGREES if size == self.size else DISAGREES,
+                    expected=f"{self.size} items on page {number}",
+                    seen=f"{size} items",
+                    exchanges=(page.n,),
+                )
+
+    def _end(self, walk: PageWalk, straight: PageWalk, roster: Roster) -> Iterator[Evidence]:
+        """Judge the end; an unfinished walk is not a list without an end."""
+        there = roster.fresh | roster.old.keys()
+        missing = there - walk.keys
+        exact = len(there) > self.size and not len(there) % self.size
+        if (
+            self.operation.about
+            and exact
+            and walk.ended
+            and len(missing) == self.size
+            and missing <= roster.fresh
+        ):
+            yield Evidence(
+                facet=EXACT,
+                agreement=UNCLEAR if walk.has_unnamed_items else DISAGREES,
+                expected=f"all {len(there)} items on {len(there) // self.size} full pages",
+                seen=f"a whole page is missing: there are {len(walk.pages)}",
+                exchanges=walk.numbers,
+            )
+        exact = bool(self.operation.about) and exact and not missing
+        dead = _is_dead(walk)
+        if len(walk.pages) > 1 and walk.call.present and (dead or (exact and walk.ended)):
+            yield Evidence(
+                facet=EXACT if exact else "ends",
+                agreement=DISAGREES if dead else AGREES,
+                expected="every page that a link names to exist",
+                seen=describe_answer(walk.pages[-1]) if dead else "the list comes to its end",
+                exchanges=walk.numbers,
+            )
+            if dead:
+                return
+        turned = {page.call.follow for page in walk.pages}
+        last = [page.outcome for page in walk.pages][-1]
+        circle = straight is not walk or (
+            isinstance(last, Accepted) and last.next in turned - {None}
+        )
+        # One page for each item would take fewer.
+        endless = roster.most is not None and len(walk.pages) > roster.most + 1 and not walk.ended
+        if circle or endless or (walk.ended and len(walk.pages) > 1):
+            broken = circle or endless
+            yield Evidence(
+                facet="ends",
+                agreement=DISAGREES if broken else AGREES,
+                expected="paging to come to an end",
+                seen=f"page {len(walk.pages)} still names a next one" if broken else "it ends",
+                exchanges=walk.numbers,
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,22 +274,6 @@ def _straight(walk: PageWalk) -> PageWalk:
     return walk
 
 
-def _sizes(clause: Pagination, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
-    filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
-    for number, page in enumerate(walk.pages, 1):
-        size = len(page.items)
-        # Empty pages after the last item count for `ends` only.
-        must_be_full = number < filled or (number == 1 and len(roster.fresh) > clause.size)
-        if must_be_full or size > clause.size:
-            yield Evidence(
-                facet="first-page" if number == 1 else "full-pages",
-                agreement=AGREES if size == clause.size else DISAGREES,
-                expected=f"{clause.size} items on page {number}",
-                seen=f"{size} items",
-                exchanges=(page.n,),
-            )
-
-
 def _complete(walk: PageWalk, roster: Roster, *, whole: bool) -> Iterator[Evidence]:
     if not whole:
         return
@@ -267,52 +315,3 @@ def _is_dead(walk: PageWalk) -> bool:
     last = walk.pages[-1]
     refused = last.refused and last.wire.status != UNAUTHENTICATED
     return len(walk.pages) > 1 and (refused or target_failed(last))
-
-
-def _end(
-    clause: Pagination, walk: PageWalk, straight: PageWalk, roster: Roster
-) -> Iterator[Evidence]:
-    """Judge the end; an unfinished walk is not a list without an end."""
-    there = roster.fresh | roster.old.keys()
-    missing = there - walk.keys
-    exact = len(there) > clause.size and not len(there) % clause.size
-    if (
-        clause.operation.about
-        and exact
-        and walk.ended
-        and len(missing) == clause.size
-        and missing <= roster.fresh
-    ):
-        yield Evidence(
-            facet=EXACT,
-            agreement=UNCLEAR if walk.has_unnamed_items else DISAGREES,
-            expected=f"all {len(there)} items on {len(there) // clause.size} full pages",
-            seen=f"a whole page is missing: there are {len(walk.pages)}",
-            exchanges=walk.numbers,
-        )
-    exact = bool(clause.operation.about) and exact and not missing
-    dead = _is_dead(walk)
-    if len(walk.pages) > 1 and walk.call.present and (dead or (exact and walk.ended)):
-        yield Evidence(
-            facet=EXACT if exact else "ends",
-            agreement=DISAGREES if dead else AGREES,
-            expected="every page that a link names to exist",
-            seen=describe_answer(walk.pages[-1]) if dead else "the list comes to its end",
-            exchanges=walk.numbers,
-        )
-        if dead:
-            return
-    turned = {page.call.follow for page in walk.pages}
-    last = [page.outcome for page in walk.pages][-1]
-    circle = straight is not walk or (isinstance(last, Accepted) and last.next in turned - {None})
-    # One page for each item would take fewer.
-    endless = roster.most is not None and len(walk.pages) > roster.most + 1 and not walk.ended
-    if circle or endless or (walk.ended and len(walk.pages) > 1):
-        broken = circle or endless
-        yield Evidence(
-            facet="ends",
-            agreement=DISAGREES if broken else AGREES,
-            expected="paging to come to an end",
-            seen=f"page {len(walk.pages)} still names a next one" if broken else "it ends",
-            exchanges=walk.numbers,
-        )

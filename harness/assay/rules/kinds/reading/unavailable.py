@@ -17,24 +17,14 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.rules import parameters, steps
 from assay.rules.consents import Consents
-from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.queries import ordinary, plain, served_operations
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import (
-    BindingRequirement,
-    Facet,
-    Purpose,
-    Scenario,
-    Script,
-    TppFacet,
-    bound,
-    needs,
-)
+from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, Evidence, doubt, must_be_refused, tpp_evidence
 
 WITHOUT, WITH = "refused-without-consent", "refused-with-consent"
 UNSIGNED, SIGNED = "refused-before-signing", "refused-after-signing"
@@ -71,46 +61,50 @@ class UnavailableOperation(RefusingKind):
 
         At a path that the target does not have, anything is refused.
         """
-        path = bound(self.operation, "path")
-        if self.lifecycle is not None:
-            return _of_request(self.lifecycle, path)
-        out = [
-            Facet(
-                id=WITHOUT,
-                description=f"{self.operation.id} is refused before any consent is given",
-                scenario=Scenario(id="without"),
-                needs=needs(Capability.PSU),
-                requires=path,
-            )
-        ]
-        if self.grant:
-            out.append(
-                Facet(
-                    id=WITH,
-                    description=f"{self.operation.id} is refused even with a consent",
-                    scenario=Scenario(id="with"),
-                    needs=needs(Capability.PSU, Capability.CONSENT),
-                    requires=path,
-                )
-            )
-        return tuple(out)
+        path, psu = bound(self.operation, "path"), needs(Capability.PSU)
+        write, name = psu | needs(Capability.WRITE), self.operation.id
+        before = f"{name} is refused before any consent is given"
+        after = f"{name} is refused even with a consent"
+        rows = [(WITHOUT, before, "without", psu, path)]
+        if self.lifecycle is not None and not self.lifecycle.signed:
+            made = "the call is refused after the request is made"
+            rows = [(MADE, made, "made", write, path)]
+        elif self.lifecycle is not None:
+            signing = (*path, *self.lifecycle.approval_requirement())
+            signed = write | needs(Capability.SCA)
+            rows = [
+                (
+                    UNSIGNED,
+                    "the call is refused before the request is signed",
+                    "unsigned",
+                    write,
+                    path,
+                ),
+                (
+                    SIGNED,
+                    "the call is refused after the request is signed",
+                    "signed",
+                    signed,
+                    signing,
+                ),
+            ]
+        elif self.grant:
+            rows.append((WITH, after, "with", needs(Capability.PSU, Capability.CONSENT), path))
+        return tuple(
+            make_facet(id_, description, scenario, needed, requires)
+            for id_, description, scenario, needed, requires in rows
+        )
 
     def probe(self, scenario: Scenario) -> Script:
         """Call the control, then the method."""
         if self.lifecycle is not None:
-            yield from _ask_of_request(self, self.lifecycle, scenario.id)
+            yield from self._ask_of_request(self.lifecycle, scenario.id)
             return
         psu = yield from steps.arrange("psu", Holding(resource=self.owner))
         key = psu.owns[0].key
         if scenario.id == "with":
             yield from steps.grant(self.grant, "psu", key)
-        yield from steps.send(
-            Call(
-                operation=self.control.id,
-                subject="psu",
-                arguments=steps.arguments(self.control, key),
-            )
-        )
+        yield from steps.send(steps.ask(self.control, "psu", key))
         yield from steps.send(
             Call(
                 operation=self.operation.id,
@@ -122,7 +116,7 @@ class UnavailableOperation(RefusingKind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call of the method for a customer for whom the control was answered."""
         if self.lifecycle is not None:
-            yield from _check_of_request(self, self.lifecycle, history)
+            yield from self._check_of_request(self.lifecycle, history)
             return
         known = served_operations(history)
         consents = Consents.of(self.contract, self.grant, history)
@@ -152,6 +146,40 @@ class UnavailableOperation(RefusingKind):
                     TPP_FACET, AGREES, exchange, owed, f"{self.control.id} was called"
                 )
 
+    def _ask_of_request(self, lifecycle: tracker.Lifecycle, scenario: str) -> Script:
+        psu = yield from request_steps.customer(lifecycle)
+        made = yield from steps.send(request_steps.request(lifecycle, psu))
+        if scenario == "signed":
+            yield from request_steps.sign(lifecycle, made)
+        yield from request_steps.send_if_any(request_steps.call_about(self.control, made))
+        call = request_steps.call_about(self.operation, made)
+        if call is not None:
+            yield from steps.send(replace(call, variation="an operation that is not offered"))
+
+    def _check_of_request(
+        self, lifecycle: tracker.Lifecycle, history: History
+    ) -> Iterator[Evidence]:
+        """Judge every call of the method about a request for which the control was answered."""
+        tracked = tracker.Tracker(lifecycle=lifecycle)
+        known: set[str] = set()
+        for event in history.events:
+            tracked.note(event)
+            if not isinstance(event, Exchange) or not ordinary(event.call):
+                continue
+            call = event.call
+            if call.operation == self.control.id and event.accepted:
+                known.add(str(call.arguments.get(self.control.about or "")))
+            key = str(call.arguments.get(self.operation.about or ""))
+            request = tracked.find(key)
+            if call.operation != self.operation.id or request is None or key not in known:
+                continue
+            facet = SIGNED if request.signed or request.done else UNSIGNED
+            facet = facet if lifecycle.signed else MADE
+            judged = _judge(facet, self.operation, event)
+            # An unfinished signing may count or not; an answer is a violation in any case.
+            if judged.agreement is DISAGREES or request.signed or not request.signings:
+                yield judged
+
 
 def _judge(facet: str, operation: Operation, exchange: Exchange) -> Evidence:
     """Judge a call of the method; a read that returns no content (204) may be no answer."""
@@ -159,67 +187,3 @@ def _judge(facet: str, operation: Operation, exchange: Exchange) -> Evidence:
     if operation.method != "GET" or exchange.wire.status != NO_CONTENT:
         return judged
     return doubt(judged, "`outcomes` in the target file can say that this is a refusal")
-
-
-def _of_request(
-    lifecycle: tracker.Lifecycle, path: tuple[BindingRequirement, ...]
-) -> tuple[Facet, ...]:
-    write = needs(Capability.PSU, Capability.WRITE)
-    if not lifecycle.signed:
-        made = "the call is refused after the request is made"
-        once = Scenario(id="made")
-        return (Facet(id=MADE, description=made, scenario=once, needs=write, requires=path),)
-    return (
-        Facet(
-            id=UNSIGNED,
-            description="the call is refused before the request is signed",
-            scenario=Scenario(id="unsigned"),
-            needs=write,
-            requires=path,
-        ),
-        Facet(
-            id=SIGNED,
-            description="the call is refused after the request is signed",
-            scenario=Scenario(id="signed"),
-            needs=write | needs(Capability.SCA),
-            requires=(*path, *lifecycle.approval_requirement()),
-        ),
-    )
-
-
-def _ask_of_request(
-    clause: UnavailableOperation, lifecycle: tracker.Lifecycle, scenario: str
-) -> Script:
-    psu = yield from request_steps.customer(lifecycle)
-    made = yield from steps.send(request_steps.request(lifecycle, psu))
-    if scenario == "signed":
-        yield from request_steps.sign(lifecycle, made)
-    yield from request_steps.send_if_any(request_steps.call_about(clause.control, made))
-    call = request_steps.call_about(clause.operation, made)
-    if call is not None:
-        yield from steps.send(replace(call, variation="an operation that is not offered"))
-
-
-def _check_of_request(
-    clause: UnavailableOperation, lifecycle: tracker.Lifecycle, history: History
-) -> Iterator[Evidence]:
-    """Judge every call of the method about a request for which the control was answered."""
-    tracked = tracker.Tracker(lifecycle=lifecycle)
-    known: set[str] = set()
-    for event in history.events:
-        tracked.note(event)
-        if not isinstance(event, Exchange) or not ordinary(event.call):
-            continue
-        call = event.call
-        if call.operation == clause.control.id and event.accepted:
-            known.add(str(call.arguments.get(clause.control.about or "")))
-        key = str(call.arguments.get(clause.operation.about or ""))
-        request = tracked.find(key)
-        if call.operation != clause.operation.id or request is None or key not in known:
-            continue
-        facet = SIGNED if request.signed or request.done else UNSIGNED
-        facet = facet if lifecycle.signed else MADE
-        judged = _judge(facet, clause.operation, event)
-        # An unfinished signing may count or not; an answer is a violation in any case.
-        if judged.agreement is DISAGREES or request.signed or not request.signings:
-            yield judged

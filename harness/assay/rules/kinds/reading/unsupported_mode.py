@@ -16,16 +16,13 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding
 from assay.rules import operation_parameters, parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
+from assay.rules.facets import BarredMode, SchemaPiece
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, TppFacet, bound, consent, needs
-from assay.rules.schema_pieces import BarredMode, SchemaPiece
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 
 FACET = "gives-no-more"
-
-
 #: The TPP's obligation.
 TPP_FACET = "mode-not-asked"
 
@@ -59,10 +56,7 @@ class UnsupportedMode(Kind):
                 scenario=Scenario(id="asked"),
                 needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
                 | consent(self.grant),
-                requires=(
-                    *bound(self.operation, "mode", self.mode),
-                    *bound(self.operation, "on"),
-                ),
+                requires=(*bound(self.operation, "mode", self.mode), *bound(self.operation, "on")),
             ),
         )
 
@@ -95,7 +89,7 @@ class UnsupportedMode(Kind):
         subjects = history.subjects
         walks = tuple(page_walks(history, self.operation.id, self.contract))
         controlled = {
-            _about(self, walk)
+            self._about(walk)
             for walk in walks
             if walk.call.mode is None
             and walk.ended
@@ -103,7 +97,7 @@ class UnsupportedMode(Kind):
             and bare(walk.call, self.operation)
         }
         for walk in walks:
-            subject, key = _about(self, walk)
+            subject, key = self._about(walk)
             if walk.call.mode == self.mode and (subject, key) in controlled:
                 owned = subjects[subject].owned(key) if subject in subjects else None
                 limit = oldest_date(walk.pages[0].at, self.days, self.zone)
@@ -127,9 +121,8 @@ class UnsupportedMode(Kind):
                 done = "it is used" if used else "it is not used"
                 yield tpp_evidence(TPP_FACET, DISAGREES if used else AGREES, exchange, owed, done)
 
-
-def _about(clause: UnsupportedMode, walk: PageWalk) -> tuple[str, str]:
-    return walk.call.subject, str(walk.call.arguments.get(clause.operation.about or ""))
+    def _about(self, walk: PageWalk) -> tuple[str, str]:
+        return walk.call.subject, str(walk.call.arguments.get(self.operation.about or ""))
 
 
 def _judge(walk: PageWalk, limit: date, *, has_older: bool) -> Iterator[Evidence]:

@@ -20,7 +20,6 @@ from typing import TypeAlias
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State
 from assay.rules import parameters
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.cancellations import (
     CUSTOMER,
@@ -45,11 +44,9 @@ from assay.rules.rule import (
 )
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 
 ACCEPTED = "accepted"
-
-
 #: The TPP's obligation.
 TPP_FACET = "before-carried-out"
 OWED = "a request is cancelled before it is executed"
@@ -83,14 +80,12 @@ class Cancellation(Kind):
         out: list[Facet] = []
         subjects = {CUSTOMER: "a request that the customer cancelled"}
         if self.lifecycle.end is not None:
-            out.append(_facet(self, ACCEPTED, "a cancellation is accepted", TPP))
+            out.append(self._facet(ACCEPTED, "a cancellation is accepted", TPP))
             subjects = {TPP: "a cancelled request", **subjects}
         for canceller, subject in subjects.items():
-            out.append(
-                _facet(self, f"{canceller}-shown", f"{subject} is shown as ended", canceller)
-            )
+            out.append(self._facet(f"{canceller}-shown", f"{subject} is shown as ended", canceller))
             description = f"{subject} is never executed"
-            out.append(_facet(self, f"{canceller}-never-done", description, canceller, waits=True))
+            out.append(self._facet(f"{canceller}-never-done", description, canceller, waits=True))
         return tuple(out)
 
     def accepts_variation(self, scenario: Scenario) -> bool:
@@ -106,19 +101,19 @@ class Cancellation(Kind):
         psu = yield from request_steps.customer(self.lifecycle)
         if not scenario.waits:
             made = yield from send(request_steps.request(self.lifecycle, psu, self.mode))
-            yield from _cancel(self, made, scenario)
+            yield from self._cancel(made, scenario)
             yield from request_steps.read(self.lifecycle, made)
             made = yield from send(request_steps.request(self.lifecycle, psu, self.mode))
             yield from request_steps.sign(self.lifecycle, made)
             yield from request_steps.read(self.lifecycle, made)
-            yield from _cancel(self, made, scenario)
+            yield from self._cancel(made, scenario)
             yield from request_steps.read(self.lifecycle, made)
             return
         made = yield from send(
             request_steps.request(self.lifecycle, psu, self.mode, variation="cancelled")
         )
         yield from request_steps.sign(self.lifecycle, made)
-        yield from _cancel(self, made, scenario)
+        yield from self._cancel(made, scenario)
         control = yield from send(
             request_steps.request(
                 self.lifecycle, psu, self.mode, ahead=request_steps.DAYS_AHEAD + 1
@@ -147,14 +142,14 @@ class Cancellation(Kind):
             for cancel in cancellations.cancels
             if cancel.request.key in requests and cancel.untouched
         ]
-        yield from _must_be_taken(self, attempts, cancellations.opened)
-        controls = _controls(self, requests.values(), cancellations.done)
+        yield from self._must_be_taken(attempts, cancellations.opened)
+        controls = self._controls(requests.values(), cancellations.done)
         for key, cancelled in cancellations.cancelled.items():
             if key in requests:
                 yield from _shown(cancelled)
                 made = cancelled.cancel.request.made.call
                 control = controls.get((made.subject, made.by))
-                yield from _done(self, cancelled, cancellations, control)
+                yield from self._done(cancelled, cancellations, control)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -186,77 +181,121 @@ class Cancellation(Kind):
                         )
             tracked.note(event)
 
-
-def _facet(
-    clause: Cancellation, id_: str, description: str, canceller: str, *, waits: bool = False
-) -> Facet:
-    create, end = clause.lifecycle.create, clause.lifecycle.end
-    clock = needs(Capability.CLOCK) if waits else needs()
-    elsewhere = needs(Capability.DIRECT_ACCESS) if canceller == CUSTOMER else needs()
-    named = end.arguments if end and canceller == TPP else ()
-    return Facet(
-        id=id_,
-        description=description,
-        scenario=CancellationScenario(
-            id=f"{canceller}-day" if waits else canceller,
-            elsewhere=canceller == CUSTOMER,
-            waits=waits,
-        ),
-        needs=needs(Capability.PSU, Capability.WRITE)
-        | clause.lifecycle.signing_needs
-        | clock
-        | elsewhere,
-        requires=(
-            *clause.lifecycle.state_requirement(),
-            *clause.lifecycle.approval_requirement(),
-            *bound(create, "mode", clause.mode),
-            *bound(end, "argument", named),
-        ),
-    )
-
-
-def _cancel(clause: Cancellation, made: Exchange, scenario: CancellationScenario) -> Part[None]:
-    if scenario.elsewhere:
-        yield from request_steps.withdraw(made)
-    else:
-        yield from request_steps.send_if_any(request_steps.call_about(clause.lifecycle.end, made))
-
-
-def _must_be_taken(
-    clause: Cancellation, attempts: Iterable[CancelAttempt], opened: Mapping[str | None, int]
-) -> Iterator[Evidence]:
-    """Judge the cancellations by each caller together: one must be accepted, signed or not.
-
-    A refusal counts only if the request was still open afterwards.
-    """
-    signed = clause.lifecycle.signed
-    either, when = {True, not signed}, ", before signing or after" if signed else ""
-    groups: dict[tuple[str, str], list[tuple[CancelAttempt, Exchange]]] = {}
-    for cancel in attempts:
-        call = cancel.event
-        if isinstance(call, Exchange) and (cancel.early or not call.refused):
-            made = cancel.request.made.call
-            groups.setdefault((made.subject, made.by), []).append((cancel, call))
-    for group in groups.values():
-        taken = [
-            (cancel, call) for cancel, call in group if call.accepted and cancel.signed is not None
-        ]
-        refused = [
-            (cancel, call)
-            for cancel, call in group
-            if request_queries.was_refused(call) and opened.get(cancel.request.key, 0) > call.n
-        ]
-        closed = either <= {cancel.signed for cancel, _ in refused}
-        counted = taken or (refused if closed else group)
-        yield Evidence(
-            facet=ACCEPTED,
-            agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
-            expected=f"a cancellation to be accepted{when}",
-            seen=describe_answer(counted[0][1]),
-            exchanges=tuple(
-                sorted({n for cancel, call in counted for n in _numbers(cancel, call)})
+    def _facet(self, id_: str, description: str, canceller: str, *, waits: bool = False) -> Facet:
+        create, end = self.lifecycle.create, self.lifecycle.end
+        clock = needs(Capability.CLOCK) if waits else needs()
+        elsewhere = needs(Capability.DIRECT_ACCESS) if canceller == CUSTOMER else needs()
+        named = end.arguments if end and canceller == TPP else ()
+        return Facet(
+            id=id_,
+            description=description,
+            scenario=CancellationScenario(
+                id=f"{canceller}-day" if waits else canceller,
+                elsewhere=canceller == CUSTOMER,
+                waits=waits,
             ),
-            decisive=counted[0][1].n,
+            needs=needs(Capability.PSU, Capability.WRITE)
+            | self.lifecycle.signing_needs
+            | clock
+            | elsewhere,
+            requires=(
+                *self.lifecycle.state_requirement(),
+                *self.lifecycle.approval_requirement(),
+                *bound(create, "mode", self.mode),
+                *bound(end, "argument", named),
+            ),
+        )
+
+    def _cancel(self, made: Exchange, scenario: CancellationScenario) -> Part[None]:
+        if scenario.elsewhere:
+            yield from request_steps.withdraw(made)
+        else:
+            yield from request_steps.send_if_any(request_steps.call_about(self.lifecycle.end, made))
+
+    def _must_be_taken(
+        self, attempts: Iterable[CancelAttempt], opened: Mapping[str | None, int]
+    ) -> Iterator[Evidence]:
+        """Judge the cancellations by each caller together: one must be accepted, signed or not.
+
+        A refusal counts only if the request was still open afterwards.
+        """
+        signed = self.lifecycle.signed
+        either, when = {True, not signed}, ", before signing or after" if signed else ""
+        groups: dict[tuple[str, str], list[tuple[CancelAttempt, Exchange]]] = {}
+        for cancel in attempts:
+            call = cancel.event
+            if isinstance(call, Exchange) and (cancel.early or not call.refused):
+                made = cancel.request.made.call
+                groups.setdefault((made.subject, made.by), []).append((cancel, call))
+        for group in groups.values():
+            taken = [
+                (cancel, call)
+                for cancel, call in group
+                if call.accepted and cancel.signed is not None
+            ]
+            refused = [
+                (cancel, call)
+                for cancel, call in group
+                if request_queries.was_refused(call) and opened.get(cancel.request.key, 0) > call.n
+            ]
+            closed = either <= {cancel.signed for cancel, _ in refused}
+            counted = taken or (refused if closed else group)
+            yield Evidence(
+                facet=ACCEPTED,
+                agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
+                expected=f"a cancellation to be accepted{when}",
+                seen=describe_answer(counted[0][1]),
+                exchanges=tuple(
+                    sorted({n for cancel, call in counted for n in _numbers(cancel, call)})
+                ),
+                decisive=counted[0][1].n,
+            )
+
+    def _controls(
+        self, requests: Iterable[Instance], done: Mapping[str | None, int]
+    ) -> Mapping[tuple[str, str], _Control]:
+        """Return the latest request of each caller that was signed, not cancelled and executed."""
+        out: dict[tuple[str, str], _Control] = {}
+        for request in requests:
+            day = request_queries.due_day(self.lifecycle, request.arguments)
+            whole = request_queries.signed(request) and not request.ends and not request.withdrawn
+            if request.mode == self.mode and request.key in done and day is not None and whole:
+                caller = (request.made.call.subject, request.made.call.by)
+                if caller not in out or day > out[caller][0]:
+                    out[caller] = (day, done[request.key], request)
+        return out
+
+    def _done(
+        self,
+        cancelled: CancelledInstance,
+        cancellations: CancellationTracker,
+        control: _Control | None,
+    ) -> Iterator[Evidence]:
+        """Judge whether a cancelled request was executed, once its day has certainly come."""
+        cancel, quiet = cancelled.cancel, cancellations.last_undone_look(cancelled)
+        done = cancellations.done.get(cancel.request.key)
+        request, day = (
+            cancel.request,
+            request_queries.due_day(self.lifecycle, cancel.request.arguments),
+        )
+        controls: tuple[int, ...] = ()
+        if done is not None and done > cancel.at:
+            agreement = DISAGREES if cancel.early and not cancelled.revived else UNCLEAR
+        elif (
+            done is None and control and day and cancel.signed and _is_observed(quiet, day, control)
+        ):
+            agreement = AGREES
+            controls = control[2].numbers
+        else:
+            return
+        yield Evidence(
+            facet=f"{cancel.who}-never-done",
+            agreement=agreement,
+            expected="the cancelled request never to be executed",
+            seen=request.describe(),
+            exchanges=tuple(sorted({*request.numbers, *controls})),
+            variation=request.made.call.variation,
+            controls=controls,
         )
 
 
@@ -291,54 +330,7 @@ def _shown(cancelled: CancelledInstance) -> Iterator[Evidence]:
 _Control: TypeAlias = tuple[date, int, Instance]
 
 
-def _controls(
-    clause: Cancellation, requests: Iterable[Instance], done: Mapping[str | None, int]
-) -> Mapping[tuple[str, str], _Control]:
-    """Return the latest request of each caller that was signed, not cancelled and executed."""
-    out: dict[tuple[str, str], _Control] = {}
-    for request in requests:
-        day = request_queries.due_day(clause.lifecycle, request.arguments)
-        whole = request_queries.signed(request) and not request.ends and not request.withdrawn
-        if request.mode == clause.mode and request.key in done and day is not None and whole:
-            caller = (request.made.call.subject, request.made.call.by)
-            if caller not in out or day > out[caller][0]:
-                out[caller] = (day, done[request.key], request)
-    return out
-
-
 def _is_observed(quiet: int | None, day: date, control: _Control) -> bool:
     """Whether a request was observed after a control due no earlier had been executed."""
     then, since, _ = control
     return then >= day and quiet is not None and quiet >= since
-
-
-def _done(
-    clause: Cancellation,
-    cancelled: CancelledInstance,
-    cancellations: CancellationTracker,
-    control: _Control | None,
-) -> Iterator[Evidence]:
-    """Judge whether a cancelled request was executed, once its day has certainly come."""
-    cancel, quiet = cancelled.cancel, cancellations.last_undone_look(cancelled)
-    done = cancellations.done.get(cancel.request.key)
-    request, day = (
-        cancel.request,
-        request_queries.due_day(clause.lifecycle, cancel.request.arguments),
-    )
-    controls: tuple[int, ...] = ()
-    if done is not None and done > cancel.at:
-        agreement = DISAGREES if cancel.early and not cancelled.revived else UNCLEAR
-    elif done is None and control and day and cancel.signed and _is_observed(quiet, day, control):
-        agreement = AGREES
-        controls = control[2].numbers
-    else:
-        return
-    yield Evidence(
-        facet=f"{cancel.who}-never-done",
-        agreement=agreement,
-        expected="the cancelled request never to be executed",
-        seen=request.describe(),
-        exchanges=tuple(sorted({*request.numbers, *controls})),
-        variation=request.made.call.variation,
-        controls=controls,
-    )

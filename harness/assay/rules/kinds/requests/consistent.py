@@ -17,7 +17,7 @@ from typing import Any
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.facets import make_facet
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -32,7 +32,7 @@ from assay.rules.rule import (
 )
 from assay.rules.state.answers import LATELY, Answers, ComparedAnswer, Page, SeenAnswers, mark
 from assay.rules.state.ranges import MEETING, SHORTER, Ranges
-from assay.rules.verdict import Agreement, Evidence, Standing
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, Standing
 
 TWICE, READING, SMALLER = "same-twice", "unchanged-by-reading", "smaller-consent"
 #: The age in days of the oldest entries; they are in every history, however short.
@@ -102,7 +102,7 @@ class Consistent(Kind):
         if self.grant:
             description = "a smaller consent shows no more than a larger one"
             requirements = tuple(
-                each for operation in _keyed(self) for each in bound(operation, "key")
+                each for operation in self._keyed() for each in bound(operation, "key")
             )
             out.append(_facet(SMALLER, description, base, *requirements))
         return tuple(out)
@@ -124,7 +124,7 @@ class Consistent(Kind):
         if scenario.id == SMALLER:
             for keys in ((first, second), (first,)):
                 yield from steps.grant(self.grant, "psu", *keys)
-                for operation in _keyed(self):
+                for operation in self._keyed():
                     for key in (first, second) if operation.about else (first,):
                         yield from _ask(operation, key)
             return
@@ -154,38 +154,70 @@ class Consistent(Kind):
                 continue
             former = seen.answer.former
             if former is not None and former.state == seen.answer.state:
-                yield from _again(self, seen, former)
+                yield from self._again(seen, former)
             elif former is not None and former.whole:
                 yield from _smaller(seen, former.keys, former.pages[0])
             operation = operations[seen.answer.call.operation]
             if seen.answer.whole and operation.about:
                 yield from ranges.judge(operation, seen)
 
+    def _keyed(self) -> tuple[Operation, ...]:
+        """Return the operations whose items have keys: lists of resources, and dated entries."""
+        return tuple(
+            operation
+            for operation in self.operations
+            if operation == self.ranged or not operation.about
+        )
+
+    def _again(self, seen: SeenAnswers, former: ComparedAnswer) -> Iterator[Evidence]:
+        """Compare a page, or at its end a whole list, with that of the last answer to the same call.
+
+        The order of a list is open, and with it what is on which of several pages.
+        """
+        ended = seen.answer.whole and former.whole
+        several = seen.number or seen.page.more or former.pages[0].more
+        if ended and several:
+            old, new = _joined(former.pages), _joined(seen.answer.pages)
+        elif seen.number < len(former.pages):
+            old, new = former.pages[seen.number], seen.page
+        else:
+            return
+        if new.marks == old.marks and new.given == old.given:
+            if not new.items:
+                return  # there is nothing to compare
+            agreement = AGREES
+        else:
+            # What has left a page may be on another one.
+            lost = _changed(old, new) if several and not ended else _lost(old, new)
+            if several and not ended and seen.settled and not lost:
+                return
+            # An entry that is too old to change has changed for any customer.
+            rewritten = any(item.on is not None and item.on < seen.lately for item in lost)
+            agreement = DISAGREES if seen.settled or rewritten else UNCLEAR
+        twice = new.turn == old.turn
+        if twice or len(self.operations) > 1:
+            yield Evidence(
+                facet=TWICE if twice else READING,
+                agreement=agreement,
+                expected="the same answer to the same call"
+                if twice
+                else "the same answer as before other data was read",
+                seen="the same answer" if agreement is AGREES else _difference(old, new),
+                exchanges=(old.n, new.n),
+                controls=(old.n,),
+                variation=seen.answer.call.variation,
+            )
+
 
 def _facet(
     id_: str, description: str, needed: frozenset[Capability], *requirements: BindingRequirement
 ) -> Facet:
-    return Facet(
-        id=id_,
-        description=description,
-        scenario=Scenario(id=id_),
-        needs=needed,
-        requires=requirements,
-    )
+    return make_facet(id_, description, id_, needed, requirements)
 
 
 def _argument(operation: Operation, name: str | None) -> tuple[BindingRequirement, ...]:
     """Require an argument, if there is one; a bank that does not bind it does not offer it."""
     return bound(operation, "argument", (name,), if_missing=Standing.NOT_APPLICABLE)
-
-
-def _keyed(clause: Consistent) -> tuple[Operation, ...]:
-    """Return the operations whose items have keys: lists of resources, and dated entries."""
-    return tuple(
-        operation
-        for operation in clause.operations
-        if operation == clause.ranged or not operation.about
-    )
 
 
 def _known_days(psu: Subject, pages: Sequence[Exchange]) -> Sequence[date]:
@@ -221,46 +253,6 @@ def _ask(operation: Operation, key: str, **days: str) -> steps.Part[tuple[Exchan
     arguments = {**steps.arguments(operation, key), **days}
     call = Call(operation=operation.id, subject="psu", arguments=arguments)
     return (yield from steps.walk(call))
-
-
-def _again(clause: Consistent, seen: SeenAnswers, former: ComparedAnswer) -> Iterator[Evidence]:
-    """Compare a page, or at its end a whole list, with that of the last answer to the same call.
-
-    The order of a list is open, and with it what is on which of several pages.
-    """
-    ended = seen.answer.whole and former.whole
-    several = seen.number or seen.page.more or former.pages[0].more
-    if ended and several:
-        old, new = _joined(former.pages), _joined(seen.answer.pages)
-    elif seen.number < len(former.pages):
-        old, new = former.pages[seen.number], seen.page
-    else:
-        return
-    if new.marks == old.marks and new.given == old.given:
-        if not new.items:
-            return  # there is nothing to compare
-        agreement = AGREES
-    else:
-        # What has left a page may be on another one.
-        lost = _changed(old, new) if several and not ended else _lost(old, new)
-        if several and not ended and seen.settled and not lost:
-            return
-        # An entry that is too old to change has changed for any customer.
-        rewritten = any(item.on is not None and item.on < seen.lately for item in lost)
-        agreement = DISAGREES if seen.settled or rewritten else UNCLEAR
-    twice = new.turn == old.turn
-    if twice or len(clause.operations) > 1:
-        yield Evidence(
-            facet=TWICE if twice else READING,
-            agreement=agreement,
-            expected="the same answer to the same call"
-            if twice
-            else "the same answer as before other data was read",
-            seen="the same answer" if agreement is AGREES else _difference(old, new),
-            exchanges=(old.n, new.n),
-            controls=(old.n,),
-            variation=seen.answer.call.variation,
-        )
 
 
 def _joined(pages: Sequence[Page]) -> Page:

@@ -17,21 +17,18 @@ from typing import TypeAlias
 from assay.contract.model import Capability, Json
 from assay.history import History, Registered, Subject
 from assay.rules import conditions, parameters
-from assay.rules.conditions import control as conditions_control
+from assay.rules.conditions import Control, ExecutedRequests, RowMatch, Values, control, controls
 from assay.rules.conditions import table as conditions_table
-from assay.rules.conditions.control import (
-    Control,
-    ExecutedRequests,
-    RowMatch,
-    Values,
-    control,
-    controls,
+from assay.rules.conditions.atoms import Age
+from assay.rules.conditions.table import (
+    DecidedRequest,
+    DecisionRow,
+    Point,
+    Registrations,
+    Table,
+    describe_points,
 )
-from assay.rules.conditions.expression import DecidedRequest, Point, Registrations, describe_points
-from assay.rules.conditions.registered import Age
-from assay.rules.conditions.table import DecisionRow, Table
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
@@ -40,7 +37,7 @@ from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import Facet, Purpose, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence
 
 #: The result if the condition holds, and otherwise.
 REJECTED, ACCEPTED = "rejected", "accepted"
@@ -134,15 +131,9 @@ class DecisionRule(RefusingKind):
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each row, and inapplicable ones for what no row can show."""
         return (
-            *(_facet(self, row) for row in self.table.rows),
+            *(self._facet(row) for row in self.table.rows),
             *(
-                Facet(
-                    id=id_,
-                    description=f"not tested: {why}",
-                    scenario=Scenario(id=id_),
-                    needs=_BASE,
-                    not_applicable_because=why,
-                )
+                make_facet(id_, f"not tested: {why}", id_, _BASE, not_applicable_because=why)
                 for id_, why in self.table.hidden.items()
             ),
         )
@@ -162,7 +153,7 @@ class DecisionRule(RefusingKind):
             None,
             *dict.fromkeys(segment for point in row.points for segment in point.segments),
         ):
-            lacking = yield from _trial(self, row, segment)
+            lacking = yield from self._trial(row, segment)
             if not lacking:
                 return
 
@@ -172,7 +163,7 @@ class DecisionRule(RefusingKind):
         values: dict[int, Values] = {}
 
         def look(request: Instance) -> Values:
-            return conditions_control.look(
+            return conditions.look(
                 self.table,
                 DecidedRequest(lifecycle=self.lifecycle, request=request, registrations=known),
             )
@@ -190,132 +181,133 @@ class DecisionRule(RefusingKind):
                 # A later registration may count on the day of the request, or may not.
                 readings = zip(result, look(request), strict=True)
                 result = tuple(then if then == now else None for then, now in readings)
-            bearing = conditions_control.match(self.table, result)
-            yield from _judge(self, request, bearing, executed, _remark(values[id(request)]))
+            bearing = conditions.match(self.table, result)
+            yield from self._judge(request, bearing, executed, _remark(values[id(request)]))
 
     def explain(self) -> str | None:
         """Return the derived table as text."""
         return conditions_table.render(self.table, REJECTED, ACCEPTED)
 
+    def _facet(self, row: DecisionRow) -> Facet:
+        control = self.controls.get(row.id) if row.result else None
+        points = (*row.points, *(control.points if control else ()))
+        requirements = (
+            *self.lifecycle.state_requirement(),
+            *self.lifecycle.approval_requirement(),
+            *(requirement for point in points for requirement in point.requires),
+        )
+        return Facet(
+            id=row.id,
+            description=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
+            scenario=Scenario(id=row.id),
+            needs=(_BASE | self.lifecycle.signing_needs).union(
+                *(point.needs for point in points), control.needs if control else ()
+            ),
+            requires=tuple(dict.fromkeys(requirements)),
+        )
+
+    def _trial(self, row: DecisionRow, segment: str | None) -> Part[bool]:
+        """Make a row's request and its control; return whether a factor was lacking."""
+        lifecycle, control = self.lifecycle, self.controls.get(row.id)
+        two = control is not None and control.about_another and row.result
+        name = f"psu-{segment}" if segment else "psu"
+        psu = yield from request_steps.customer(
+            lifecycle,
+            name,
+            count=2 if two else 1,
+            segment=segment,
+            unregistered=conditions.registered_arguments(self.when),
+        )
+        if row.result and control is not None:
+            outcome = yield from self._control(control, psu, two=two)
+            if outcome.factor_not_offered:
+                return True
+        variation = control.moved.description if control else describe_points(row.points)
+        outcome = yield from self._make(row.points, psu, variation=variation)
+        if outcome.rejected and not row.result:
+            for candidate in controls(self.table, row):
+                if candidate.needs:
+                    continue
+                # Another rule may reject one of the controls, but hardly all.
+                if not (yield from self._control(candidate, psu)).rejected:
+                    break
+        return outcome.factor_not_offered
+
+    def _control(self, control: Control, psu: Subject, *, two: bool = False) -> Part[RequestResult]:
+        if control.for_another:
+            name = f"{psu.name}-beside"
+            psu = yield from request_steps.customer(
+                self.lifecycle,
+                name,
+                segment=psu.segment,
+                unregistered=conditions.registered_arguments(self.when),
+            )
+        return (yield from self._make(control.points, psu, thing=1 if two else 0))
+
+    def _make(
+        self, points: Sequence[Point], psu: Subject, thing: int = 0, variation: str = ""
+    ) -> Part[RequestResult]:
+        """Make, sign and read one request about one of the customer's resources."""
+        owned = self.lifecycle.create.owned
+        about = {owned: psu.owns[thing].key} if owned else None
+        call = request_steps.request(self.lifecycle, psu, arguments=about, variation=variation)
+        for point in points:
+            call = point.ask(call)
+        for point in points:
+            call = yield from point.prepare(self.lifecycle, psu, call)
+        how = request_steps.SIGN
+        for point in points:
+            how = point.sign(how)
+        return (yield from make_sign_read(self.lifecycle, call, how))
+
+    def _judge(
+        self, request: Instance, about: RowMatch, executed: ExecutedRequests, remark: str
+    ) -> Iterator[Evidence]:
+        if request.outcome in tracker.REJECTED and request_queries.rejected_otherwise(request):
+            return
+        control = executed.control(request)
+        if about.result is None:
+            judgement = _undecided(request, control)
+        elif request.outcome in tracker.REJECTED:
+            judgement = _rejected(request, about.result, executed)
+        else:
+            judgement = self._not_rejected(request, about.result)
+        if judgement is None or not (
+            judgement[0] is DISAGREES or about.exact or about.result is None
+        ):
+            return
+        agreement, why = judgement
+        seen = "; ".join(filter(None, (request.describe(), remark, why)))
+        controls = control.numbers if control else ()
+        for row in about.rows:
+            yield Evidence(
+                facet=row.id,
+                agreement=agreement,
+                expected=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
+                seen=seen,
+                exchanges=tuple(sorted({*request.numbers, *controls})),
+                variation=request.made.call.variation,
+                decisive=request.made.n,
+                controls=controls,
+            )
+
+    def _not_rejected(self, request: Instance, result: bool) -> _Judgement:
+        if request.stands:
+            return (DISAGREES if result else AGREES), ""
+        # A fixture does not tell which consents are in force.
+        looked = request.reads or (request.inquired and not self.lifecycle.create.grants)
+        if request_queries.signature(request) is None or not looked:
+            return None
+        waits = self.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
+        return (AGREES if waits and not result else UNCLEAR), ""
+
 
 _BASE = needs(Capability.PSU, Capability.WRITE)
-
-
-def _facet(clause: DecisionRule, row: DecisionRow) -> Facet:
-    control = clause.controls.get(row.id) if row.result else None
-    points = (*row.points, *(control.points if control else ()))
-    requirements = (
-        *clause.lifecycle.state_requirement(),
-        *clause.lifecycle.approval_requirement(),
-        *(requirement for point in points for requirement in point.requires),
-    )
-    return Facet(
-        id=row.id,
-        description=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
-        scenario=Scenario(id=row.id),
-        needs=(_BASE | clause.lifecycle.signing_needs).union(
-            *(point.needs for point in points), control.needs if control else ()
-        ),
-        requires=tuple(dict.fromkeys(requirements)),
-    )
-
-
-def _trial(clause: DecisionRule, row: DecisionRow, segment: str | None) -> Part[bool]:
-    """Make a row's request and its control; return whether a factor was lacking."""
-    lifecycle, control = clause.lifecycle, clause.controls.get(row.id)
-    two = control is not None and control.about_another and row.result
-    name = f"psu-{segment}" if segment else "psu"
-    psu = yield from request_steps.customer(
-        lifecycle,
-        name,
-        count=2 if two else 1,
-        segment=segment,
-        unregistered=conditions.registered_arguments(clause.when),
-    )
-    if row.result and control is not None:
-        outcome = yield from _control(clause, control, psu, two=two)
-        if outcome.factor_not_offered:
-            return True
-    variation = control.moved.description if control else describe_points(row.points)
-    outcome = yield from _make(clause, row.points, psu, variation=variation)
-    if outcome.rejected and not row.result:
-        for candidate in controls(clause.table, row):
-            if candidate.needs:
-                continue
-            # Another rule may reject one of the controls, but hardly all.
-            if not (yield from _control(clause, candidate, psu)).rejected:
-                break
-    return outcome.factor_not_offered
-
-
-def _control(
-    clause: DecisionRule, control: Control, psu: Subject, *, two: bool = False
-) -> Part[RequestResult]:
-    if control.for_another:
-        name = f"{psu.name}-beside"
-        psu = yield from request_steps.customer(
-            clause.lifecycle,
-            name,
-            segment=psu.segment,
-            unregistered=conditions.registered_arguments(clause.when),
-        )
-    return (yield from _make(clause, control.points, psu, thing=1 if two else 0))
-
-
-def _make(
-    clause: DecisionRule, points: Sequence[Point], psu: Subject, thing: int = 0, variation: str = ""
-) -> Part[RequestResult]:
-    """Make, sign and read one request about one of the customer's resources."""
-    owned = clause.lifecycle.create.owned
-    about = {owned: psu.owns[thing].key} if owned else None
-    call = request_steps.request(clause.lifecycle, psu, arguments=about, variation=variation)
-    for point in points:
-        call = point.ask(call)
-    for point in points:
-        call = yield from point.prepare(clause.lifecycle, psu, call)
-    how = request_steps.SIGN
-    for point in points:
-        how = point.sign(how)
-    return (yield from make_sign_read(clause.lifecycle, call, how))
 
 
 def _remark(values: Values) -> str:
     """Say what is known of a request's registration, where it is only near the row's."""
     return "; ".join(each.remark for each in values if isinstance(each, Age) and each.remark)
-
-
-def _judge(
-    clause: DecisionRule,
-    request: Instance,
-    about: RowMatch,
-    executed: ExecutedRequests,
-    remark: str,
-) -> Iterator[Evidence]:
-    if request.outcome in tracker.REJECTED and request_queries.rejected_otherwise(request):
-        return
-    control = executed.control(request)
-    if about.result is None:
-        judgement = _undecided(request, control)
-    elif request.outcome in tracker.REJECTED:
-        judgement = _rejected(request, about.result, executed)
-    else:
-        judgement = _not_rejected(clause, request, about.result)
-    if judgement is None or not (judgement[0] is DISAGREES or about.exact or about.result is None):
-        return
-    agreement, why = judgement
-    seen = "; ".join(filter(None, (request.describe(), remark, why)))
-    controls = control.numbers if control else ()
-    for row in about.rows:
-        yield Evidence(
-            facet=row.id,
-            agreement=agreement,
-            expected=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
-            seen=seen,
-            exchanges=tuple(sorted({*request.numbers, *controls})),
-            variation=request.made.call.variation,
-            decisive=request.made.n,
-            controls=controls,
-        )
 
 
 #: The agreement and a remark; None if the request proves nothing.
@@ -338,17 +330,6 @@ def _rejected(request: Instance, result: bool, executed: ExecutedRequests) -> _J
         return (AGREES, "") if good else (UNCLEAR, NO_CONTROL)
     why = _doubt(request, executed)
     return (UNCLEAR, why) if why else (DISAGREES, "")
-
-
-def _not_rejected(clause: DecisionRule, request: Instance, result: bool) -> _Judgement:
-    if request.stands:
-        return (DISAGREES if result else AGREES), ""
-    # A fixture does not tell which consents are in force.
-    looked = request.reads or (request.inquired and not clause.lifecycle.create.grants)
-    if request_queries.signature(request) is None or not looked:
-        return None
-    waits = clause.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
-    return (AGREES if waits and not result else UNCLEAR), ""
 
 
 def _doubt(request: Instance, executed: ExecutedRequests) -> str:

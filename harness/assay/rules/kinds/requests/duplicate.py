@@ -19,10 +19,8 @@ from assay.contract.model import Capability
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Decision, History, Subject
 from assay.rules import parameters as rules_parameters
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
-from assay.rules.lifecycle.alternative_causes import Explanations
 from assay.rules.lifecycle.comparison import (
     CANCELLED,
     NEXT_DAY,
@@ -30,6 +28,7 @@ from assay.rules.lifecycle.comparison import (
     REPEAT,
     UNSIGNED,
     ComparisonTracker,
+    Explanations,
     Likeness,
     Relation,
     changed_facet,
@@ -53,7 +52,7 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.steps import Part, send
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, tpp_evidence
 
 #: The scenarios in which the first request is never executed.
 NEVER_DONE = frozenset({CANCELLED, REFUSED, UNSIGNED})
@@ -87,10 +86,7 @@ class Duplicate(RefusingKind):
     lifecycle: Lifecycle = the_request()
     parameters: tuple[str, ...] = arguments(key="parameters")
     named_modes: tuple[str, ...] = rules_parameters.names(
-        rules_parameters.ref("words"),
-        key="modes",
-        references=_at_once,
-        required=False,
+        rules_parameters.ref("words"), key="modes", references=_at_once, required=False
     )
 
     @property
@@ -138,7 +134,7 @@ class Duplicate(RefusingKind):
                 description=description,
                 scenario=Scenario(id=id_),
                 needs=_needs(id_) | self.lifecycle.signing_needs,
-                requires=tuple(_requirements(self, id_)),
+                requires=tuple(self._requirements(id_)),
             )
             for id_, description in descriptions
             if not left_out.get(id_)
@@ -169,13 +165,13 @@ class Duplicate(RefusingKind):
             # What the target file made up for the first request is sent again; a day is not.
             made = facts_of(lifecycle.contract).without_call_ids(first).call.arguments
             call = replace(call, arguments={**made, **call.arguments})
-        outcome = yield from make_sign_read(lifecycle, _second(self, scenario.id, call, psu))
+        outcome = yield from make_sign_read(lifecycle, self._second(scenario.id, call, psu))
         if outcome.rejected:
             if scenario.id in NEVER_DONE:
                 yield from request_steps.read(lifecycle, first)
             if not (owned or scenario.id in (REPEAT, NEXT_DAY)):
                 # In these scenarios the first request itself is the comparison.
-                yield from _compare_with_another_customer(self, scenario.id)
+                yield from self._compare_with_another_customer(scenario.id)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Compare every request with those that came before it."""
@@ -189,7 +185,7 @@ class Duplicate(RefusingKind):
             compared.note(event)
         explanations = Explanations.of(compared)
         for request in comparison.comparable(compared.tracker):
-            yield from _judge(self, request, explanations)
+            yield from self._judge(request, explanations)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -211,7 +207,7 @@ class Duplicate(RefusingKind):
                 and not self.lifecycle.deferred(request.mode)
             ):
                 former = done.get(comparison.sent(request, but=returns))
-                judged = _judge_by_tpp(self, request, former, last)
+                judged = self._judge_by_tpp(request, former, last)
                 if judged is not None and (compared := former or last):
                     seen = f"{'the same' if former else 'a different'} request was executed"
                     yield tpp_evidence(
@@ -220,31 +216,87 @@ class Duplicate(RefusingKind):
             elif request.done and comparison.unchanged(request):
                 done[comparison.sent(request, but=returns)] = last = request
 
+    def _requirements(self, facet: str) -> Iterator[BindingRequirement]:
+        create, parameter = self.lifecycle.create, self.parameter(facet)
+        yield from self.lifecycle.state_requirement()
+        yield from self.lifecycle.approval_requirement()
+        yield from bound(create, "mode", (self.mode(facet),))
+        if parameter != create.owned:
+            yield from bound(create, "other", (parameter,))
+
+    def _second(self, scenario: str, call: Call, psu: Subject) -> Call:
+        """Return the second call: the first one with one difference."""
+        create, parameter = self.lifecycle.create, self.parameter(scenario)
+        if parameter is None:
+            return replace(call, variation=_AGAIN.get(scenario, "the same request again"))
+        call = replace(call, variation=f"with another {parameter}")
+        if parameter == create.owned:
+            return replace(call, arguments={**call.arguments, parameter: psu.owns[1].key})
+        rest = {name: value for name, value in call.arguments.items() if name != parameter}
+        return replace(call, arguments=rest, varied=(parameter,))
+
+    def _compare_with_another_customer(self, scenario: str) -> Part[RequestResult | None]:
+        """Make the same second request for another customer, who has made none before."""
+        other = yield from request_steps.customer(self.lifecycle, "another")
+        call = request_steps.request(self.lifecycle, other, self.mode(scenario))
+        second = replace(self._second(scenario, call, other), variation="")
+        return (yield from make_sign_read(self.lifecycle, second))
+
+    def _judge(self, request: Instance, explanations: Explanations) -> Iterator[Evidence]:
+        """Judge a repeat as such, and any other request by its difference from earlier ones."""
+        if _rejected(request) and request_queries.rejected_otherwise(request):
+            return
+        relations = explanations.compared.relations[id(request)]
+        for relation in relations:
+            if relation.facet == REPEAT and same_day(self.lifecycle, relation.former, request):
+                yield from _evidence(request, relation, _repeat(request))
+                return
+        for relation in relations:
+            if self._is_certain(request, relation):
+                again = relation.facet == REPEAT
+                named = replace(relation, facet=NEXT_DAY) if again else relation
+                yield from _evidence(request, named, self._other(request, named, explanations))
+
+    def _is_certain(self, request: Instance, relation: Relation) -> bool:
+        """Whether a relation is certain: on the same day, or for a repeat on a later one."""
+        former = relation.former
+        if relation.facet == REPEAT:
+            return later_day(self.lifecycle, former, request)
+        if relation.facet in NEVER_DONE:
+            return not former.done
+        return same_day(self.lifecycle, former, request)
+
+    def _other(
+        self, request: Instance, relation: Relation, explanations: Explanations
+    ) -> _Judgement | None:
+        if _rejected(request):
+            why, control = (
+                explanations.explanation(request, relation),
+                explanations.control(request),
+            )
+            return UNCLEAR if why else DISAGREES, why, (control,) if control else ()
+        if request.stands:
+            return AGREES, "", ()
+        if not request_queries.signature(request):
+            return None
+        still = self.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
+        return (AGREES, "", ()) if still else (UNCLEAR, "", ())
+
+    def _judge_by_tpp(
+        self, request: Instance, former: Instance | None, last: Instance | None
+    ) -> Agreement | None:
+        """Compare a request with an identical one, else with any that was executed."""
+        if former is None:
+            return AGREES if last is not None else None
+        if later_day(self.lifecycle, former, request):
+            return AGREES
+        exact = comparison.sent(former) == comparison.sent(request)
+        return DISAGREES if exact and same_day(self.lifecycle, former, request) else UNCLEAR
+
 
 def _needs(facet: str) -> frozenset[Capability]:
     day = needs(Capability.CLOCK, Capability.ZONE) if facet == NEXT_DAY else needs()
     return day | needs(Capability.PSU, Capability.WRITE)
-
-
-def _requirements(clause: Duplicate, facet: str) -> Iterator[BindingRequirement]:
-    create, parameter = clause.lifecycle.create, clause.parameter(facet)
-    yield from clause.lifecycle.state_requirement()
-    yield from clause.lifecycle.approval_requirement()
-    yield from bound(create, "mode", (clause.mode(facet),))
-    if parameter != create.owned:
-        yield from bound(create, "other", (parameter,))
-
-
-def _second(clause: Duplicate, scenario: str, call: Call, psu: Subject) -> Call:
-    """Return the second call: the first one with one difference."""
-    create, parameter = clause.lifecycle.create, clause.parameter(scenario)
-    if parameter is None:
-        return replace(call, variation=_AGAIN.get(scenario, "the same request again"))
-    call = replace(call, variation=f"with another {parameter}")
-    if parameter == create.owned:
-        return replace(call, arguments={**call.arguments, parameter: psu.owns[1].key})
-    rest = {name: value for name, value in call.arguments.items() if name != parameter}
-    return replace(call, arguments=rest, varied=(parameter,))
 
 
 _AGAIN: Mapping[str, str] = {
@@ -253,40 +305,6 @@ _AGAIN: Mapping[str, str] = {
     REFUSED: "the same request again, after a refusal",
     UNSIGNED: "the same request again, the first one unsigned",
 }
-
-
-def _compare_with_another_customer(clause: Duplicate, scenario: str) -> Part[RequestResult | None]:
-    """Make the same second request for another customer, who has made none before."""
-    other = yield from request_steps.customer(clause.lifecycle, "another")
-    call = request_steps.request(clause.lifecycle, other, clause.mode(scenario))
-    second = replace(_second(clause, scenario, call, other), variation="")
-    return (yield from make_sign_read(clause.lifecycle, second))
-
-
-def _judge(clause: Duplicate, request: Instance, explanations: Explanations) -> Iterator[Evidence]:
-    """Judge a repeat as such, and any other request by its difference from earlier ones."""
-    if _rejected(request) and request_queries.rejected_otherwise(request):
-        return
-    relations = explanations.compared.relations[id(request)]
-    for relation in relations:
-        if relation.facet == REPEAT and same_day(clause.lifecycle, relation.former, request):
-            yield from _evidence(request, relation, _repeat(request))
-            return
-    for relation in relations:
-        if _is_certain(clause, request, relation):
-            again = relation.facet == REPEAT
-            named = replace(relation, facet=NEXT_DAY) if again else relation
-            yield from _evidence(request, named, _other(clause, request, named, explanations))
-
-
-def _is_certain(clause: Duplicate, request: Instance, relation: Relation) -> bool:
-    """Whether a relation is certain: on the same day, or for a repeat on a later one."""
-    former = relation.former
-    if relation.facet == REPEAT:
-        return later_day(clause.lifecycle, former, request)
-    if relation.facet in NEVER_DONE:
-        return not former.done
-    return same_day(clause.lifecycle, former, request)
 
 
 #: The agreement, a remark, and the other requests that the evidence rests on.
@@ -305,20 +323,6 @@ def _repeat(request: Instance) -> _Judgement | None:
     if request.stands:
         return DISAGREES, "", ()
     return (UNCLEAR, "", ()) if request_queries.signature(request) else None
-
-
-def _other(
-    clause: Duplicate, request: Instance, relation: Relation, explanations: Explanations
-) -> _Judgement | None:
-    if _rejected(request):
-        why, control = explanations.explanation(request, relation), explanations.control(request)
-        return UNCLEAR if why else DISAGREES, why, (control,) if control else ()
-    if request.stands:
-        return AGREES, "", ()
-    if not request_queries.signature(request):
-        return None
-    still = clause.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
-    return (AGREES, "", ()) if still else (UNCLEAR, "", ())
 
 
 def _evidence(
@@ -347,15 +351,3 @@ _EXPECTED: Mapping[str, str] = {
     REFUSED: "accepted: the customer refused the same request",
     UNSIGNED: "accepted: the same request was never signed",
 }
-
-
-def _judge_by_tpp(
-    clause: Duplicate, request: Instance, former: Instance | None, last: Instance | None
-) -> Agreement | None:
-    """Compare a request with an identical one, else with any that was executed."""
-    if former is None:
-        return AGREES if last is not None else None
-    if later_day(clause.lifecycle, former, request):
-        return AGREES
-    exact = comparison.sent(former) == comparison.sent(request)
-    return DISAGREES if exact and same_day(clause.lifecycle, former, request) else UNCLEAR

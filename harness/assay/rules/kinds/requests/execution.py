@@ -116,28 +116,24 @@ class Execution(Kind):
             (AS_ASKED, "a request is executed with its current values", effects),
             (SHOWN, "a request is shown as executed if and only if it was", effects),
         )
-        out = [_facet(self, id_, asks, MAIN, more) for id_, asks, more in at_once]
+        out = [self._facet(id_, asks, MAIN, more) for id_, asks, more in at_once]
         for mode in (*self.served, *self.offered):
             if mode != plain:
                 asks = f"signed {mode} requests are executed"
                 more = clock if self.lifecycle.deferred(mode) else needs()
-                out.append(_facet(self, f"{mode}{CARRIED}", asks, mode, more, mode))
+                out.append(self._facet(f"{mode}{CARRIED}", asks, mode, more, mode))
         if self.deferred:
             more, mode = effects | clock, self.deferred
             out.append(
-                _facet(self, EARLY, "no request is executed before its day", mode, more, mode)
+                self._facet(EARLY, "no request is executed before its day", mode, more, mode)
             )
             asks = (
                 "no request is still pending after its day while others of that day were executed"
             )
-            out.append(_facet(self, LATE, asks, mode, more, mode))
+            out.append(self._facet(LATE, asks, mode, more, mode))
         ends = (
             (REFUSED, "a request that was refused, or shown as rejected, is not executed", effects),
-            (
-                REPEAT,
-                "a repeat that was refused, or shown as rejected, is not executed",
-                effects,
-            ),
+            (REPEAT, "a repeat that was refused, or shown as rejected, is not executed", effects),
             (CHANGE, "a refused change is neither shown nor executed", needs()),
             (DENIED, "a request that the customer refused is not executed", needs()),
             (UNSIGNED, "a request that was never signed is not executed", needs()),
@@ -153,11 +149,11 @@ class Execution(Kind):
         if not self.lifecycle.signed:
             absent |= dict.fromkeys((DENIED, UNSIGNED), True)
         out += [
-            _facet(self, id_, asks, id_, more) for id_, asks, more in ends if not absent.get(id_)
+            self._facet(id_, asks, id_, more) for id_, asks, more in ends if not absent.get(id_)
         ]
         if self.deferred and self.lifecycle.end:
             asks = "a cancelled request is not executed"
-            out.append(_facet(self, CANCELLED, asks, CANCELLED, clock, self.deferred))
+            out.append(self._facet(CANCELLED, asks, CANCELLED, clock, self.deferred))
         return tuple(out)
 
     def accepts_variation(self, scenario: Scenario) -> bool:
@@ -291,6 +287,34 @@ class Execution(Kind):
             if evidence.facet in known:
                 yield evidence
 
+    def _facet(
+        self,
+        id_: str,
+        asks: str,
+        scenario: str,
+        more: frozenset[Capability],
+        mode: str | None = None,
+    ) -> Facet:
+        create = self.lifecycle.create
+        named = dict.fromkeys((self.lifecycle.mode, mode))
+        return Facet(
+            id=id_,
+            description=asks,
+            scenario=Scenario(id=scenario),
+            needs=needs(Capability.PSU, Capability.WRITE) | self.lifecycle.signing_needs | more,
+            requires=(
+                *self.lifecycle.state_requirement(),
+                *self.lifecycle.approval_requirement(),
+                *bound(create, "key"),
+                *(each for name in named for each in self._mode_requirement(name)),
+                *bound(self.lifecycle.change, "other", self.changed if id_ == CHANGE else ()),
+            ),
+        )
+
+    def _mode_requirement(self, mode: str | None) -> tuple[BindingRequirement, ...]:
+        offered = Standing.NOT_APPLICABLE if mode in self.offered else Standing.UNVERIFIED
+        return bound(self.lifecycle.create, "mode", (mode,), if_missing=offered)
+
 
 #: What is said of a request that is not accepted, and what its customer does in place of signing.
 _WAYS: Mapping[str, tuple[str, Authorise | None]] = {
@@ -298,33 +322,3 @@ _WAYS: Mapping[str, tuple[str, Authorise | None]] = {
     TIMED_OUT: ("the customer is idle for too long", None),
     UNSIGNED: ("it is never signed", None),
 }
-
-
-def _facet(  # noqa: PLR0917 -- a row of the table of facets
-    p: Execution,
-    id_: str,
-    asks: str,
-    scenario: str,
-    more: frozenset[Capability],
-    mode: str | None = None,
-) -> Facet:
-    create = p.lifecycle.create
-    named = dict.fromkeys((p.lifecycle.mode, mode))
-    return Facet(
-        id=id_,
-        description=asks,
-        scenario=Scenario(id=scenario),
-        needs=needs(Capability.PSU, Capability.WRITE) | p.lifecycle.signing_needs | more,
-        requires=(
-            *p.lifecycle.state_requirement(),
-            *p.lifecycle.approval_requirement(),
-            *bound(create, "key"),
-            *(each for name in named for each in _mode_requirement(p, name)),
-            *bound(p.lifecycle.change, "other", p.changed if id_ == CHANGE else ()),
-        ),
-    )
-
-
-def _mode_requirement(p: Execution, mode: str | None) -> tuple[BindingRequirement, ...]:
-    offered = Standing.NOT_APPLICABLE if mode in p.offered else Standing.UNVERIFIED
-    return bound(p.lifecycle.create, "mode", (mode,), if_missing=offered)

@@ -16,15 +16,14 @@ from typing import Final, TypeAlias
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Code, Decision, History
 from assay.rules import parameters
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import ref
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, needs, scenario_of
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"
 KNOWN = "password-checked"
@@ -96,49 +95,40 @@ class Factors(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for each segment and each factor kept from it, and four for all customers."""
-        descriptions = {
+        of_all = {
             PASSWORD: "a request cannot be signed with the password alone",
             FACTOR: "a request cannot be signed without the password",
             CHECKED: "a request cannot be signed with a wrong, empty or incomplete code",
+            KNOWN: "a password that is wrong, empty or only half of one signs nothing",
         }
-        return (
-            *(
-                Facet(
-                    id=f"{segment}-offered",
-                    description=f"{segment} customers are offered no factor but {', '.join(factors)}",
-                    scenario=FactorsScenario(id=f"{segment}:offered", segment=segment),
-                    needs=signing.NEEDS | needs(Capability.SEGMENTS),
-                    requires=self.lifecycle.approval_requirement(),
-                )
-                for segment, factors in self.offered.items()
-            ),
-            *(
-                Facet(
-                    id=id_,
-                    description=description,
-                    scenario=FactorsScenario(id=CODES),
-                    needs=signing.NEEDS,
-                    requires=signing.requirements(self.lifecycle),
-                )
-                for id_, description in descriptions.items()
-            ),
-            Facet(
-                id=KNOWN,
-                description="a password that is wrong, empty or only half of one signs nothing",
-                scenario=FactorsScenario(id=PASSWORDS),
-                needs=signing.NEEDS,
-                requires=signing.requirements(self.lifecycle),
-            ),
-            *(
-                Facet(
-                    id=_not_taken(segment, word),
-                    description=f"{segment} customers sign nothing with {word}",
-                    scenario=FactorsScenario(id=f"{segment}:{word}", segment=segment, forced=word),
-                    needs=signing.NEEDS | needs(Capability.SEGMENTS),
-                    requires=signing.requirements(self.lifecycle),
-                )
-                for segment, word in self.barred.items()
-            ),
+        by_segment, screens = needs(Capability.SEGMENTS), signing.requirements(self.lifecycle)
+        rows = [
+            (
+                f"{segment}-offered",
+                f"{segment} customers are offered no factor but {', '.join(factors)}",
+                FactorsScenario(id=f"{segment}:offered", segment=segment),
+                by_segment,
+                self.lifecycle.approval_requirement(),
+            )
+            for segment, factors in self.offered.items()
+        ]
+        rows += [
+            (id_, text, FactorsScenario(id=PASSWORDS if id_ == KNOWN else CODES), needs(), screens)
+            for id_, text in of_all.items()
+        ]
+        rows += [
+            (
+                _not_taken(segment, word),
+                f"{segment} customers sign nothing with {word}",
+                FactorsScenario(id=f"{segment}:{word}", segment=segment, forced=word),
+                by_segment,
+                screens,
+            )
+            for segment, word in self.barred.items()
+        ]
+        return tuple(
+            make_facet(id_, text, scenario, signing.NEEDS | more, requires)
+            for id_, text, scenario, more, requires in rows
         )
 
     def probe(self, scenario: Scenario) -> Script:
@@ -188,13 +178,54 @@ class Factors(Kind):
             ):
                 controls.setdefault((attempt.subject, _factor(attempt)), attempt)
         for attempt in signings:
-            yield from _offered(self, attempt)
+            yield from self._offered(attempt)
         for attempt in ended:
             if attempt.event.step.decision is Decision.CONFIRM:
                 yield from _around(attempt, coded)
                 yield from _typed(attempt, controls.get((attempt.subject, _factor(attempt))))
                 yield from _logged_in(attempt, let_in.get(attempt.subject))
-                yield from _forced(self, attempt, let_in.get(attempt.subject))
+                yield from self._forced(attempt, let_in.get(attempt.subject))
+
+    def _offered(self, signing: Signing) -> Iterator[Evidence]:
+        """Judge the factors offered to a customer of a known segment."""
+        subject, event = signing.request.subject, signing.event
+        allowed = self.offered.get((subject.segment if subject else None) or "")
+        if (
+            allowed is None
+            or event.offered is None
+            or not request_queries.by_owner(signing.request, event)
+        ):
+            return
+        extra = [word for word in event.offered if word not in allowed]
+        # An unbound word may be the target's own name for one of the other factors.
+        sure = [word for word in extra if word in self.words or word not in event.unspelt]
+        agreement = DISAGREES if sure else UNCLEAR if extra or not event.offered else AGREES
+        hint = f" ({', '.join(extra)}: not bound in the target file)" if extra and not sure else ""
+        yield replace(
+            signing.evidence(
+                f"{subject.segment if subject else ''}-offered",
+                agreement,
+                f"no factor but {', '.join(allowed)} to be offered",
+            ),
+            seen=f"it offers {', '.join(event.offered) or 'nothing'}{hint}",
+        )
+
+    def _forced(self, signing: Signing, control: Signing | None) -> Iterator[Evidence]:
+        """Judge a signature with a factor that the customer's kind is never offered."""
+        event, subject = signing.event, signing.request.subject
+        segment = (subject.segment if subject else None) or ""
+        word = event.step.factor or ""
+        if (
+            not event.step.forced
+            or self.barred.get(segment) != word
+            or "factor" not in event.screens
+        ):
+            return
+        if not _taken_from(signing) or word in (event.offered or ()):
+            return  # that it is offered is another facet's
+        facet, expected = _not_taken(segment, word), f"that {word} signs nothing for {segment}"
+        if event.coded or not signing.done:
+            yield from _signs_nothing(facet, signing, control, expected)
 
 
 def _wrong(word: str, code: Code) -> Authorise:
@@ -221,31 +252,6 @@ def _factor(signing: Signing) -> str | None:
     if "factor" not in signing.event.screens:
         return None
     return signing.event.step.factor or next(iter(signing.event.offered or ()), None)
-
-
-def _offered(clause: Factors, signing: Signing) -> Iterator[Evidence]:
-    """Judge the factors offered to a customer of a known segment."""
-    subject, event = signing.request.subject, signing.event
-    allowed = clause.offered.get((subject.segment if subject else None) or "")
-    if (
-        allowed is None
-        or event.offered is None
-        or not request_queries.by_owner(signing.request, event)
-    ):
-        return
-    extra = [word for word in event.offered if word not in allowed]
-    # An unbound word may be the target's own name for one of the other factors.
-    sure = [word for word in extra if word in clause.words or word not in event.unspelt]
-    agreement = DISAGREES if sure else UNCLEAR if extra or not event.offered else AGREES
-    hint = f" ({', '.join(extra)}: not bound in the target file)" if extra and not sure else ""
-    yield replace(
-        signing.evidence(
-            f"{subject.segment if subject else ''}-offered",
-            agreement,
-            f"no factor but {', '.join(allowed)} to be offered",
-        ),
-        seen=f"it offers {', '.join(event.offered) or 'nothing'}{hint}",
-    )
 
 
 def _around(signing: Signing, coded: set[str | None]) -> Iterator[Evidence]:
@@ -298,20 +304,6 @@ def _logged_in(signing: Signing, control: Signing | None) -> Iterator[Evidence]:
         return
     typed = step.typed.value.replace("code", "password")
     yield from _signs_nothing(KNOWN, signing, control, f"that nothing is signed with {typed}")
-
-
-def _forced(clause: Factors, signing: Signing, control: Signing | None) -> Iterator[Evidence]:
-    """Judge a signature with a factor that the customer's kind is never offered."""
-    event, subject = signing.event, signing.request.subject
-    segment = (subject.segment if subject else None) or ""
-    word = event.step.factor or ""
-    if not event.step.forced or clause.barred.get(segment) != word or "factor" not in event.screens:
-        return
-    if not _taken_from(signing) or word in (event.offered or ()):
-        return  # that it is offered is another facet's
-    facet, expected = _not_taken(segment, word), f"that {word} signs nothing for {segment}"
-    if event.coded or not signing.done:
-        yield from _signs_nothing(facet, signing, control, expected)
 
 
 def _taken_from(signing: Signing) -> bool:

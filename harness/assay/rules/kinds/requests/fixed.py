@@ -3,7 +3,7 @@
 The invalid values are those that the contract names, which a target may know, and some
 derived from the valid one, which no target can know. Another spelling (lower case, spaces
 around it) is tested only if `spelling` is exact; if it is unspecified, such values are not
-judged. `lifecycle.defects` defines when a request counts as accepted, and when a refusal
+judged. `argument_rules` defines when a request counts as accepted, and when a refusal
 counts.
 
 Where requests can be changed, and the contract has the argument among those of a change, it
@@ -26,17 +26,15 @@ from assay.contract.scalars import is_word, text_of
 from assay.files.document import found
 from assay.history import Call, Exchange, History, State, Subject
 from assay.rules import parameters, steps
+from assay.rules.argument_rules import Fault, Faults, RequestArgumentRule, replaced
 from assay.rules.controls import same_but
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.changes import Change, Phase, change_of
-from assay.rules.lifecycle.defects import Defect, DefectRule, replaced
 from assay.rules.lifecycle.parameters import check_argument
 from assay.rules.lifecycle.tracker import Instance, Tracker
 from assay.rules.rule import Facet, Scenario, Script, bound, needs
-from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, describe_answer
 
 #: The ways in which a value can be invalid.
 OTHER, CASE, PADDED = "other-value", "lower-case", "padded"
@@ -57,7 +55,7 @@ _OTHERS: Mapping[str, Json] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fixed(DefectRule):
+class Fixed(RequestArgumentRule):
     """A field of a request and its only valid value; `exact` if its spelling matters."""
 
     name = "fixed"
@@ -89,11 +87,10 @@ class Fixed(DefectRule):
     def facts(self) -> Facts:
         """Return the value, which is the only one that the field of a request can have."""
         request = self.lifecycle.request.id
-        about = (each.id for each in self.contract.operations.values() if each.request == request)
         return Facts(
             fixed_values={self.field: (self.const,)},
             admissions={request: (self._admits,)},
-            expected=dict.fromkeys(((each, self.field) for each in about), (self._expects,)),
+            expected=dict.fromkeys(((each, self.field) for each in self.about), (self._expects,)),
         )
 
     def _admits(self, call: Call, _subject: Subject | None) -> bool:
@@ -104,10 +101,9 @@ class Fixed(DefectRule):
         """Return the value, for any other one."""
         return "" if is_word(self.const, value) else found(self.const)
 
-    def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield the schema of the field."""
-        create = self.lifecycle.create.id
-        yield ArgumentSchema(operation=create, argument=self.field, schema={"const": self.const})
+    def value_schema(self) -> tuple[Schema, bool]:
+        """Return the value."""
+        return {"const": self.const}, False
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for other values, and one for each other spelling of the valid one."""
@@ -116,7 +112,7 @@ class Fixed(DefectRule):
             CASE: f"a request is not accepted with {self.const} in lower case",
             PADDED: f"a request is not accepted with spaces around {self.const}",
         }
-        facets = {facet for _, facet, _ in _values(self)}
+        facets = {facet for _, facet, _ in self._values()}
         out = tuple(
             self.argument_facet(
                 facet, description, self.field, "values", *self.lifecycle.open_mode_requirement()
@@ -145,7 +141,7 @@ class Fixed(DefectRule):
     def probe(self, scenario: Scenario) -> Script:
         """Make a request with the valid value, then with each other; read the accepted ones."""
         if scenario.id == "changes":
-            yield from _probe_changes(self)
+            yield from self._probe_changes()
             return
         psu = yield from request_steps.customer(self.lifecycle)
         control = request_steps.request(
@@ -153,28 +149,28 @@ class Fixed(DefectRule):
         )
         yield from steps.send(control)
         yield from self.send_and_read(
-            replaced(control, self.field, value, text) for value, _, text in _values(self)
+            replaced(control, self.field, value, text) for value, _, text in self._values()
         )
 
-    def judged_arguments(self) -> Sequence[str]:
+    def arguments_of(self) -> Mapping[str, Sequence[str]]:
         """Return the field."""
-        return (self.field,)
+        return {self.lifecycle.create.id: (self.field,)}
 
-    def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
+    def faults(self, made: Sequence[Instance]) -> Iterator[Faults]:
         """Yield for each request whether its field has an invalid value."""
         why = f"{self.field} must be {self.const!r}"
         for request in made:
             value = request.made.call.arguments.get(self.field)
-            facet = _facet(self, value)
+            facet = self._facet(value)
             if facet:
-                yield (Defect(argument=self.field, facet=facet, why=why),)
+                yield (Fault(argument=self.field, facet=facet, why=why),)
             else:
                 yield () if is_word(self.const, value) else None
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every request with another value, and every change to one."""
-        yield from DefectRule.check(self, history)
-        yield from _changes(self, history)
+        yield from RequestArgumentRule.check(self, history)
+        yield from self._changes(history)
 
     def duty(self) -> str:
         """Return that the field has its value."""
@@ -185,103 +181,98 @@ class Fixed(DefectRule):
         value = exchange.call.arguments.get(self.field)
         if value in (None, ""):
             return None
-        judged = _judge(self, value)
+        judged = self._judge(value)
         done = "it is" if judged is AGREES else f"it is {value!r}"
         return judged, f"{self.field} is {self.const!r}", done
 
+    def _facet(self, value: Json) -> str:
+        """Return the facet that an invalid value tests; "" if none does."""
+        facet = difference(self.const, value)
+        return facet if self.exact or facet == OTHER else ""
 
-def _facet(clause: Fixed, value: Json) -> str:
-    """Return the facet that an invalid value tests; "" if none does."""
-    facet = difference(clause.const, value)
-    return facet if clause.exact or facet == OTHER else ""
+    def _values(self) -> Sequence[tuple[Json, str, str]]:
+        """Return the invalid values to try, each with its facet and a description."""
+        described = [(value, repr(value)) for value in self._others()]
+        described += spellings(self.const)
+        facets = {repr(value): (value, self._facet(value), text) for value, text in described}
+        return [tried for tried in facets.values() if tried[1]]
 
+    def _others(self) -> Sequence[Json]:
+        """Return the values that the contract names as invalid, and some like the valid one."""
+        return (*self.others, *others(self.const))
 
-def _values(clause: Fixed) -> Sequence[tuple[Json, str, str]]:
-    """Return the invalid values to try, each with its facet and a description."""
-    described = [(value, repr(value)) for value in _others(clause)]
-    described += spellings(clause.const)
-    facets = {repr(value): (value, _facet(clause, value), text) for value, text in described}
-    return [tried for tried in facets.values() if tried[1]]
+    def _probe_changes(self) -> Script:
+        """Change a request, also to each other value of the field, and read it each time."""
+        lifecycle = self.lifecycle
+        psu = yield from request_steps.customer(lifecycle)
+        mode = lifecycle.changeable_mode
+        for value in self._others()[:1]:
+            made = yield from steps.send(request_steps.request(lifecycle, psu, mode))
+            for sent in ({self.field: value}, {}):
+                call = request_steps.call_about(lifecycle.change, made, **sent)
+                if call is not None:
+                    words = f"{self.field} is to be changed to {value!r}" if sent else ""
+                    varied = lifecycle.changeable_arguments
+                    yield from steps.send(replace(call, varied=varied, variation=words))
+                    yield from request_steps.read(lifecycle, made)
 
+    def _changes(self, history: History) -> Iterator[Evidence]:
+        """Judge changes that name another value, beside the same change without it."""
+        book, facets = Tracker(lifecycle=self.lifecycle), list[Change]()
+        for event in history.events:
+            change = change_of(self.lifecycle, book, event)
+            if change is not None and change.untouched and change.phase is Phase.UNSIGNED:
+                facets.append(change)
+            book.note(event)
+        apart = {request.key for request in request_queries.with_own_key(book)}
+        taken = {
+            (change.request.key, same_but(change.exchange.call, self.field)): change.exchange
+            for change in facets
+            if self.field not in change.exchange.call.arguments and change.exchange.accepted
+        }
+        for change in facets:
+            if change.request.key in apart and self._facet(change.new.get(self.field)) == OTHER:
+                control = taken.get(
+                    (change.request.key, same_but(change.exchange.call, self.field))
+                )
+                yield from self._changed(change, control)
 
-def _others(clause: Fixed) -> Sequence[Json]:
-    """Return the values that the contract names as invalid, and some like the valid one."""
-    return (*clause.others, *others(clause.const))
+    def _changed(self, change: Change, control: Exchange | None) -> Iterator[Evidence]:
+        exchange, value = change.exchange, change.new[self.field]
+        later = (read for read in change.request.reads if read.n > exchange.n and read.item)
+        read = next(later, None)
+        item = read.item if read else None
+        shown = item.fields.get(self.field) if item else None
+        over = item is not None and item.state is State.REJECTED
+        if shown is not None and not over and request_queries.same_value(shown, value):
+            agreement = DISAGREES
+        elif exchange.accepted:
+            kept = shown is not None and request_queries.same_value(shown, self.const)
+            agreement = AGREES if kept or over else UNCLEAR
+        elif control is None:
+            return
+        elif request_queries.was_refused(exchange):
+            agreement = AGREES
+        else:
+            agreement = DISAGREES if change.failed else UNCLEAR
+        beside = (exchange.n for exchange in (control, read) if exchange is not None)
+        yield Evidence(
+            facet=STAYS,
+            agreement=agreement,
+            expected=f"a refusal, or that {self.field} stays {self.const!r}",
+            seen=describe_answer(exchange) + (f"; it shows {shown!r}" if shown is not None else ""),
+            exchanges=tuple(sorted({*change.numbers, *beside})),
+            variation=exchange.call.variation,
+            decisive=exchange.n,
+            controls=(control.n,) if control else (),
+        )
 
-
-def _probe_changes(clause: Fixed) -> Script:
-    """Change a request, also to each other value of the field, and read it each time."""
-    lifecycle = clause.lifecycle
-    psu = yield from request_steps.customer(lifecycle)
-    mode = lifecycle.changeable_mode
-    for value in _others(clause)[:1]:
-        made = yield from steps.send(request_steps.request(lifecycle, psu, mode))
-        for sent in ({clause.field: value}, {}):
-            call = request_steps.call_about(lifecycle.change, made, **sent)
-            if call is not None:
-                words = f"{clause.field} is to be changed to {value!r}" if sent else ""
-                varied = lifecycle.changeable_arguments
-                yield from steps.send(replace(call, varied=varied, variation=words))
-                yield from request_steps.read(lifecycle, made)
-
-
-def _changes(clause: Fixed, history: History) -> Iterator[Evidence]:
-    """Judge changes that name another value, beside the same change without it."""
-    book, facets = Tracker(lifecycle=clause.lifecycle), list[Change]()
-    for event in history.events:
-        change = change_of(clause.lifecycle, book, event)
-        if change is not None and change.untouched and change.phase is Phase.UNSIGNED:
-            facets.append(change)
-        book.note(event)
-    apart = {request.key for request in request_queries.with_own_key(book)}
-    taken = {
-        (change.request.key, same_but(change.exchange.call, clause.field)): change.exchange
-        for change in facets
-        if clause.field not in change.exchange.call.arguments and change.exchange.accepted
-    }
-    for change in facets:
-        if change.request.key in apart and _facet(clause, change.new.get(clause.field)) == OTHER:
-            control = taken.get((change.request.key, same_but(change.exchange.call, clause.field)))
-            yield from _changed(clause, change, control)
-
-
-def _changed(clause: Fixed, change: Change, control: Exchange | None) -> Iterator[Evidence]:
-    exchange, value = change.exchange, change.new[clause.field]
-    later = (read for read in change.request.reads if read.n > exchange.n and read.item)
-    read = next(later, None)
-    item = read.item if read else None
-    shown = item.fields.get(clause.field) if item else None
-    over = item is not None and item.state is State.REJECTED
-    if shown is not None and not over and request_queries.same_value(shown, value):
-        agreement = DISAGREES
-    elif exchange.accepted:
-        kept = shown is not None and request_queries.same_value(shown, clause.const)
-        agreement = AGREES if kept or over else UNCLEAR
-    elif control is None:
-        return
-    elif request_queries.was_refused(exchange):
-        agreement = AGREES
-    else:
-        agreement = DISAGREES if change.failed else UNCLEAR
-    beside = (exchange.n for exchange in (control, read) if exchange is not None)
-    yield Evidence(
-        facet=STAYS,
-        agreement=agreement,
-        expected=f"a refusal, or that {clause.field} stays {clause.const!r}",
-        seen=describe_answer(exchange) + (f"; it shows {shown!r}" if shown is not None else ""),
-        exchanges=tuple(sorted({*change.numbers, *beside})),
-        variation=exchange.call.variation,
-        decisive=exchange.n,
-        controls=(control.n,) if control else (),
-    )
-
-
-def _judge(clause: Fixed, value: Json) -> Agreement:
-    if is_word(clause.const, value):
-        return AGREES
-    right = text_of(clause.const).casefold()
-    alike = isinstance(value, str) and value.strip().casefold() == right
-    return UNCLEAR if alike and not clause.exact else DISAGREES
+    def _judge(self, value: Json) -> Agreement:
+        if is_word(self.const, value):
+            return AGREES
+        right = text_of(self.const).casefold()
+        alike = isinstance(value, str) and value.strip().casefold() == right
+        return UNCLEAR if alike and not self.exact else DISAGREES
 
 
 # -- other values ----------------------------------------------------------------------

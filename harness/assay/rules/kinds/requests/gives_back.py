@@ -15,12 +15,11 @@ from assay.contract.model import Capability, Json
 from assay.contract.scalars import is_word
 from assay.history import Exchange, History, State
 from assay.rules import steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +29,7 @@ class GivesBack(Kind):
     name = "gives-back"
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
-    applies_to = (
-        "makes",
-        "shows",
-    )
+    applies_to = ("makes", "shows")
 
     lifecycle: tracker.Lifecycle = the_request()
     fields: tuple[str, ...] = arguments()
@@ -49,10 +45,7 @@ class GivesBack(Kind):
                 description=f"a read returns {field} as it was sent",
                 scenario=Scenario(id="each-mode"),
                 needs=needs(Capability.PSU, Capability.WRITE),
-                requires=(
-                    *bound(read, "field", field),
-                    *bound(self.lifecycle.create, "key"),
-                ),
+                requires=(*bound(read, "field", field), *bound(self.lifecycle.create, "key")),
             )
             for field in self.fields
         )
@@ -60,7 +53,7 @@ class GivesBack(Kind):
     def probe(self, scenario: Scenario) -> Script:
         """Make a request in each mode, and read it."""
         psu = yield from request_steps.customer(self.lifecycle)
-        for mode in _modes(self):
+        for mode in self._modes():
             made = yield from steps.send(request_steps.request(self.lifecycle, psu, mode))
             yield from request_steps.read(self.lifecycle, made)
 
@@ -76,47 +69,43 @@ class GivesBack(Kind):
                 and event.call.operation == self.lifecycle.read.id
                 and event.item is not None
             ):
-                yield from _judge(self, request, event, event.item.fields)
+                yield from self._judge(request, event, event.item.fields)
 
+    def _modes(self) -> tuple[str | None, ...]:
+        """Return a plain mode, and a deferred one, if there is one."""
+        due = self.lifecycle.create.due
+        return tuple(dict.fromkeys([self.lifecycle.mode, *(due.modes[:1] if due else ())]))
 
-def _modes(clause: GivesBack) -> tuple[str | None, ...]:
-    """Return a plain mode, and a deferred one, if there is one."""
-    due = clause.lifecycle.create.due
-    return tuple(dict.fromkeys([clause.lifecycle.mode, *(due.modes[:1] if due else ())]))
+    def _judge(
+        self, request: tracker.Instance, exchange: Exchange, shown: Mapping[str, Json]
+    ) -> Iterator[Evidence]:
+        if exchange.item is not None and exchange.item.state is State.REJECTED:
+            return  # a rejected request need not be stored as it was sent
+        for field in self.fields:
+            sent = request.arguments.get(field)
+            if shown.get(field) in (None, "") or sent in (None, ""):
+                continue
+            if self._forbidden(field, sent) or self._altered(field, sent, request.made.at):
+                continue
+            good = request_queries.shows_value(sent, shown[field])
+            unclear = good is None or _lost(request, field)
+            yield Evidence(
+                facet=field,
+                agreement=AGREES if good else UNCLEAR if unclear else DISAGREES,
+                expected=f"{field} as it was sent: {sent!r}",
+                seen=f"{shown[field]!r}",
+                exchanges=(request.made.n, *_taken(request, field), exchange.n),
+            )
 
+    def _forbidden(self, field: str, sent: Json) -> bool:
+        """Whether a self allows another value only, so that a bank may ignore this one."""
+        fixed = facts_of(self.lifecycle.contract).fixed_values.get(field, ())
+        return not all(is_word(value, sent) for value in fixed)
 
-def _judge(
-    clause: GivesBack, request: tracker.Instance, exchange: Exchange, shown: Mapping[str, Json]
-) -> Iterator[Evidence]:
-    if exchange.item is not None and exchange.item.state is State.REJECTED:
-        return  # a rejected request need not be stored as it was sent
-    for field in clause.fields:
-        sent = request.arguments.get(field)
-        if shown.get(field) in (None, "") or sent in (None, ""):
-            continue
-        if _forbidden(clause, field, sent) or _altered(clause, field, sent, request.made.at):
-            continue
-        good = request_queries.shows_value(sent, shown[field])
-        unclear = good is None or _lost(request, field)
-        yield Evidence(
-            facet=field,
-            agreement=AGREES if good else UNCLEAR if unclear else DISAGREES,
-            expected=f"{field} as it was sent: {sent!r}",
-            seen=f"{shown[field]!r}",
-            exchanges=(request.made.n, *_taken(request, field), exchange.n),
-        )
-
-
-def _forbidden(clause: GivesBack, field: str, sent: Json) -> bool:
-    """Whether a clause allows another value only, so that a bank may ignore this one."""
-    fixed = facts_of(clause.lifecycle.contract).fixed_values.get(field, ())
-    return not all(is_word(value, sent) for value in fixed)
-
-
-def _altered(clause: GivesBack, field: str, sent: Json, at: datetime) -> bool:
-    """Whether a clause lets a bank keep another value than the one that was sent."""
-    alterations = facts_of(clause.lifecycle.contract).alterations.get(field, ())
-    return any(alters(sent, at) for alters in alterations)
+    def _altered(self, field: str, sent: Json, at: datetime) -> bool:
+        """Whether a self lets a bank keep another value than the one that was sent."""
+        alterations = facts_of(self.lifecycle.contract).alterations.get(field, ())
+        return any(alters(sent, at) for alters in alterations)
 
 
 def _taken(request: tracker.Instance, field: str) -> Iterator[int]:

@@ -21,24 +21,24 @@ from typing import Final
 from assay.contract.model import Capability
 from assay.history import Call, Effects, Exchange, History
 from assay.rules import parameters, steps
-from assay.rules.call_ids import fresh_id
 from assay.rules.controls import Shared, refused_beside, same_but
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNAUTHENTICATED,
-    UNCLEAR,
-    describe_answer,
-    tpp_evidence,
-)
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import check_argument, the_request
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, facts_of, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.steps import fresh_id
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    Evidence,
+    describe_answer,
+    tpp_evidence,
+)
 
 REPEATED, LATE, ONCE, CONFLICT = "repeated", "late", "once", "conflict"
 #: The TPP's obligation.
@@ -59,10 +59,7 @@ class Idempotency(RefusingKind):
 
     lifecycle: tracker.Lifecycle = the_request()
     key: str = parameters.word(key="key", references=check_argument)
-    hours: int | None = parameters.whole(
-        key="hours",
-        required=False,
-    )
+    hours: int | None = parameters.whole(key="hours", required=False)
     varies: str = parameters.parameter(
         parameters.ref("word"),
         lambda value, _: str(value),
@@ -93,13 +90,7 @@ class Idempotency(RefusingKind):
             other = f"a repeated {self.key} with another {self.varies} is refused"
             described.append((CONFLICT, other, write, varied))
         return tuple(
-            Facet(
-                id=id_,
-                description=description,
-                scenario=Scenario(id=id_),
-                needs=needed,
-                requires=(*keyed, *required),
-            )
+            make_facet(id_, description, id_, needed, (*keyed, *required))
             for id_, description, needed, required in described
         )
 

@@ -3,7 +3,7 @@
 The valid type is learned from the first request that was accepted with all fields; values
 of other types are derived from its value. A number or a truth value is no other type than a
 text: documents rarely give types, and a bank may read one as the other. A request with two
-invalid fields proves nothing about either. `lifecycle.defects` defines when a request counts as accepted, and when a
+invalid fields proves nothing about either. `argument_rules` defines when a request counts as accepted, and when a
 refusal counts.
 
 The TPP: it makes no request without a mandatory field.
@@ -20,15 +20,13 @@ from decimal import Decimal
 from assay.contract.model import Json
 from assay.history import Call, Exchange
 from assay.rules import steps
-from assay.rules.evidence import AGREES, DISAGREES
-from assay.rules.facts import Facts
-from assay.rules.lifecycle import defects, request_steps
-from assay.rules.lifecycle.defects import Defect, DefectRule, replaced
+from assay.rules.argument_rules import Fault, Faults, RequestArgumentRule, replaced, stays_accepted
+from assay.rules.facets import Facts, Schema
+from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.parameters import arguments
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import Facet, Scenario, Script
-from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.verdict import Agreement
+from assay.rules.verdict import AGREES, DISAGREES, Agreement
 
 #: The ways in which a mandatory field can be invalid, with their predicates.
 WAYS: Mapping[str, str] = {
@@ -47,7 +45,7 @@ def _expects(value: Json) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mandatory(DefectRule):
+class Mandatory(RequestArgumentRule):
     """The mandatory fields of a request."""
 
     name = "mandatory"
@@ -60,12 +58,9 @@ class Mandatory(DefectRule):
         create = self.lifecycle.create.id
         return Facts(expected=dict.fromkeys(((create, each) for each in self.fields), (_expects,)))
 
-    def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield that each field is mandatory."""
-        for argument in self.fields:
-            yield ArgumentSchema(
-                operation=self.lifecycle.create.id, argument=argument, mandatory=True
-            )
+    def value_schema(self) -> tuple[Schema, bool]:
+        """Return that each field is mandatory."""
+        return {}, True
 
     def facets(self) -> tuple[Facet, ...]:
         """Return a facet for each field and way, with one trial for each field."""
@@ -89,17 +84,17 @@ class Mandatory(DefectRule):
         right = made.call.arguments.get(scenario.id, "")
         yield from self.send_and_read(_variations(control, scenario.id, right))
 
-    def judged_arguments(self) -> Sequence[str]:
+    def arguments_of(self) -> Mapping[str, Sequence[str]]:
         """Return the mandatory fields."""
-        return self.fields
+        return {self.lifecycle.create.id: self.fields}
 
-    def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
-        """Yield the defects of each request; None until the valid types are known."""
-        types = _types(self, made)
+    def faults(self, made: Sequence[Instance]) -> Iterator[Faults]:
+        """Yield the faults of each request; None until the valid types are known."""
+        types = self._types(made)
         for request in made:
             wrong = tuple(
-                Defect(argument=field, facet=f"{field}-{way}", why=f"{field} {WAYS[way]}")
-                for field, way in _wrong(self, request.made.call.arguments, types).items()
+                Fault(argument=field, facet=f"{field}-{way}", why=f"{field} {WAYS[way]}")
+                for field, way in self._wrong(request.made.call.arguments, types).items()
             )
             yield wrong if wrong or types else None
 
@@ -113,6 +108,19 @@ class Mandatory(DefectRule):
         lacking = [name for name in self.fields if sent.get(name) in (None, "", [], {})]
         done = f"it has no {', '.join(lacking)}" if lacking else "it has them"
         return DISAGREES if lacking else AGREES, f"a request with {', '.join(self.fields)}", done
+
+    def _types(self, made: Sequence[Instance]) -> Mapping[str, str]:
+        """Return the types in the first request that was accepted with all fields."""
+        for request in made:
+            sent = request.made.call.arguments
+            if stays_accepted(request) and not self._wrong(sent, {}):
+                return {field: _kind(sent[field]) for field in self.fields}
+        return {}
+
+    def _wrong(self, sent: Mapping[str, Json], types: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the invalid fields of a request and how, as far as the types are known."""
+        ways = {field: _way(sent.get(field, _ABSENT), types.get(field)) for field in self.fields}
+        return {field: way for field, way in ways.items() if way}
 
 
 def _kind(value: Json) -> str:
@@ -153,23 +161,6 @@ def _variations(control: Call, field: str, right: Json) -> Iterator[Call]:
     nothing: Json = {"list": [], "object": {}}.get(_kind(right), "")
     for description, value in (("null", None), ("empty", nothing), *_others(right)):
         yield replaced(control, field, value, description)
-
-
-def _types(clause: Mandatory, made: Sequence[Instance]) -> Mapping[str, str]:
-    """Return the types in the first request that was accepted with all fields."""
-    for request in made:
-        sent = request.made.call.arguments
-        if defects.stays_accepted(request) and not _wrong(clause, sent, {}):
-            return {field: _kind(sent[field]) for field in clause.fields}
-    return {}
-
-
-def _wrong(
-    clause: Mandatory, sent: Mapping[str, Json], types: Mapping[str, str]
-) -> Mapping[str, str]:
-    """Return the invalid fields of a request and how, as far as the types are known."""
-    ways = {field: _way(sent.get(field, _ABSENT), types.get(field)) for field in clause.fields}
-    return {field: way for field, way in ways.items() if way}
 
 
 def _way(value: Json, right: str | None) -> str:

@@ -18,8 +18,7 @@ from assay.contract.model import Capability
 from assay.history import Exchange, History, Lacking, Subject
 from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE, UNSEEN_MODE
 from assay.rules import steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.facets import BarredMode, Facts, SchemaPiece
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.attempts import (
     AcceptanceRule,
@@ -41,15 +40,20 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.schema_pieces import BarredMode, SchemaPiece
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Agreement, Evidence, Standing
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    Standing,
+    tpp_evidence,
+)
 
 SERVED = "served"
 #: The second part of a facet id, after the mode.
 OFFERED, NOT_OFFERED, REFUSED = "-offered", "-not-offered", "-refused"
-
-
 #: The TPP's obligation.
 TPP_FACET = "served-modes-only"
 
@@ -97,28 +101,21 @@ class Modes(AcceptanceRule):
             _facet(mode, f"{mode} requests are accepted", plain, *served) for mode in self.served
         ]
         for mode in self.offered:
+            here = bound(self.lifecycle.create, "mode", mode)
             # A bank that does not bind the mode does not offer it.
-            here = bound(self.lifecycle.create, "mode", mode, if_missing=Standing.NOT_APPLICABLE)
-            description = f"{mode} requests are accepted by a bank that offers them"
+            silent = tuple(replace(each, if_missing=Standing.NOT_APPLICABLE) for each in here)
+            text = f"{mode} requests are accepted by a bank that offers them"
             offered = ModeScenario(id=f"{mode}:offered", mode=mode, accepted=True)
-            out.append(_facet(f"{mode}{OFFERED}", description, offered, *here))
-            description = f"{mode} requests are rejected by a bank that does not offer them"
+            out.append(_facet(f"{mode}{OFFERED}", text, offered, *silent))
+            text = f"{mode} requests are rejected by a bank that does not offer them"
             lacking = ModeScenario(id=f"{mode}:not-offered", mode=mode, lacking=True)
-            requirement = bound(self.lifecycle.create, "mode", mode)
-            refused_here = _facet(f"{mode}{NOT_OFFERED}", description, lacking, *requirement)
+            refused_here = _facet(f"{mode}{NOT_OFFERED}", text, lacking, *here)
             # A bank that never accepts it would refuse it here as well.
             out.append(replace(refused_here, rests_on=f"{mode}{OFFERED}"))
         for mode in self.refused:
-            refused = ModeScenario(id=f"{mode}:refused", mode=mode)
-            description = f"{mode} requests are rejected"
-            out.append(
-                _facet(
-                    f"{mode}{REFUSED}",
-                    description,
-                    refused,
-                    *bound(self.lifecycle.create, "mode", mode),
-                )
-            )
+            here, refused = bound(self.lifecycle.create, "mode", mode), f"{mode}{REFUSED}"
+            scenario = ModeScenario(id=f"{mode}:refused", mode=mode)
+            out.append(_facet(refused, f"{mode} requests are rejected", scenario, *here))
         return tuple(out)
 
     def refusing(self) -> Collection[str]:
@@ -220,11 +217,22 @@ class Modes(AcceptanceRule):
             if not isinstance(event, Exchange) or event.call.operation != self.lifecycle.create.id:
                 continue
             mode = event.call.mode
-            judged = None if mode is None else _judge(self, mode, event, lacking)
+            judged = None if mode is None else self._judge(mode, event, lacking)
             if judged is not None and not event.call.malformed:
                 yield tpp_evidence(
                     TPP_FACET, judged, event, "a mode that is served", f"it is {mode}"
                 )
+
+    def _judge(self, mode: str, exchange: Exchange, lacking: set[str]) -> Agreement | None:
+        """Judge a mode; None if the self does not mention it."""
+        served = {*self.served, *self.offered}
+        if mode in self.refused or (mode in self.offered and mode in lacking):
+            return DISAGREES
+        if mode == UNBOUND_MODE:
+            return None if not served else DISAGREES if was_refused(exchange) else UNCLEAR
+        if mode in {SEVERAL_MODES, UNSEEN_MODE}:
+            return UNCLEAR
+        return AGREES if mode in served or not served else None
 
 
 def _facet(
@@ -238,15 +246,3 @@ def _facet(
         needs=plain | needs(Capability.BANKS) if scenario.lacking else plain,
         requires=requirements,
     )
-
-
-def _judge(clause: Modes, mode: str, exchange: Exchange, lacking: set[str]) -> Agreement | None:
-    """Judge a mode; None if the clause does not mention it."""
-    served = {*clause.served, *clause.offered}
-    if mode in clause.refused or (mode in clause.offered and mode in lacking):
-        return DISAGREES
-    if mode == UNBOUND_MODE:
-        return None if not served else DISAGREES if was_refused(exchange) else UNCLEAR
-    if mode in {SEVERAL_MODES, UNSEEN_MODE}:
-        return UNCLEAR
-    return AGREES if mode in served or not served else None

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State, Subject
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.changes import (
     CARRIED,
@@ -37,7 +36,7 @@ from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, needs, scenario_of
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 
 DONE = "done-refused"
 #: How many days later than the tested request its control is due.
@@ -92,8 +91,7 @@ class Modification(RefusingKind):
         """Return the modes in which the request can be changed, and its fields that can be."""
         request = self.lifecycle.request.id
         return Facts(
-            changeable_modes={request: (self.only,)},
-            changeable_fields={request: self.fields},
+            changeable_modes={request: (self.only,)}, changeable_fields={request: self.fields}
         )
 
     def facets(self) -> tuple[Facet, ...]:
@@ -103,22 +101,22 @@ class Modification(RefusingKind):
         day = self.lifecycle.signing_needs | needs(Capability.CLOCK)
         only = {mode: ModificationScenario(id=f"{mode}:accepted", mode=mode) for mode in self.only}
         out = [
-            _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", scenario)
+            self._facet(f"{mode}-accepted", f"{mode} requests can be changed", scenario)
             for mode, scenario in only.items()
         ]
-        out.append(_facet(self, PERSISTS, "a read shows an accepted change", only[self.only[0]]))
+        out.append(self._facet(PERSISTS, "a read shows an accepted change", only[self.only[0]]))
         for mode in self.closed:
             scenario = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
             description = f"{mode} requests cannot be changed"
-            out.append(_facet(self, f"{mode}-refused", description, scenario))
+            out.append(self._facet(f"{mode}-refused", description, scenario))
         if self.plain:
             description = "a request cannot be changed once it is executed"
             scenario = ModificationScenario(id="done", mode=self.once, refused=True)
-            out.append(_facet(self, DONE, description, scenario, extra=day))
+            out.append(self._facet(DONE, description, scenario, extra=day))
         description = "a request is executed as last changed"
         carried = day | needs(Capability.EFFECTS)
         last = ModificationScenario(id="carried-out")
-        return (*out, _facet(self, CARRIED, description, last, extra=carried))
+        return (*out, self._facet(CARRIED, description, last, extra=carried))
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""
@@ -130,27 +128,27 @@ class Modification(RefusingKind):
         psu = yield from request_steps.customer(self.lifecycle)
         first = self.only[0]
         if scenario.id == "done":
-            yield from _probe_done(self, psu)
+            yield from self._probe_done(psu)
         elif scenario.id == "carried-out":
-            made = yield from _made(self, psu, first)
-            yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 1)
+            made = yield from self._made(psu, first)
+            yield from self._change(psu, made, self.fields, days=request_steps.DAYS_AHEAD + 1)
             yield from request_steps.sign(self.lifecycle, made)
-            made = yield from _made(self, psu, first, sign=True)
-            yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 2)
+            made = yield from self._made(psu, first, sign=True)
+            yield from self._change(psu, made, self.fields, days=request_steps.DAYS_AHEAD + 2)
             yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 3)
             yield from request_steps.inquire()
         elif scenario.refused:
-            control = yield from _made(self, psu, first)
-            made = yield from _made(self, psu, scenario.mode)
-            yield from _change(self, psu, control, (self.plain,))
-            yield from _change(self, psu, made, (self.plain,), variation=f"it is {scenario.mode}")
+            control = yield from self._made(psu, first)
+            made = yield from self._made(psu, scenario.mode)
+            yield from self._change(psu, control, (self.plain,))
+            yield from self._change(psu, made, (self.plain,), variation=f"it is {scenario.mode}")
         else:
-            made = yield from _made(self, psu, scenario.mode)
-            accepted = yield from _change_each(self, psu, made)
+            made = yield from self._made(psu, scenario.mode)
+            accepted = yield from self._change_each(psu, made)
             if not accepted:
                 # The contract may allow changes of signed requests only.
                 yield from request_steps.sign(self.lifecycle, made)
-                yield from _change_each(self, psu, made)
+                yield from self._change_each(psu, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every change, and the later state of the accepted ones."""
@@ -172,7 +170,7 @@ class Modification(RefusingKind):
         yield from (evidence for key, evidence in kept.evidence if key in apart)
         changes = [change for change in changes if change.request.key in apart]
         yield from must_be_taken(changes, opened, self.only, self.fields, self.day)
-        yield from _must_be_refused(self, changes)
+        yield from self._must_be_refused(changes)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -187,116 +185,122 @@ class Modification(RefusingKind):
         for event in history.events:
             change = change_of(self.lifecycle, tracked, event)
             if change is not None:
-                yield from _judge(self, change)
+                yield from self._judge(change)
             tracked.note(event)
 
-
-def _facet(
-    clause: Modification,
-    id_: str,
-    description: str,
-    scenario: ModificationScenario,
-    *,
-    extra: frozenset[Capability] = frozenset(),
-) -> Facet:
-    create, change = clause.lifecycle.create, clause.lifecycle.change
-    modes = [clause.only[0]] if scenario.mode not in clause.only else []
-    modes += [scenario.mode] if scenario.mode else []
-    approval = clause.lifecycle.approval_requirement() if extra else ()
-    changed = (clause.plain,) if scenario.refused else clause.fields
-    return Facet(
-        id=id_,
-        description=description,
-        scenario=scenario,
-        needs=needs(Capability.PSU, Capability.WRITE) | extra,
-        requires=(
-            *clause.lifecycle.state_requirement(),
-            *approval,
-            *bound(create, "mode", modes),
-            *(
-                each
-                for name in changed
-                for each in bound(change, "argument" if name == clause.day else "other", (name,))
+    def _facet(
+        self,
+        id_: str,
+        description: str,
+        scenario: ModificationScenario,
+        *,
+        extra: frozenset[Capability] = frozenset(),
+    ) -> Facet:
+        create, change = self.lifecycle.create, self.lifecycle.change
+        modes = [self.only[0]] if scenario.mode not in self.only else []
+        modes += [scenario.mode] if scenario.mode else []
+        approval = self.lifecycle.approval_requirement() if extra else ()
+        changed = (self.plain,) if scenario.refused else self.fields
+        return Facet(
+            id=id_,
+            description=description,
+            scenario=scenario,
+            needs=needs(Capability.PSU, Capability.WRITE) | extra,
+            requires=(
+                *self.lifecycle.state_requirement(),
+                *approval,
+                *bound(create, "mode", modes),
+                *(
+                    each
+                    for name in changed
+                    for each in bound(change, "argument" if name == self.day else "other", (name,))
+                ),
             ),
-        ),
-    )
+        )
 
+    def _probe_done(self, psu: Subject) -> Script:
+        made = yield from self._made(psu, self.only[0], sign=True)
+        control = yield from self._made(psu, self.only[0], later=BEYOND)
+        done = [made]
+        if self.once:
+            done.append((yield from self._made(psu, self.once, sign=True)))
+        yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
+        yield from self._change(psu, control, (self.plain,))
+        for exchange in done:
+            yield from request_steps.read(self.lifecycle, exchange)
+            yield from self._change(psu, exchange, (self.plain,), variation="it was executed")
+            yield from request_steps.read(self.lifecycle, exchange)
 
-def _probe_done(clause: Modification, psu: Subject) -> Script:
-    made = yield from _made(clause, psu, clause.only[0], sign=True)
-    control = yield from _made(clause, psu, clause.only[0], later=BEYOND)
-    done = [made]
-    if clause.once:
-        done.append((yield from _made(clause, psu, clause.once, sign=True)))
-    yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
-    yield from _change(clause, psu, control, (clause.plain,))
-    for exchange in done:
-        yield from request_steps.read(clause.lifecycle, exchange)
-        yield from _change(clause, psu, exchange, (clause.plain,), variation="it was executed")
-        yield from request_steps.read(clause.lifecycle, exchange)
+    def _made(
+        self, psu: Subject, mode: str | None, *, sign: bool = False, later: int = 0
+    ) -> Part[Exchange]:
+        ahead = request_steps.DAYS_AHEAD + later
+        made = yield from send(request_steps.request(self.lifecycle, psu, mode, ahead=ahead))
+        if sign:
+            yield from request_steps.sign(self.lifecycle, made)
+        return made
 
+    def _change_each(self, psu: Subject, made: Exchange) -> Part[bool]:
+        """Change each argument and read it back; return whether any change was accepted."""
+        accepted = False
+        for name in self.fields:
+            days = request_steps.DAYS_AHEAD + 1
+            accepted |= yield from self._change(psu, made, (name,), days=days)
+            yield from request_steps.read(self.lifecycle, made)
+        return accepted
 
-def _made(
-    clause: Modification, psu: Subject, mode: str | None, *, sign: bool = False, later: int = 0
-) -> Part[Exchange]:
-    ahead = request_steps.DAYS_AHEAD + later
-    made = yield from send(request_steps.request(clause.lifecycle, psu, mode, ahead=ahead))
-    if sign:
-        yield from request_steps.sign(clause.lifecycle, made)
-    return made
+    def _change(
+        self,
+        psu: Subject,
+        made: Exchange,
+        names: Sequence[str | None],
+        *,
+        days: int = 0,
+        variation: str = "",
+    ) -> Part[bool]:
+        """Change each argument in turn: to another day, or to the target file's other value."""
+        accepted = False
+        due = request_steps.request(self.lifecycle, psu, self.only[0], ahead=days).arguments
+        for name in names:
+            moved = {name: due[name]} if name and name == self.day else {}
+            call = request_steps.call_about(self.lifecycle.change, made, **moved)
+            if call is not None and name is not None:
+                varied = () if moved else (name,)
+                exchange = yield from send(replace(call, varied=varied, variation=variation))
+                accepted |= exchange.accepted
+        return accepted
 
+    def _must_be_refused(self, changes: Sequence[Change]) -> Iterator[Evidence]:
+        """Judge the changes of requests that can never, or no longer, be changed."""
+        taken = {
+            change.like
+            for change in changes
+            if change.request.mode in self.only
+            and change.phase is not Phase.DONE
+            and change.exchange.accepted
+        }
+        for change in changes:
+            mode, controlled = change.request.mode, change.like in taken and change.untouched
+            if mode in self.never:
+                alone = controlled and change.phase is Phase.UNSIGNED
+                alone = alone or (change.done_when_made and change.like in taken)
+                why = f"{mode} requests cannot be changed"
+                yield from _refused(f"{mode}-refused", change, why, controlled=alone)
+            if change.phase is Phase.DONE and mode in (*self.only, *self.never):
+                alone = change.like in taken and mode in self.only
+                yield from _refused(DONE, change, "it was executed", controlled=alone)
 
-def _change_each(clause: Modification, psu: Subject, made: Exchange) -> Part[bool]:
-    """Change each argument and read it back; return whether any change was accepted."""
-    accepted = False
-    for name in clause.fields:
-        days = request_steps.DAYS_AHEAD + 1
-        accepted |= yield from _change(clause, psu, made, (name,), days=days)
-        yield from request_steps.read(clause.lifecycle, made)
-    return accepted
-
-
-def _change(
-    clause: Modification,
-    psu: Subject,
-    made: Exchange,
-    names: Sequence[str | None],
-    *,
-    days: int = 0,
-    variation: str = "",
-) -> Part[bool]:
-    """Change each argument in turn: to another day, or to the target file's other value."""
-    accepted = False
-    due = request_steps.request(clause.lifecycle, psu, clause.only[0], ahead=days).arguments
-    for name in names:
-        moved = {name: due[name]} if name and name == clause.day else {}
-        call = request_steps.call_about(clause.lifecycle.change, made, **moved)
-        if call is not None and name is not None:
-            varied = () if moved else (name,)
-            exchange = yield from send(replace(call, varied=varied, variation=variation))
-            accepted |= exchange.accepted
-    return accepted
-
-
-def _must_be_refused(clause: Modification, changes: Sequence[Change]) -> Iterator[Evidence]:
-    """Judge the changes of requests that can never, or no longer, be changed."""
-    taken = {
-        change.like
-        for change in changes
-        if change.request.mode in clause.only
-        and change.phase is not Phase.DONE
-        and change.exchange.accepted
-    }
-    for change in changes:
-        mode, controlled = change.request.mode, change.like in taken and change.untouched
-        if mode in clause.never:
-            alone = controlled and change.phase is Phase.UNSIGNED
-            alone = alone or (change.done_when_made and change.like in taken)
-            why = f"{mode} requests cannot be changed"
-            yield from _refused(f"{mode}-refused", change, why, controlled=alone)
-        if change.phase is Phase.DONE and mode in (*clause.only, *clause.never):
-            alone = change.like in taken and mode in clause.only
-            yield from _refused(DONE, change, "it was executed", controlled=alone)
+    def _judge(self, change: Change) -> Iterator[Evidence]:
+        request, exchange = change.request, change.exchange
+        owed = f"the TPP changes only {' and '.join(self.only)} requests, before they are executed"
+        made, kind = request.made.n, f"it is {request.mode}"
+        if request.mode in self.never:
+            yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, kind, made)
+        elif request.mode in self.only and request.done:
+            shown = request.seen_in or made
+            yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, "it was executed", made, shown)
+        elif request.mode in self.only and change.untouched:
+            yield tpp_evidence(TPP_FACET, AGREES, exchange, owed, kind, made)
 
 
 def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Iterator[Evidence]:
@@ -314,16 +318,3 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
         variation=exchange.call.variation,
         decisive=exchange.n,
     )
-
-
-def _judge(clause: Modification, change: Change) -> Iterator[Evidence]:
-    request, exchange = change.request, change.exchange
-    owed = f"the TPP changes only {' and '.join(clause.only)} requests, before they are executed"
-    made, kind = request.made.n, f"it is {request.mode}"
-    if request.mode in clause.never:
-        yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, kind, made)
-    elif request.mode in clause.only and request.done:
-        shown = request.seen_in or made
-        yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, "it was executed", made, shown)
-    elif request.mode in clause.only and change.untouched:
-        yield tpp_evidence(TPP_FACET, AGREES, exchange, owed, kind, made)

@@ -14,14 +14,13 @@ from typing import Final, TypeAlias
 
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Decision, Exchange, History
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import some_modes, the_request, values_by_argument
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
 
 BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "only-the-owner"
 #: Statuses of a last page that is a regular answer of the target.
@@ -108,7 +107,7 @@ class Notice(Kind):
                 id=id_,
                 description=description,
                 scenario=Scenario(id=scenario),
-                needs=_needs(self, scenario),
+                needs=self._needs(scenario),
                 requires=(
                     *self.lifecycle.state_requirement(),
                     *self.lifecycle.approval_requirement(),
@@ -169,11 +168,11 @@ class Notice(Kind):
         for at, event in enumerate(history.events):
             request = tracked.note(event)
             if request is not None and request_queries.makes(event, request):
-                new = _Timeline(request=request, made=at, now=_phase(self, request))
+                new = _Timeline(request=request, made=at, now=self._phase(request))
                 timelines.setdefault(request.key, new)
             elif request is not None and isinstance(event, Authorised):
                 timelines[request.key].catch_up(inquired)
-                timelines[request.key].now = _phase(self, request)
+                timelines[request.key].now = self._phase(request)
             for observed in request_queries.requests_shown(tracked, event, request):
                 if not request_queries.makes(event, observed) or observed.done:
                     timelines[observed.key].look(at)
@@ -181,17 +180,76 @@ class Notice(Kind):
         judged = [timelines[request.key] for request in request_queries.with_own_key(tracked)]
         for timeline in judged:
             timeline.catch_up(inquired)
-        controls = _controls(self, judged)
+        controls = self._controls(judged)
         for timeline in judged:
             if timeline.phase and timeline.phase != _SIGNED and timeline.request.mode in self.modes:
-                control = controls.get(_control_key(self, timeline.request))
-                yield from _judge(self, timeline, timeline.phase, control)
+                control = controls.get(self._control_key(timeline.request))
+                yield from self._judge(timeline, timeline.phase, control)
 
+    def _needs(self, scenario: str) -> frozenset[Capability]:
+        clock = needs(Capability.CLOCK) if self.later(scenario) else needs()
+        two = needs(Capability.TWO_PSU, Capability.SCREENS) if scenario == "another" else needs()
+        return needs(Capability.PSU, Capability.WRITE, Capability.SCA) | clock | two
 
-def _needs(clause: Notice, scenario: str) -> frozenset[Capability]:
-    clock = needs(Capability.CLOCK) if clause.later(scenario) else needs()
-    two = needs(Capability.TWO_PSU, Capability.SCREENS) if scenario == "another" else needs()
-    return needs(Capability.PSU, Capability.WRITE, Capability.SCA) | clock | two
+    def _phase(self, request: Instance) -> str | None:
+        """Return the facet that a request tests in its present state, if any."""
+        if request_queries.signed(request):
+            return _SIGNED
+        if request_queries.perhaps_signed(request):
+            return None
+        if request_queries.declined(request):
+            return REFUSED
+        if any(signing.step.decision is Decision.CONFIRM for signing in request.signings):
+            return ANOTHER
+        name = self.exempt(request.made.call.arguments)
+        return f"even-{name}" if name else BEFORE
+
+    def _control_key(self, request: Instance) -> _ControlKey:
+        call = request.made.call
+        return call.subject, call.by, call.mode, self.exempt(call.arguments)
+
+    def _controls(self, timelines: Sequence[_Timeline]) -> Mapping[_ControlKey, _Timeline]:
+        """Return the signed requests that were executed; of similar ones, the latest due."""
+        out: dict[_ControlKey, _Timeline] = {}
+        for timeline in timelines:
+            if timeline.phase == _SIGNED and timeline.done is not None:
+                key = self._control_key(timeline.request)
+                former = out.get(key, timeline)
+                out[key] = max(former, timeline, key=lambda each: self._day(each.request))
+        return out
+
+    def _day(self, request: Instance) -> str:
+        """Return the day of a request as an ISO date; "" if it is not deferred."""
+        day = request_queries.due_day(self.lifecycle, request.arguments)
+        return day.isoformat() if day else ""
+
+    def _judge(
+        self, timeline: _Timeline, facet: str, control: _Timeline | None
+    ) -> Iterator[Evidence]:
+        request, control_numbers = timeline.request, tuple[int, ...]()
+        if timeline.done is not None:
+            agreement = DISAGREES if request_queries.is_known(request) else UNCLEAR
+        elif timeline.quiet is None or (facet == ANOTHER and not _tried(request)):
+            return
+        elif control is None or control.done is None:
+            agreement = UNCLEAR
+        else:
+            if self._day(control.request) < self._day(request) or control.done > timeline.quiet:
+                return  # it was not observed after its control had been executed
+            agreement, control_numbers = AGREES, control.request.numbers
+        seen = request.describe()
+        if agreement is UNCLEAR:
+            why = "its control was not executed" if timeline.done is None else EARLIER
+            seen = f"{seen}; {why}"
+        yield Evidence(
+            facet=facet,
+            agreement=agreement,
+            expected=_EXPECTED.get(facet, "not executed before it is signed"),
+            seen=seen,
+            exchanges=tuple(sorted({*request.numbers, *control_numbers})),
+            controls=control_numbers,
+            variation=request.made.call.variation or _variation(request),
+        )
 
 
 #: Equal for a request and its control: customer, TPP, mode, and exempting argument.
@@ -229,71 +287,6 @@ class _Timeline:
 
 
 _SIGNED: Final = "signed"
-
-
-def _phase(clause: Notice, request: Instance) -> str | None:
-    """Return the facet that a request tests in its present state, if any."""
-    if request_queries.signed(request):
-        return _SIGNED
-    if request_queries.perhaps_signed(request):
-        return None
-    if request_queries.declined(request):
-        return REFUSED
-    if any(signing.step.decision is Decision.CONFIRM for signing in request.signings):
-        return ANOTHER
-    name = clause.exempt(request.made.call.arguments)
-    return f"even-{name}" if name else BEFORE
-
-
-def _control_key(clause: Notice, request: Instance) -> _ControlKey:
-    call = request.made.call
-    return call.subject, call.by, call.mode, clause.exempt(call.arguments)
-
-
-def _controls(clause: Notice, timelines: Sequence[_Timeline]) -> Mapping[_ControlKey, _Timeline]:
-    """Return the signed requests that were executed; of similar ones, the latest due."""
-    out: dict[_ControlKey, _Timeline] = {}
-    for timeline in timelines:
-        if timeline.phase == _SIGNED and timeline.done is not None:
-            key = _control_key(clause, timeline.request)
-            former = out.get(key, timeline)
-            out[key] = max(former, timeline, key=lambda each: _day(clause, each.request))
-    return out
-
-
-def _day(clause: Notice, request: Instance) -> str:
-    """Return the day of a request as an ISO date; "" if it is not deferred."""
-    day = request_queries.due_day(clause.lifecycle, request.arguments)
-    return day.isoformat() if day else ""
-
-
-def _judge(
-    clause: Notice, timeline: _Timeline, facet: str, control: _Timeline | None
-) -> Iterator[Evidence]:
-    request, control_numbers = timeline.request, tuple[int, ...]()
-    if timeline.done is not None:
-        agreement = DISAGREES if request_queries.is_known(request) else UNCLEAR
-    elif timeline.quiet is None or (facet == ANOTHER and not _tried(request)):
-        return
-    elif control is None or control.done is None:
-        agreement = UNCLEAR
-    else:
-        if _day(clause, control.request) < _day(clause, request) or control.done > timeline.quiet:
-            return  # it was not observed after its control had been executed
-        agreement, control_numbers = AGREES, control.request.numbers
-    seen = request.describe()
-    if agreement is UNCLEAR:
-        why = "its control was not executed" if timeline.done is None else EARLIER
-        seen = f"{seen}; {why}"
-    yield Evidence(
-        facet=facet,
-        agreement=agreement,
-        expected=_EXPECTED.get(facet, "not executed before it is signed"),
-        seen=seen,
-        exchanges=tuple(sorted({*request.numbers, *control_numbers})),
-        controls=control_numbers,
-        variation=request.made.call.variation or _variation(request),
-    )
 
 
 def _tried(request: Instance) -> bool:

@@ -2,7 +2,7 @@
 
 What is judged is the value that was sent: the number of its decimals (zeros at the end are open, and
 so is an exponent), its length, its pattern, format or list of values, and whether its day is in the
-past, in every time zone that the contract allows. `lifecycle.defects` defines when a request counts
+past, in every time zone that the contract allows. `argument_rules` defines when a request counts
 as accepted, and when a refusal counts.
 
 A day that is further away than it may be (`at-most-days`) is not refused but reduced: the request
@@ -21,21 +21,19 @@ from decimal import Decimal
 
 from assay.contract.model import Json
 from assay.contract.scalars import text_of
-from assay.history import Call, Exchange, History, State, Subject
+from assay.history import Call, Exchange, State, Subject
 from assay.rules import parameters, steps, text_shape
-from assay.rules.controls import Shared, served_between
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
-from assay.rules.facts import Facts
+from assay.rules.argument_rules import Beside, Fault, Faults, RequestArgumentRule, Tried, replaced
+from assay.rules.controls import served_between
+from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_queries, request_steps
-from assay.rules.lifecycle.defects import Defect, DefectRule, is_control, replaced, shared
 from assay.rules.lifecycle.parameters import check_argument
 from assay.rules.lifecycle.request_steps import today
-from assay.rules.lifecycle.tracker import Instance, instances
+from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import Facet, Scenario, Script, bound
-from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.state.calendar import dates
+from assay.rules.state.calendar import dates, day_of
 from assay.rules.text_shape import TextShape
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, describe_answer
 
 PRECISE, LONG, LONGEST = "too-precise", "too-long", "longest"
 INVALID, PAST, REDUCED = "invalid", "past", "reduced"
@@ -48,7 +46,7 @@ _NUMBER = re.compile(r"-?[0-9]+(?:\.([0-9]+))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestField(DefectRule):
+class RequestField(RequestArgumentRule):
     """An argument of a request, and what its values look like."""
 
     name = "request-field"
@@ -89,23 +87,21 @@ class RequestField(DefectRule):
         """The shape of a good value."""
         return TextShape(format=self.format, pattern=self.pattern, enum=self.enum)
 
-    def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield the form of the argument."""
+    def value_schema(self) -> tuple[Schema, bool]:
+        """Return the form of the argument."""
         schema = self.shape.schema() if self.shape else {}
         if self.max_length is not None:
             schema = {**schema, "type": "string", "maxLength": self.max_length}
-        create = self.lifecycle.create.id
-        yield ArgumentSchema(operation=create, argument=self.field, schema=schema)
+        return schema, False
 
     def facts(self) -> Facts:
         """Return which values of the argument are accepted, and which are altered."""
         request = self.lifecycle.request.id
-        about = (each.id for each in self.contract.operations.values() if each.request == request)
         return Facts(
             admissions={request: (self._admits,)},
             rejections={request: (self._may_reject,)},
             alterations={self.field: (self._alters,)},
-            expected=dict.fromkeys(((each, self.field) for each in about), (self._expects,)),
+            expected=dict.fromkeys(((each, self.field) for each in self.about), (self._expects,)),
         )
 
     def _admits(self, call: Call, _subject: Subject | None) -> bool:
@@ -117,11 +113,13 @@ class RequestField(DefectRule):
         value = arguments.get(self.field)
         if value in (None, ""):
             return False
-        return self._wrong(value) != {} or ((self.not_past or self._reduces) and bool(_day(value)))
+        return self._wrong(value) != {} or (
+            (self.not_past or self._reduces) and bool(day_of(value))
+        )
 
     def _alters(self, value: Json, at: datetime) -> bool:
         """Whether a day is too far away, so that another one is shown."""
-        day = _day(value) if self._reduces else None
+        day = day_of(value) if self._reduces else None
         return day is not None and day > dates(at, None)[-1] + (self.at_most_days or 0) * DAY - DAY
 
     def _expects(self, value: Json) -> str:
@@ -133,7 +131,7 @@ class RequestField(DefectRule):
 
     def _is_too_far(self, value: Json, at: datetime) -> bool:
         """Whether a day is too far away, counted in any way."""
-        day, last = _day(value), dates(at, self.lifecycle.contract.zone)[-1]
+        day, last = day_of(value), dates(at, self.lifecycle.contract.zone)[-1]
         return (
             self._reduces and day is not None and (day - last).days > (self.at_most_days or 0) + 1
         )
@@ -210,24 +208,24 @@ class RequestField(DefectRule):
             # In no time zone is it today.
             yield (day - 2 * DAY).isoformat(), True
 
-    def judged_arguments(self) -> Sequence[str]:
+    def arguments_of(self) -> Mapping[str, Sequence[str]]:
         """Return the argument."""
-        return (self.field,)
+        return {self.lifecycle.create.id: (self.field,)}
 
-    def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
-        """Yield the defects of each request; None where that is open."""
+    def faults(self, made: Sequence[Instance]) -> Iterator[Faults]:
+        """Yield the faults of each request; None where that is open."""
         for request in made:
             value, at = request.made.call.arguments.get(self.field), request.made.at
             if value in (None, "") or self._alters(value, at):
                 yield None
                 continue
             wrong = self._wrong(value, at)
-            defects = tuple(
-                Defect(argument=self.field, facet=facet, why=f"{self.field} {why}")
+            faults = tuple(
+                Fault(argument=self.field, facet=facet, why=f"{self.field} {why}")
                 for facet, why in wrong.items()
                 if why
             )
-            yield defects if len(defects) == len(wrong) else None
+            yield faults if len(faults) == len(wrong) else None
 
     def _wrong(self, value: Json, at: datetime | None = None) -> Mapping[str, str]:
         """Return what is wrong with a value, by facet; without words where that is open."""
@@ -246,37 +244,28 @@ class RequestField(DefectRule):
         fits = self.shape.fits(value) if self.shape and value != "" else True
         if not fits:
             wrong[INVALID] = "" if fits is None else f"is not {self.shape}"
-        day = _day(value) if self.not_past and at is not None else None
+        day = day_of(value) if self.not_past and at is not None else None
         if day is not None and at is not None:
             begun = dates(at, self.lifecycle.contract.zone)
             if day < begun[-1]:
                 wrong[PAST] = "is in the past" if day < begun[0] else ""
         return wrong
 
-    def check(self, history: History) -> Iterator[Evidence]:
-        """Judge requests with a defect, the longest values, and days that are too far away."""
-        yield from DefectRule.check(self, history)
-        if self.max_length is None and not self._reduces:
-            return
-        made = tuple(instances(history, self.lifecycle))
-        wrong = tuple(self.defects(made))
-        controls: dict[tuple[int, Shared], list[int]] = {}
-        for request, defects in zip(made, wrong, strict=True):
-            if defects == () and is_control(request):
-                controls.setdefault(shared(request, self.field), []).append(request.made.n)
-        for request, defects in zip(made, wrong, strict=True):
-            value, beside = request.made.call.arguments.get(self.field), shared(request, self.field)
-            longest = isinstance(value, str) and len(value) == self.max_length
-            if defects == () and longest and not text_shape.is_hidden(value):
-                others = [n for n in controls.get(beside, ()) if n != request.made.n]
-                yield from served_between(LONGEST, request.made, others, ())
-            if self._is_too_far(value, request.made.at):
-                yield from self._judge_reduced(request, controls.get(beside, []))
+    def judge_other(self, tried: Tried, beside: Beside) -> Iterator[Evidence]:
+        """Judge the longest values, and days that are too far away."""
+        made, value = tried.made, tried.made.call.arguments.get(self.field)
+        longest = isinstance(value, str) and len(value) == self.max_length
+        if tried.faults == () and longest and not text_shape.is_hidden(value):
+            others = [each.made.n for each in beside(self.field) if each is not tried]
+            yield from served_between(LONGEST, made, others, ())
+        if tried.request is not None and self._is_too_far(value, made.at):
+            controls = [each.made.n for each in beside(self.field)]
+            yield from self._judge_reduced(tried.request, controls)
 
     def _judge_reduced(self, request: Instance, controls: Sequence[int]) -> Iterator[Evidence]:
         """Judge what is shown of a request whose day is too far away."""
         seen = [each for each in (request.made, *request.reads) if each.item]
-        shown = [(each, _day(each.item.fields.get(self.field))) for each in seen if each.item]
+        shown = [(each, day_of(each.item.fields.get(self.field))) for each in seen if each.item]
         first, last = (
             day + (self.at_most_days or 0) * DAY
             for day in (dates(request.made.at, self.lifecycle.contract.zone)[i] for i in (0, -1))
@@ -291,8 +280,7 @@ class RequestField(DefectRule):
             yield _evidence(request.made, expected, seen_, *controls[:1], good=False)
         elif request.state is State.REJECTED:
             yield replace(
-                _evidence(request.made, expected, request.describe(), good=False),
-                agreement=UNCLEAR,
+                _evidence(request.made, expected, request.describe(), good=False), agreement=UNCLEAR
             )
 
     def duty(self) -> str:
@@ -320,11 +308,3 @@ def _evidence(made: Exchange, expected: str, seen: str, *others: int, good: bool
         seen=seen,
         exchanges=tuple(sorted({made.n, *others})),
     )
-
-
-def _day(value: Json) -> date | None:
-    """Return the day that a value begins with."""
-    try:
-        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
-    except ValueError:
-        return None

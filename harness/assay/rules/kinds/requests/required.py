@@ -15,59 +15,46 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import Enum
 
 from assay.contract.model import Json, Operation
 from assay.history import Call, Exchange, History
 from assay.rules import operation_parameters, parameters, steps, text_shape
-from assay.rules.call_limit import perhaps_exhausted
-from assay.rules.controls import Shared, refused_beside, same_but, served_between
-from assay.rules.evidence import AGREES, DISAGREES, tpp_evidence
-from assay.rules.facts import Facts
+from assay.rules.argument_rules import Beside, Fault, GoodValueRule, Tried, replaced
+from assay.rules.controls import refused_beside, served_between
+from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.defects import replaced
-from assay.rules.queries import ordinary
-from assay.rules.refusing_kind import RefusingKind
+from assay.rules.queries import ordinary, perhaps_exhausted
 from assay.rules.rule import (
     CallScenario,
     Facet,
-    Purpose,
     Scenario,
     Script,
-    TppFacet,
     bound,
     call_needs,
     facts_of,
     scenario_of,
 )
-from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.scope import Calls, Scope
 from assay.rules.text_shape import TextShape
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, Agreement, Evidence
 
-#: The TPP's obligation.
-TPP_FACET = "sends-it"
 #: The most digits of a number that is compared with a limit.
 LONGEST_NUMBER = 18
 #: Values that say nothing: whether they count as absent, documents leave open.
 _EMPTY: tuple[Json, ...] = (None, "")
 
 
-class ParameterFault(Enum):
-    """What is wrong with the parameter in a call; the value is the last part of a facet's id."""
-
-    MISSING = "missing"
-    INVALID = "invalid"
-    BEYOND = "beyond"
+#: What is wrong with the parameter in a call, as the last part of a facet's id.
+FAULTS = MISSING, INVALID, BEYOND = "missing", "invalid", "beyond"
+#: The same where it is open whether anything is.
+OPEN = "open"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Required(RefusingKind):
+class Required(GoodValueRule):
     """Operations, the parameter that their calls must have, and the values that it may have."""
 
     name = "required"
-    scope = Scope(calls=Calls.NAMED)
-    purpose = Purpose.LIMIT
+    duty_facet = "sends-it"
     at_most_one_of = text_shape.ALTERNATIVES
 
     operations: tuple[Operation, ...] = parameters.operations(
@@ -77,10 +64,7 @@ class Required(RefusingKind):
     format: str = text_shape.format_of_text()
     pattern: str = text_shape.pattern()
     enum: tuple[str, ...] = text_shape.enum()
-    limit: int | None = parameters.whole(
-        key="limit",
-        required=False,
-    )
+    limit: int | None = parameters.whole(key="limit", required=False)
     optional: bool = parameters.flag(key="optional")
     grant: Operation | None = parameters.grant()
 
@@ -89,17 +73,14 @@ class Required(RefusingKind):
         """The shape of a good value."""
         return TextShape(format=self.format, pattern=self.pattern, enum=self.enum)
 
-    def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield the values of the parameter in each operation."""
+    def arguments_of(self) -> Mapping[str, Sequence[str]]:
+        """Return the parameter of each operation."""
+        return {operation.id: (self.argument,) for operation in self.operations}
+
+    def value_schema(self) -> tuple[Schema, bool]:
+        """Return the values of the parameter."""
         largest = {} if self.limit is None else {"maximum": self.limit}
-        schema = self.shape.schema() if self.shape else largest
-        for operation in self.operations:
-            yield ArgumentSchema(
-                operation=operation.id,
-                argument=self.argument,
-                schema=schema,
-                mandatory=not self.optional,
-            )
+        return self.shape.schema() if self.shape else largest, not self.optional
 
     def facts(self) -> Facts:
         """Return what the parameter must be, and that calls are refused where it is not."""
@@ -114,17 +95,16 @@ class Required(RefusingKind):
     def _may_reject(self, arguments: Mapping[str, Json]) -> bool:
         """Whether the value of the parameter is a bad one."""
         value = arguments.get(self.argument, "")
-        return value not in _EMPTY and self._fault(value) not in (None, "open")
+        return value not in _EMPTY and self._fault(value) not in ("", OPEN)
 
     def _bars(self, call: Call) -> bool:
         """Whether the parameter is missing in a call, or has a bad value."""
-        return self.fault(call) is not None
+        return bool(self.fault(call))
 
     def _expects(self, value: Json) -> str:
         """Return the shape or the limit of the parameter, if the value is a bad one."""
-        fault = self._fault(value)
-        limit = f"at most {self.limit}" if fault is ParameterFault.BEYOND else ""
-        return str(self.shape) if fault is ParameterFault.INVALID else limit
+        expected = {INVALID: str(self.shape), BEYOND: f"at most {self.limit}"}
+        return expected.get(self._fault(value), "")
 
     def facets(self) -> tuple[Facet, ...]:
         """Return up to five facets for each operation."""
@@ -143,23 +123,19 @@ class Required(RefusingKind):
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""
-        return [f"{each.id}-{fault.value}" for each in self.operations for fault in ParameterFault]
+        return [f"{each.id}-{fault}" for each in self.operations for fault in FAULTS]
 
     def _described(self, operation: Operation) -> Iterator[tuple[str, str, str]]:
         """Yield the facets of an operation, with their descriptions and why one cannot be tested."""
         name = self.argument
         if not self.optional:
-            yield ParameterFault.MISSING.value, f"a call without {name} is refused", ""
+            yield MISSING, f"a call without {name} is refused", ""
         if self.shape:
             reason = "" if self.shape.misfits() else "every text that Assay knows matches"
-            yield (
-                ParameterFault.INVALID.value,
-                f"a call whose {name} is not {self.shape} is refused",
-                reason,
-            )
+            yield (INVALID, f"a call whose {name} is not {self.shape} is refused", reason)
         if self.limit is not None:
             reached = f"a call whose {name} is above {self.limit} is refused"
-            yield ParameterFault.BEYOND.value, reached, ""
+            yield BEYOND, reached, ""
         # A request is made, ended or changed only once.
         if not operation.request and self.enum:
             yield "values", f"a call is served with each {name}: {', '.join(self.enum)}", ""
@@ -195,109 +171,83 @@ class Required(RefusingKind):
     def _good_values(self) -> Sequence[Json]:
         return [*self.enum, *([] if self.limit is None else [self.limit])]
 
-    def check(self, history: History) -> Iterator[Evidence]:
-        """Judge each call with a fault, and each with a value that must be served."""
-        judged = _Judged(clause=self, history=history)
-        for exchange in history.exchanges:
-            if judged.concerns(exchange):
-                yield from judged.evidence(exchange)
-
-    def fault(self, call: Call) -> ParameterFault | str | None:
-        """Return what is wrong with the parameter in a call; "open" where that is open."""
-        if self.argument in call.without:
-            return "open" if self.optional else ParameterFault.MISSING
-        if self.argument not in call.arguments:
-            return None  # the value of the target file was sent
-        return self._fault(call.arguments[self.argument])
-
-    def _fault(self, value: Json) -> ParameterFault | str | None:
-        if value in _EMPTY:
-            return "open"
-        fits = self.shape.fits(value) if self.shape else True
-        if not fits:
-            return "open" if fits is None else ParameterFault.INVALID
-        number = _number(value)
-        if self.limit is None or (number is not None and 0 < number <= self.limit):
-            return None
-        return ParameterFault.BEYOND if number is not None and number > self.limit else "open"
-
-    def tpp_facet(self) -> TppFacet:
-        """Return the one obligation of the TPP."""
-        return TppFacet(
-            id=TPP_FACET,
-            description=f"every call has a valid {self.argument}",
-            requires=tuple(
-                each
-                for operation in self.operations
-                for each in bound(operation, "argument", self.argument)
-            ),
-        )
-
-    def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge every call of the operations."""
+    def tried(self, history: History) -> Iterator[Tried]:
+        """Yield the calls of the operations that are well formed in all else."""
         named = {operation.id for operation in self.operations}
+        exhausted = {
+            number
+            for operation in named
+            for number in perhaps_exhausted(self.contract, operation, history)
+        }
+        ids = facts_of(self.contract).call_ids
         for exchange in history.exchanges:
             call = exchange.call
-            if call.operation not in named or call.malformed or call.follow:
-                continue
-            fault = self.fault(call)
-            if fault == "open":
-                continue
-            bad = isinstance(fault, ParameterFault)
-            done = (
-                f"{self.argument} is {fault.value}"
-                if isinstance(fault, ParameterFault)
-                else "it has a valid one"
-            )
-            owed = f"a call with a valid {self.argument}"
-            yield tpp_evidence(TPP_FACET, DISAGREES if bad else AGREES, exchange, owed, done)
-
-
-class _Judged:
-    """The calls of a history by what they ask beside the parameter, with the accepted good ones."""
-
-    def __init__(self, *, clause: Required, history: History) -> None:
-        self.clause = clause
-        self.named = {operation.id for operation in clause.operations}
-        self.exhausted = {
-            number
-            for operation in clause.operations
-            for number in perhaps_exhausted(clause.contract, operation.id, history)
-        }
-        self.controls: dict[Shared, list[int]] = {}
-        for exchange in history.exchanges:
-            if self.concerns(exchange) and exchange.accepted and not clause.fault(exchange.call):
-                self.controls.setdefault(self._shared(exchange.call), []).append(exchange.n)
-
-    def concerns(self, exchange: Exchange) -> bool:
-        """Whether a call is one of the clause's operations, and well formed in all else."""
-        return exchange.call.operation in self.named and ordinary(exchange.call)
-
-    def evidence(self, exchange: Exchange) -> Iterator[Evidence]:
-        """Yield what an exchange shows."""
-        clause, call = self.clause, exchange.call
-        fault, controls = clause.fault(call), self.controls.get(self._shared(call), [])
-        if isinstance(fault, ParameterFault):
-            facet = f"{call.operation}-{fault.value}"
-            why = call.variation or f"{clause.argument} is {fault.value}"
-            yield from refused_beside(
-                facet, exchange, why, controls, open_=exchange.n in self.exhausted
-            )
-        elif fault is None and not clause.contract.operations[call.operation].request:
-            value = call.arguments.get(clause.argument)
-            if clause.enum and value in clause.enum:
-                yield from served_between(
-                    f"{call.operation}-values", exchange, controls, self.exhausted
-                )
-            if clause.limit is not None and _number(value) == clause.limit:
-                yield from served_between(
-                    f"{call.operation}-limit", exchange, controls, self.exhausted
+            if call.operation in named and ordinary(call):
+                fault, facet = self.fault(call), f"{call.operation}-{self.fault(call)}"
+                why = call.variation or f"{self.argument} is {fault}"
+                wrong = (Fault(argument=self.argument, facet=facet, why=why),)
+                yield Tried(
+                    made=exchange,
+                    faults=None if fault == OPEN else wrong if fault else (),
+                    control=exchange.accepted and not fault,
+                    ids=ids.get(call.operation, ()),
+                    exhausted=exchange.n in exhausted,
                 )
 
-    def _shared(self, call: Call) -> Shared:
-        """Return what a call shares with its controls: all but the parameter."""
-        ids = facts_of(self.clause.contract).call_ids.get(call.operation, ())
-        return same_but(call, self.clause.argument, *ids)
+    def judge(self, tried: Tried, fault: Fault, beside: Sequence[Tried]) -> Iterator[Evidence]:
+        """Judge a call without the parameter, or with a bad value in it."""
+        controls = [each.made.n for each in beside]
+        yield from refused_beside(
+            fault.facet, tried.made, fault.why, controls, open_=tried.exhausted
+        )
+
+    def judge_other(self, tried: Tried, beside: Beside) -> Iterator[Evidence]:
+        """Judge a call with a value that must be served."""
+        call = tried.made.call
+        if tried.faults is None or self.contract.operations[call.operation].request:
+            return
+        value = call.arguments.get(self.argument)
+        for id_, owed in (
+            ("values", self.enum and value in self.enum),
+            ("limit", self.limit is not None and _number(value) == self.limit),
+        ):
+            if owed:
+                controls = [each.made.n for each in beside(self.argument)]
+                exhausted = [tried.made.n] if tried.exhausted else []
+                yield from served_between(
+                    f"{call.operation}-{id_}", tried.made, controls, exhausted
+                )
+
+    def fault(self, call: Call) -> str:
+        """Return what is wrong with the parameter in a call; "" for a good one."""
+        if self.argument in call.without:
+            return OPEN if self.optional else MISSING
+        if self.argument not in call.arguments:
+            return ""  # the value of the target file was sent
+        return self._fault(call.arguments[self.argument])
+
+    def _fault(self, value: Json) -> str:
+        if value in _EMPTY:
+            return OPEN
+        fits = self.shape.fits(value) if self.shape else True
+        if not fits:
+            return OPEN if fits is None else INVALID
+        number = _number(value)
+        if self.limit is None or (number is not None and 0 < number <= self.limit):
+            return ""
+        return BEYOND if number is not None and number > self.limit else OPEN
+
+    def duty(self) -> str:
+        """Return that the parameter has a valid value."""
+        return f"every call has a valid {self.argument}"
+
+    def judge_sent(self, exchange: Exchange) -> tuple[Agreement, str, str] | None:
+        """Judge the parameter of a call; None where it is open whether it is valid."""
+        fault, owed = self.fault(exchange.call), f"a call with a valid {self.argument}"
+        if fault == OPEN:
+            return None
+        done = f"{self.argument} is {fault}" if fault else "it has a valid one"
+        return DISAGREES if fault else AGREES, owed, done
 
 
 def _number(value: Json) -> Decimal | None:

@@ -17,7 +17,7 @@ from assay.contract.model import Contract, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import Authorised, Exchange, History, State
 from assay.rules import parameters
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.facets import make_facet
 from assay.rules.lifecycle import request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_queries import leads_to, split_url
@@ -25,7 +25,7 @@ from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import Raw, maker
 from assay.rules.rule import RETURN, Facet, Kind, Purpose, Scenario, Script, bound
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Agreement, Evidence, Standing
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, Standing
 
 SIGNED, ONLY = "after-signing", "only-there"
 SCENARIO = "ways-back"
@@ -72,13 +72,7 @@ class ReturnAddress(Kind):
             *bound(self.lifecycle.create, "approval", RETURN, if_missing=Standing.NOT_APPLICABLE),
         )
         return tuple(
-            Facet(
-                id=id_,
-                description=description,
-                scenario=Scenario(id=SCENARIO),
-                needs=signing.NEEDS,
-                requires=requirements,
-            )
+            make_facet(id_, description, SCENARIO, signing.NEEDS, requirements)
             for id_, description in descriptions.items()
         )
 
@@ -87,7 +81,7 @@ class ReturnAddress(Kind):
         lifecycle = self.lifecycle
         psu = yield from request_steps.customer(lifecycle, count=5)
         made, _ = yield from signing.try_to_sign(lifecycle, psu, 0)
-        back = _address(self, made)
+        back = self._address(made)
         parts = split_url(back)
         own = f"{back}{'&' if parts and parts.query else '?'}{OWN}" if parts else back
         yield from signing.try_to_sign(lifecycle, psu, 1, arguments={self.argument: own})
@@ -102,24 +96,60 @@ class ReturnAddress(Kind):
         signings = tuple(attempt for attempt in signings if attempt.alone and not attempt.failed)
         sent: dict[str, Signing] = {}
         for signature in signings:
-            if signature.plain and _where(self, signature) is Agreement.AGREES:
+            if signature.plain and self._where(signature) is Agreement.AGREES:
                 sent.setdefault(signature.subject, signature)
         for signature in signings:
             control = sent.get(signature.subject)
             nowhere = signature.event.redirected is None
-            if nowhere and not _SCHEME.match(str(_right(self, signature))):
+            if nowhere and not _SCHEME.match(str(self._right(signature))):
                 continue  # no address: a bank need not check that it is one
-            if signature.confirmed and (signature.done or _waits(self, signature)):
-                yield from _signed(self, signature, control)
+            if signature.confirmed and (signature.done or self._waits(signature)):
+                yield from self._signed(signature, control)
+
+    def _address(self, made: Exchange) -> str:
+        """Return the return address that a request was sent with."""
+        return str(made.call.arguments.get(self.argument, ""))
+
+    def _waits(self, signing: Signing) -> bool:
+        """Whether the request was signed and its day is still to come.
+
+        Who pauses may be disconnected instead, which an open request does not show.
+        """
+        step = signing.event.step
+        return (
+            signing.undone
+            and not (step.linger or step.pace)
+            and signing.request.state is State.OPEN
+            and self.lifecycle.deferred(signing.request.mode)
+        )
+
+    def _where(self, attempt: Signing) -> Agreement:
+        """Judge where the browser was sent: to the address, elsewhere, or unknown."""
+        right, redirected = self._right(attempt), attempt.event.redirected
+        if not isinstance(right, str):
+            return UNCLEAR
+        if redirected is None:
+            return DISAGREES if attempt.event.stuck else UNCLEAR
+        return AGREES if leads_to(redirected, right, attempt.event.adds) else DISAGREES
+
+    def _right(self, signing: Signing) -> object:
+        return signing.request.arguments.get(self.argument)
+
+    def _signed(self, signing: Signing, control: Signing | None) -> Iterator[Evidence]:
+        right, event, agreement = self._right(signing), signing.event, self._where(signing)
+        expected = f"a redirect of the customer to {right}"
+        if not event.step.spoof:
+            if signing.plain:
+                yield signing.evidence(SIGNED, agreement, expected)
+            return
+        if agreement is DISAGREES and not _led(signing, str(right)):
+            agreement = UNCLEAR  # a wrong address, but not the one the browser asked for
+        controls = control.request.numbers if control else ()
+        yield signing.evidence(ONLY, agreement, f"{expected} and to no other address", *controls)
 
 
 #: What every address begins with, also that of an application.
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE | re.ASCII)
-
-
-def _address(clause: ReturnAddress, made: Exchange) -> str:
-    """Return the return address that a request was sent with."""
-    return str(made.call.arguments.get(clause.argument, ""))
 
 
 def _astray(parts: SplitResult | None) -> tuple[str, ...]:
@@ -132,47 +162,6 @@ def _astray(parts: SplitResult | None) -> tuple[str, ...]:
         parts._replace(netloc=host).geturl(),
         f"https://another{FOREIGN}/",
     )
-
-
-def _waits(clause: ReturnAddress, signing: Signing) -> bool:
-    """Whether the request was signed and its day is still to come.
-
-    Who pauses may be disconnected instead, which an open request does not show.
-    """
-    step = signing.event.step
-    return (
-        signing.undone
-        and not (step.linger or step.pace)
-        and signing.request.state is State.OPEN
-        and clause.lifecycle.deferred(signing.request.mode)
-    )
-
-
-def _where(clause: ReturnAddress, attempt: Signing) -> Agreement:
-    """Judge where the browser was sent: to the address, elsewhere, or unknown."""
-    right, redirected = _right(clause, attempt), attempt.event.redirected
-    if not isinstance(right, str):
-        return UNCLEAR
-    if redirected is None:
-        return DISAGREES if attempt.event.stuck else UNCLEAR
-    return AGREES if leads_to(redirected, right, attempt.event.adds) else DISAGREES
-
-
-def _right(clause: ReturnAddress, signing: Signing) -> object:
-    return signing.request.arguments.get(clause.argument)
-
-
-def _signed(clause: ReturnAddress, signing: Signing, control: Signing | None) -> Iterator[Evidence]:
-    right, event, agreement = _right(clause, signing), signing.event, _where(clause, signing)
-    expected = f"a redirect of the customer to {right}"
-    if not event.step.spoof:
-        if signing.plain:
-            yield signing.evidence(SIGNED, agreement, expected)
-        return
-    if agreement is DISAGREES and not _led(signing, str(right)):
-        agreement = UNCLEAR  # a wrong address, but not the one the browser asked for
-    controls = control.request.numbers if control else ()
-    yield signing.evidence(ONLY, agreement, f"{expected} and to no other address", *controls)
 
 
 def _led(signing: Signing, right: str) -> bool:

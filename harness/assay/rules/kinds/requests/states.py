@@ -20,16 +20,23 @@ from assay.errors import did_you_mean
 from assay.files.document import Finding, Pointer
 from assay.history import Authorise, Call, Decision, Exchange, History, Holding
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 from assay.rules.parameters import Raw, known
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.word_parameters import TRANSITIONS, check_words, status_words
-from assay.rules.state.word_readings import ENDED, SIGNED, WordReading, readings, turning_points
-from assay.rules.verdict import Evidence
+from assay.rules.state.word_readings import (
+    ENDED,
+    SIGNED,
+    TRANSITIONS,
+    WordReading,
+    check_words,
+    readings,
+    status_words,
+    turning_points,
+)
+from assay.rules.verdict import AGREES, DISAGREES, Evidence
 
 FIRST, WORDS, ORDER, FINAL, LATER = "first", "words", "order", "final", "final-later"
 #: The trial in which requests end in each way, and the one in which days pass.
@@ -167,7 +174,7 @@ class States(Kind):
             described.append((LATER, text, days, signed | clock))
         shown = bound(self.operation, "field", self.field)
         return tuple(
-            Facet(id=id_, description=text, scenario=scenario, needs=needed, requires=shown)
+            make_facet(id_, text, scenario, needed, shown)
             for id_, text, scenario, needed in described
         )
 

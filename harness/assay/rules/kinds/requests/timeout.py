@@ -16,8 +16,7 @@ from typing import Any, Final
 from assay.contract.model import Capability, Contract
 from assay.history import Authorised, Ending, History, State
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.facts import Facts
+from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_queries import same_host, same_url
@@ -35,7 +34,7 @@ from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
 from assay.rules.steps import Part
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence
 
 ALIVE, DEAD, RENEWS = "alive-before", "dead-after", "activity-renews"
 NOWHERE, NOTHING = "no-redirection", "nothing-done"
@@ -74,10 +73,7 @@ class Timeout(Kind):
 
     lifecycle: tracker.Lifecycle = the_request(signed=True)
     measure: str = parameters.choice(
-        "idle",
-        "overall",
-        key="measure",
-        description="idle or overall",
+        "idle", "overall", key="measure", description="idle or overall"
     )
     minutes: int = parameters.whole(key="minutes")
     edge: str = parameters.choice(
@@ -128,7 +124,7 @@ class Timeout(Kind):
         lifecycle = self.lifecycle
         psu = yield from request_steps.customer(lifecycle, count=5)
         before = yield from _clear_before()
-        shorter = _waits(self, before)
+        shorter = self._waits(before)
         longer = (*shorter[:-1], shorter[-1] + before + CLEAR)
         in_time = replace(
             request_steps.SIGN, linger=shorter, variation=f"just less than {self.time_limits}"
@@ -169,63 +165,122 @@ class Timeout(Kind):
         for flow in flows:
             control = quick.get(flow.signing.subject)
             if flow.beyond(self.time_limits):
-                yield from _late(self, flow, control)
+                yield from self._late(flow, control)
             elif all(flow.within(self.time_limits, measure) for measure in (IDLE, OVERALL)):
-                yield from _in_time(self, flow, control, longest.get(flow.signing.subject, NONE))
+                yield from self._in_time(flow, control, longest.get(flow.signing.subject, NONE))
         for signature in signing.signings(self.lifecycle, history):
             if signature.event.ending is Ending.STOPPED and signature.event.step.linger:
-                yield from _cut_short(self, signature)
+                yield from self._cut_short(signature)
+
+    def _waits(self, before: timedelta) -> tuple[timedelta, ...]:
+        """Return pauses that end just before this limit, and stay well below the other."""
+        wanted = self.time_limits.limit - before
+        idle = self.time_limits.spans.get(IDLE)
+        if self.time_limits.idle or idle is None:
+            return (wanted,)
+        step = idle * PART
+        whole = int((wanted - timedelta.resolution) // step)
+        return (*[step] * whole, wanted - step * whole)
+
+    def _other(self) -> str:
+        return OVERALL if self.time_limits.idle else IDLE
+
+    def _in_time(
+        self, flow: TimedFlow, control: TimedFlow | None, longest: timedelta
+    ) -> Iterator[Evidence]:
+        """Judge a signing within all limits."""
+        # The overall time of these is below its limit.
+        renewing = flow.total >= self.time_limits.limit + CLEAR
+        if not renewing and flow.total > self.time_limits.limit - CLEAR:
+            return
+        facet = RENEWS if renewing else ALIVE
+        took = flow.longest if self.time_limits.idle else flow.total
+        lost = (
+            flow.signing.event.ending is Ending.DISCONNECTED and not flow.signing.done and control
+        )
+        if flow.signing.confirmed and flow.signing.done:
+            agreement = AGREES
+        else:
+            sure = lost and (_renewed(flow, longest, self) if renewing else self._early(flow))
+            agreement = DISAGREES if sure else UNCLEAR
+        # The result of a short pause proves little.
+        if agreement is DISAGREES or renewing or took >= self.time_limits.limit * NEAR:
+            controls = control.signing.request.numbers if control and control is not flow else ()
+            yield _evidence(flow, facet, agreement, controls)
+
+    def _early(self, flow: TimedFlow) -> bool:
+        """Whether only a limit that is too short explains a disconnection."""
+        if not self.time_limits.idle and IDLE in self.time_limits.spans:
+            # Activity was seen to restart the idle time, so that was not the cause.
+            return flow.since > self.time_limits.spans[IDLE]
+        return flow.last >= self.time_limits.limit * HALF
+
+    def _late(self, flow: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
+        """Judge a signing beyond the limit."""
+        signing = flow.signing
+        controls = control.signing.request.numbers if control else ()
+        if signing.confirmed and signing.done:
+            yield _evidence(flow, DEAD, DISAGREES, controls)
+            return
+        if not flow.within(self.time_limits, self._other()):
+            return  # the other limit may be the cause
+        ended = not signing.confirmed or signing.over
+        if signing.undone:
+            signed = signing.confirmed and signing.request.state is not State.ENDED
+            yield _evidence(flow, DEAD, AGREES if control and not signed else UNCLEAR, controls)
+        if not signing.done and self.lifecycle.create.returns:
+            sent = self._sent(signing, control)
+            # One who was sent back was not disconnected, whatever became of the request.
+            if ended or sent is DISAGREES:
+                yield _evidence(flow, NOWHERE, sent, controls)
+        if ended:
+            yield _evidence(flow, NOTHING, self._moved(signing, control), controls)
+
+    def _cut_short(self, signing: Signing) -> Iterator[Evidence]:
+        """Say why a customer could not stay on the screens for as long as was to be tested."""
+        pauses, limit = signing.event.step.linger, self.time_limits.limit
+        wanted = max(pauses) if self.time_limits.idle else sum(pauses, NONE)
+        if wanted < limit * NEAR:
+            return
+        late = [DEAD, NOTHING, *([NOWHERE] if self.lifecycle.create.returns else [])]
+        for facet in late if wanted > limit else [ALIVE]:
+            evidence = signing.evidence(facet, UNCLEAR, _EXPECTED[facet])
+            seen = f"{evidence.seen}; {signing.event.why}" if signing.event.why else evidence.seen
+            yield replace(evidence, seen=seen)
+
+    def _sent(self, signing: Signing, control: TimedFlow | None) -> Agreement:
+        """Judge the redirection of a disconnected customer: anywhere but back."""
+        redirected = signing.event.redirected
+        if redirected is None:
+            # The control was redirected, so a redirection would have been seen.
+            return AGREES if control and control.signing.event.redirected else UNCLEAR
+        back = str(signing.request.arguments.get(self.lifecycle.create.returns or ""))
+        return DISAGREES if same_url(back, redirected) or same_host(back, redirected) else UNCLEAR
+
+    def _moved(self, signing: Signing, control: TimedFlow | None) -> Agreement:
+        """Judge the state of a request whose customer was disconnected."""
+        if signing.done:
+            sure = signing.before is State.OPEN and signing.event.ending is Ending.DISCONNECTED
+            return DISAGREES if sure else UNCLEAR
+        sure = signing.over or (signing.undone and not self._waits_for_its_day(signing.request))
+        return AGREES if sure and control else UNCLEAR
+
+    def _waits_for_its_day(self, request: Instance) -> bool:
+        """Whether its day was not certainly over when it was last observed."""
+        if not self.lifecycle.deferred(request.mode):
+            return False
+        day = request_queries.due_day(self.lifecycle, request.arguments)
+        return (
+            not day
+            or not request.seen_at
+            or day >= dates(request.seen_at, self.lifecycle.contract.zone)[0]
+        )
 
 
 def _clear_before() -> Part[timedelta]:
     """Return how long before the limit a customer is just in time, by the kind of clock."""
     first = yield from steps.clock()
     return CLEAR if first == (yield from steps.clock()) else RUNNING
-
-
-def _waits(clause: Timeout, before: timedelta) -> tuple[timedelta, ...]:
-    """Return pauses that end just before this limit, and stay well below the other."""
-    wanted = clause.time_limits.limit - before
-    idle = clause.time_limits.spans.get(IDLE)
-    if clause.time_limits.idle or idle is None:
-        return (wanted,)
-    step = idle * PART
-    whole = int((wanted - timedelta.resolution) // step)
-    return (*[step] * whole, wanted - step * whole)
-
-
-def _other(clause: Timeout) -> str:
-    return OVERALL if clause.time_limits.idle else IDLE
-
-
-def _in_time(
-    clause: Timeout, flow: TimedFlow, control: TimedFlow | None, longest: timedelta
-) -> Iterator[Evidence]:
-    """Judge a signing within all limits."""
-    # The overall time of these is below its limit.
-    renewing = flow.total >= clause.time_limits.limit + CLEAR
-    if not renewing and flow.total > clause.time_limits.limit - CLEAR:
-        return
-    facet = RENEWS if renewing else ALIVE
-    took = flow.longest if clause.time_limits.idle else flow.total
-    lost = flow.signing.event.ending is Ending.DISCONNECTED and not flow.signing.done and control
-    if flow.signing.confirmed and flow.signing.done:
-        agreement = AGREES
-    else:
-        sure = lost and (_renewed(flow, longest, clause) if renewing else _early(clause, flow))
-        agreement = DISAGREES if sure else UNCLEAR
-    # The result of a short pause proves little.
-    if agreement is DISAGREES or renewing or took >= clause.time_limits.limit * NEAR:
-        controls = control.signing.request.numbers if control and control is not flow else ()
-        yield _evidence(flow, facet, agreement, controls)
-
-
-def _early(clause: Timeout, flow: TimedFlow) -> bool:
-    """Whether only a limit that is too short explains a disconnection."""
-    if not clause.time_limits.idle and IDLE in clause.time_limits.spans:
-        # Activity was seen to restart the idle time, so that was not the cause.
-        return flow.since > clause.time_limits.spans[IDLE]
-    return flow.last >= clause.time_limits.limit * HALF
 
 
 def _renewed(flow: TimedFlow, longest: timedelta, clause: Timeout) -> bool:
@@ -236,78 +291,12 @@ def _renewed(flow: TimedFlow, longest: timedelta, clause: Timeout) -> bool:
     return longest >= flow.last and flow.since <= clause.time_limits.limit
 
 
-def _late(clause: Timeout, flow: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
-    """Judge a signing beyond the limit."""
-    signing = flow.signing
-    controls = control.signing.request.numbers if control else ()
-    if signing.confirmed and signing.done:
-        yield _evidence(flow, DEAD, DISAGREES, controls)
-        return
-    if not flow.within(clause.time_limits, _other(clause)):
-        return  # the other limit may be the cause
-    ended = not signing.confirmed or signing.over
-    if signing.undone:
-        signed = signing.confirmed and signing.request.state is not State.ENDED
-        yield _evidence(flow, DEAD, AGREES if control and not signed else UNCLEAR, controls)
-    if not signing.done and clause.lifecycle.create.returns:
-        sent = _sent(clause, signing, control)
-        # One who was sent back was not disconnected, whatever became of the request.
-        if ended or sent is DISAGREES:
-            yield _evidence(flow, NOWHERE, sent, controls)
-    if ended:
-        yield _evidence(flow, NOTHING, _moved(clause, signing, control), controls)
-
-
-def _cut_short(clause: Timeout, signing: Signing) -> Iterator[Evidence]:
-    """Say why a customer could not stay on the screens for as long as was to be tested."""
-    pauses, limit = signing.event.step.linger, clause.time_limits.limit
-    wanted = max(pauses) if clause.time_limits.idle else sum(pauses, NONE)
-    if wanted < limit * NEAR:
-        return
-    late = [DEAD, NOTHING, *([NOWHERE] if clause.lifecycle.create.returns else [])]
-    for facet in late if wanted > limit else [ALIVE]:
-        evidence = signing.evidence(facet, UNCLEAR, _EXPECTED[facet])
-        seen = f"{evidence.seen}; {signing.event.why}" if signing.event.why else evidence.seen
-        yield replace(evidence, seen=seen)
-
-
 def _evidence(
     flow: TimedFlow, facet: str, agreement: Agreement, controls: tuple[int, ...]
 ) -> Evidence:
     """Return evidence that names the time that had passed."""
     evidence = flow.signing.evidence(facet, agreement, _EXPECTED[facet], *controls)
     return replace(evidence, seen=f"after {flow}, {evidence.seen}")
-
-
-def _sent(clause: Timeout, signing: Signing, control: TimedFlow | None) -> Agreement:
-    """Judge the redirection of a disconnected customer: anywhere but back."""
-    redirected = signing.event.redirected
-    if redirected is None:
-        # The control was redirected, so a redirection would have been seen.
-        return AGREES if control and control.signing.event.redirected else UNCLEAR
-    back = str(signing.request.arguments.get(clause.lifecycle.create.returns or ""))
-    return DISAGREES if same_url(back, redirected) or same_host(back, redirected) else UNCLEAR
-
-
-def _moved(clause: Timeout, signing: Signing, control: TimedFlow | None) -> Agreement:
-    """Judge the state of a request whose customer was disconnected."""
-    if signing.done:
-        sure = signing.before is State.OPEN and signing.event.ending is Ending.DISCONNECTED
-        return DISAGREES if sure else UNCLEAR
-    sure = signing.over or (signing.undone and not _waits_for_its_day(clause, signing.request))
-    return AGREES if sure and control else UNCLEAR
-
-
-def _waits_for_its_day(clause: Timeout, request: Instance) -> bool:
-    """Whether its day was not certainly over when it was last observed."""
-    if not clause.lifecycle.deferred(request.mode):
-        return False
-    day = request_queries.due_day(clause.lifecycle, request.arguments)
-    return (
-        not day
-        or not request.seen_at
-        or day >= dates(request.seen_at, clause.lifecycle.contract.zone)[0]
-    )
 
 
 _EXPECTED: Mapping[str, str] = {

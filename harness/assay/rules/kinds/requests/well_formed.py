@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
-from assay.history import Call, Exchange, History, Holding, Subject
+from assay.history import Exchange, History, Holding, Subject
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, GATEWAY, UNCLEAR
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, consent, facts_of, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import AGREES, DISAGREES, GATEWAY, UNCLEAR, Evidence
 
 #: Entries of each thing, on so many last days: most banks show them on two pages.
 MANY, FRESH = 18, 7
@@ -55,9 +54,9 @@ class WellFormed(Kind):
                 id=f"{prefix}{id_}",
                 description=description + (of if both else ""),
                 scenario=Scenario(id=scenario),
-                exercises=tuple(operation.id for operation in operations),
                 needs=needs(Capability.PSU, *([Capability.WRITE] if operations[0].request else ()))
                 | consent(self.grant, *operations),
+                exercises=tuple(operation.id for operation in operations),
             )
             for prefix, scenario, operations, of in (
                 ("", EACH, self.requests or self.reads, ", of operations on requests"),
@@ -72,7 +71,7 @@ class WellFormed(Kind):
     def probe(self, scenario: Scenario) -> Script:
         """Call each operation about requests; or provoke a refusal, and read about each resource."""
         if self.requests and scenario.id == EACH:
-            yield from _requests(self, self.requests)
+            yield from self._requests(self.requests)
             return
         today = (yield from steps.clock()).date()
         entries = steps.days_before(today, *(1 + n % FRESH for n in range(MANY)))
@@ -80,15 +79,10 @@ class WellFormed(Kind):
             "psu",
             *(Holding(resource=root.id, entries=entries) for root in steps.roots(self.contract)),
         )
-        guarded = _guarded(self)
+        guarded = self._guarded()
         if self.grant and guarded:
             yield from steps.send(
-                Call(
-                    operation=guarded.id,
-                    subject="psu",
-                    arguments=steps.arguments(guarded, _first(self, guarded, psu)),
-                    variation="before any consent",
-                )
+                steps.ask(guarded, "psu", self._first(guarded, psu), "before any consent")
             )
         yield from steps.grant(self.grant, "psu", *(owned.key for owned in psu.owns))
         for operation in self.reads:
@@ -99,12 +93,7 @@ class WellFormed(Kind):
             for key in keys if operation.about else keys[:1]:
                 # A later page may be made elsewhere than the first.
                 yield from steps.walk(
-                    Call(
-                        operation=operation.id,
-                        subject="psu",
-                        arguments=steps.arguments(operation, key),
-                    ),
-                    most=2 if _fills_a_page(self, operation) else 1,
+                    steps.ask(operation, "psu", key), most=2 if self._fills_a_page(operation) else 1
                 )
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -116,33 +105,31 @@ class WellFormed(Kind):
                 read = self.requests and self.reads and exchange.call.operation in apart
                 yield from _judge(exchange, READ if read else "")
 
+    def _fills_a_page(self, operation: Operation) -> bool:
+        """Whether what the probe's customer owns fills more than one page of an operation."""
+        size = facts_of(self.contract).page_sizes.get(operation.id)
+        return size is not None and bool(operation.about) and size < MANY
 
-def _fills_a_page(clause: WellFormed, operation: Operation) -> bool:
-    """Whether what the probe's customer owns fills more than one page of an operation."""
-    size = facts_of(clause.contract).page_sizes.get(operation.id)
-    return size is not None and bool(operation.about) and size < MANY
+    def _guarded(self) -> Operation | None:
+        return next((operation for operation in self.reads if operation.about), None)
 
+    def _requests(self, operations: tuple[Operation, ...]) -> Script:
+        """Call every operation about requests, each for its own customer; once with a bad key."""
+        wrong = None
+        for n, operation in enumerate(operations):
+            _, call = yield from request_steps.prepare_call(
+                self.contract, operation, f"psu-{n + 1}"
+            )
+            yield from request_steps.send_if_any(call)
+            if call is not None and operation.about:
+                unknown = {**call.arguments, operation.about: "nothing-that-exists"}
+                why = "about something that does not exist"
+                wrong = replace(call, arguments=unknown, variation=why)
+        yield from request_steps.send_if_any(wrong)
 
-def _guarded(clause: WellFormed) -> Operation | None:
-    return next((operation for operation in clause.reads if operation.about), None)
-
-
-def _requests(clause: WellFormed, operations: tuple[Operation, ...]) -> Script:
-    """Call every operation about requests, each for its own customer; once with a bad key."""
-    wrong = None
-    for n, operation in enumerate(operations):
-        _, call = yield from request_steps.prepare_call(clause.contract, operation, f"psu-{n + 1}")
-        yield from request_steps.send_if_any(call)
-        if call is not None and operation.about:
-            unknown = {**call.arguments, operation.about: "nothing-that-exists"}
-            why = "about something that does not exist"
-            wrong = replace(call, arguments=unknown, variation=why)
-    yield from request_steps.send_if_any(wrong)
-
-
-def _first(clause: WellFormed, operation: Operation, psu: Subject) -> str:
-    about = steps.owners(clause.contract, operation)
-    return next(owned.key for owned in psu.owns if owned.resource in about)
+    def _first(self, operation: Operation, psu: Subject) -> str:
+        about = steps.owners(self.contract, operation)
+        return next(owned.key for owned in psu.owns if owned.resource in about)
 
 
 def is_json(media_type: str) -> bool:

@@ -9,31 +9,21 @@ one argument, accepted. Whether a value must be refused is for other kinds to sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from assay.contract.model import Capability, Json, Operation
 from assay.files.document import Finding, Pointer
-from assay.history import Exchange, History
+from assay.history import History
 from assay.rules import parameters, steps
-from assay.rules.controls import Shared, same_but
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    FOR_A_WHILE,
-    UNCLEAR,
-    describe_answer,
-    failed_instead,
-)
+from assay.rules.argument_rules import ArgumentRule, Fault, Tried, replaced
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.defects import replaced
 from assay.rules.parameters import Raw
 from assay.rules.queries import ordinary
 from assay.rules.rule import (
     CallScenario,
     Facet,
-    Kind,
     Purpose,
     Scenario,
     Script,
@@ -42,8 +32,15 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.scope import Calls, Scope
-from assay.rules.verdict import Evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    FOR_A_WHILE,
+    UNCLEAR,
+    Evidence,
+    describe_answer,
+    failed_instead,
+)
 
 #: Values that no argument expects, each in words.
 STRANGE: Final[Mapping[str, Json]] = {
@@ -81,11 +78,10 @@ class WithstandsScenario(CallScenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Withstands(Kind):
+class Withstands(ArgumentRule):
     """Operations around a request whose arguments may have any value."""
 
     name = "withstands"
-    scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.SAFEGUARD
 
     operations: tuple[Operation, ...] = parameters.operations(also=_made_or_changed)
@@ -106,6 +102,10 @@ class Withstands(Kind):
             for argument in operation.arguments
         )
 
+    def arguments_of(self) -> Mapping[str, Sequence[str]]:
+        """Return all arguments of the operations."""
+        return {operation.id: operation.arguments for operation in self.operations}
+
     def unaffected_by(self) -> Mapping[str, str]:
         """Return what has nothing to do with the values that a call can be read with."""
         why = "how a value is read does not depend on it"
@@ -123,28 +123,45 @@ class Withstands(Kind):
         for description, value in strange_values(tried.operation, tried.argument).items():
             yield from steps.send(replaced(call, tried.argument, value, description))
 
-    def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every call with a strange value, beside the same call with an ordinary one."""
+    def tried(self, history: History) -> Iterator[Tried]:
+        """Yield the calls of the operations, with the arguments whose values are strange."""
         named = {operation.id: operation for operation in self.operations}
-        controls: dict[Shared, Exchange] = {}
         for exchange in history.exchanges:
-            call = exchange.call
-            operation = named.get(call.operation)
-            if operation is None or not ordinary(call):
+            operation = named.get(exchange.call.operation)
+            if operation is None or not ordinary(exchange.call):
                 continue
-            asked = facts_of(self.contract).without_call_ids(exchange).call
-            strange = [
-                name
+            strange = tuple(
+                Fault(argument=name, facet=f"{operation.id}-{name}", why="")
                 for name in operation.arguments
-                if _strange(call.arguments.get(name, 1), strange_values(operation, name))
-            ]
-            if not strange and exchange.accepted:
-                for name in operation.arguments:
-                    controls[same_but(asked, name)] = exchange
-            elif len(strange) == 1:
-                control = controls.get(same_but(asked, strange[0]))
-                if control is not None:
-                    yield _judge(f"{operation.id}-{strange[0]}", exchange, control)
+                if _strange(exchange.call.arguments.get(name, 1), strange_values(operation, name))
+            )
+            yield Tried(
+                made=facts_of(self.contract).without_call_ids(exchange),
+                faults=strange,
+                control=exchange.accepted and not strange,
+            )
+
+    def judge(self, tried: Tried, fault: Fault, beside: Sequence[Tried]) -> Iterator[Evidence]:
+        """Judge a call with a strange value beside the last one with an ordinary value before it."""
+        exchange = tried.made
+        before = [each.made for each in beside if each.made.n < exchange.n]
+        for control in before[-1:]:
+            # A call that comes too soon is refused before its values are read.
+            unread = exchange.wire.status in FOR_A_WHILE
+            answered = exchange.accepted or (exchange.refused and not unread)
+            yield Evidence(
+                facet=fault.facet,
+                agreement=AGREES
+                if answered
+                else DISAGREES
+                if failed_instead(exchange)
+                else UNCLEAR,
+                expected="an answer or a refusal, not a server error",
+                seen=describe_answer(exchange),
+                exchanges=(control.n, exchange.n),
+                controls=(control.n,),
+                variation=exchange.call.variation,
+            )
 
 
 def strange_values(operation: Operation, argument: str) -> Mapping[str, Json]:
@@ -154,18 +171,3 @@ def strange_values(operation: Operation, argument: str) -> Mapping[str, Json]:
 
 def _strange(value: Json, values: Mapping[str, Json]) -> bool:
     return any(type(value) is type(strange) and value == strange for strange in values.values())
-
-
-def _judge(facet: str, exchange: Exchange, control: Exchange) -> Evidence:
-    # A call that comes too soon is refused before its values are read.
-    unread = exchange.wire.status in FOR_A_WHILE
-    answered = exchange.accepted or (exchange.refused and not unread)
-    return Evidence(
-        facet=facet,
-        agreement=AGREES if answered else DISAGREES if failed_instead(exchange) else UNCLEAR,
-        expected="an answer or a refusal, not a server error",
-        seen=describe_answer(exchange),
-        exchanges=(control.n, exchange.n),
-        controls=(control.n,),
-        variation=exchange.call.variation,
-    )
