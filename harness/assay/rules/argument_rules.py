@@ -27,16 +27,17 @@ from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, 
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
+    Calls,
     Facet,
     Kind,
     Purpose,
+    Scope,
     Script,
     TppFacet,
     bound,
     facts_of,
     needs,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import (
     AGREES,
     DISAGREES,

@@ -14,8 +14,7 @@ from assay.contract.model import Contract, Operation
 from assay.history import Arrange, Call, Reply, Step, Subject
 from assay.rules import steps
 from assay.rules.lifecycle.tracker import Lifecycle
-from assay.rules.rule import Kind, Scenario, Script
-from assay.rules.scope import Calls
+from assay.rules.rule import Calls, Kind, Scenario, Script
 
 
 def probe_of(kind: Kind, scenario: Scenario) -> Script:

@@ -11,7 +11,7 @@ import pytest
 from assay.history import Authorised, Exchange, History, Subject
 from assay.rules.checks import evidence_of
 from assay.rules.obligation import bound_clauses
-from assay.rules.scope import Calls
+from assay.rules.rule import Calls
 from assay.traffic import judge
 from assay.traffic.judge import HistoryParts, operations_in_scope
 

@@ -63,7 +63,7 @@ from assay.rules.kinds.requests.timeout import Timeout
 from assay.rules.kinds.requests.well_formed import WellFormed
 from assay.rules.kinds.requests.withstands import Withstands
 from assay.rules.obligation import UNSPECIFIED
-from assay.rules.parameter_declaration import COMMON
+from assay.rules.parameters import COMMON
 from assay.rules.rule import Kind
 
 #: The built-in kinds by the room of their subject: the suites have one test for each room.

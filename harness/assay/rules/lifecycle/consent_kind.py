@@ -27,8 +27,7 @@ from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.parameters import Raw, about_one_thing, known, maker
 from assay.rules.queries import ordinary, plain, question
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, bound, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import BindingRequirement, Calls, Facet, Scenario, Scope, Script, bound, needs
 from assay.rules.state.calendar import dates
 from assay.rules.steps import Part
 from assay.rules.verdict import AGREES, DISAGREES, Evidence, doubt, must_be_refused, must_be_served

@@ -24,8 +24,7 @@ from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange
 from assay.rules import parameters
 from assay.rules.consents import MadeConsent
-from assay.rules.parameter_declaration import as_number
-from assay.rules.parameters import Raw, known
+from assay.rules.parameters import Raw, as_number, known
 from assay.rules.queries import plain
 from assay.rules.state.periods import Period
 

@@ -22,8 +22,7 @@ from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
 from assay.rules.lifecycle.request_queries import similar_key
 from assay.rules.parameters import Raw, all_known, maker
-from assay.rules.rule import Facet, Purpose, Scenario, Script, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import Calls, Facet, Purpose, Scenario, Scope, Script, needs
 
 ORDINARY, UNKNOWN = "serves-ordinary", "refuses-unknown"
 #: The length of a country code with its check digits, and the divisor (ISO 13616).

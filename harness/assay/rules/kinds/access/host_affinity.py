@@ -21,11 +21,13 @@ from assay.rules.controls import Shared, same_but
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.rule import (
+    Calls,
     CallScenario,
     Facet,
     Kind,
     Purpose,
     Scenario,
+    Scope,
     Script,
     TppFacet,
     bound,
@@ -33,7 +35,6 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing, must_be_served, tpp_evidence
 
 #: Enough items for a next page at most banks.

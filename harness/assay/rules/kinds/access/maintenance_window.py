@@ -20,8 +20,7 @@ from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
 from assay.rules.queries import plain, target_failed
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import Calls, Facet, Kind, Purpose, Scenario, Scope, Script, needs
 from assay.rules.state.calendar import (
     DAY,
     ORDINARY,

@@ -24,8 +24,17 @@ from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, call_needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import (
+    Calls,
+    Facet,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    TppFacet,
+    bound,
+    call_needs,
+)
 from assay.rules.verdict import (
     AGREES,
     DISAGREES,

@@ -23,10 +23,12 @@ from assay.rules.queries import fresh_subjects, ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
+    Calls,
     CallScenario,
     Facet,
     Purpose,
     Scenario,
+    Scope,
     Script,
     bound,
     consent,
@@ -34,7 +36,6 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing, doubt
 
 #: How many of each resource the first customer owns.

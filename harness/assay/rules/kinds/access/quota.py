@@ -25,7 +25,7 @@ from assay.history import Call, Exchange, History, Subject
 from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consents import GIVEN, Consents
 from assay.rules.facets import CallLimit, Facts
-from assay.rules.parameter_declaration import Convert
+from assay.rules.parameters import Convert
 from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (

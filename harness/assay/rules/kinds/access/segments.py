@@ -16,8 +16,7 @@ from assay.rules import parameters, steps
 from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
-from assay.rules.rule import Facet, Purpose, Scenario, Script, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import Calls, Facet, Purpose, Scenario, Scope, Script, needs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,17 +19,18 @@ from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
+    Calls,
     CallScenario,
     Facet,
     Purpose,
     Scenario,
+    Scope,
     Script,
     bound,
     call_needs,
     facts_of,
     scenario_of,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import Evidence, Standing, must_be_refused
 
 #: The last part of a facet id, and what is asked of a call.

@@ -18,8 +18,18 @@ from assay.history import Call, Exchange, History, Subject
 from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consents import Consents
 from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
-from assay.rules.rule import CallScenario, Facet, Kind, Purpose, Scenario, Script, consent, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import (
+    Calls,
+    CallScenario,
+    Facet,
+    Kind,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    consent,
+    needs,
+)
 from assay.rules.state.calendar import within_a_day
 from assay.rules.verdict import Evidence, doubt, must_be_served
 

@@ -22,8 +22,18 @@ from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys, ends_
 from assay.rules.lifecycle.request_queries import similar_key, was_refused
 from assay.rules.parameters import about_one_thing
 from assay.rules.queries import bare, perhaps_over_quota, plain, question
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import (
+    Calls,
+    Facet,
+    Kind,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    bound,
+    facts_of,
+    needs,
+)
 from assay.rules.state.consented_answers import served_with_consent
 from assay.rules.verdict import (
     AGREES,

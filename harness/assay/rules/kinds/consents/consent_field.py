@@ -30,8 +30,7 @@ from assay.rules.lifecycle.consent_kind import (
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import has_value, is_part, names_another, plain, question
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import Calls, Facet, Kind, Purpose, Scenario, Scope, Script, bound, needs
 from assay.rules.steps import Part
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, doubt
 

@@ -33,8 +33,18 @@ from assay.rules.queries import (
     question,
 )
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, facts_of, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import (
+    Calls,
+    Facet,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    TppFacet,
+    bound,
+    facts_of,
+    needs,
+)
 from assay.rules.state.consented_answers import ServedThings, UncoveredCalls, served_with_consent
 from assay.rules.verdict import (
     AGREES,

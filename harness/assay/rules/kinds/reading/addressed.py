@@ -43,10 +43,12 @@ from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
+    Calls,
     CallScenario,
     Facet,
     Purpose,
     Scenario,
+    Scope,
     Script,
     TppFacet,
     bound,
@@ -54,7 +56,6 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import (
     AGREES,
     DISAGREES,

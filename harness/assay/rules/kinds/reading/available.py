@@ -21,17 +21,18 @@ from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, i
 from assay.rules.queries import bare, ordinary, perhaps_exhausted, target_failed
 from assay.rules.rule import (
     BindingRequirement,
+    Calls,
     Facet,
     Kind,
     Purpose,
     Scenario,
+    Scope,
     Script,
     bound,
     consent,
     facts_of,
     needs,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.state.alias_comparison import ALIASES_AGREE, NamedAnswers
 from assay.rules.verdict import (
     AGREES,

@@ -19,8 +19,7 @@ from assay.rules.consents import EARLIER, GIVEN, Consents
 from assay.rules.facets import Facts
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import fresh_subjects, has_value, is_part, plain
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import Calls, Facet, Kind, Purpose, Scenario, Scope, Script, bound, needs
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, doubt
 
 #: Why there is no answer before a consent.

@@ -17,17 +17,18 @@ from assay.rules import operation_parameters, parameters, steps
 from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import (
+    Calls,
     CallScenario,
     Facet,
     Kind,
     Purpose,
     Scenario,
+    Scope,
     Script,
     bound,
     call_needs,
     scenario_of,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.steps import fresh_id
 from assay.rules.verdict import UNAUTHENTICATED, Agreement, Evidence
 

@@ -26,11 +26,20 @@ from assay.history import ERROR_CODE, Call, ErrorBody, Exchange, History, ShownE
 from assay.rules import parameters, steps
 from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
-from assay.rules.parameter_declaration import VALUES
-from assay.rules.parameters import Raw, all_known
+from assay.rules.parameters import VALUES, Raw, all_known
 from assay.rules.queries import has_error_field
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import (
+    Calls,
+    Facet,
+    Kind,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    bound,
+    facts_of,
+    needs,
+)
 from assay.rules.text_shape import is_hidden
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
 

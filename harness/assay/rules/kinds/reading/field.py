@@ -20,14 +20,15 @@ from assay.rules.facets import Facts, FieldSchema, Schema, SchemaPiece
 from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES, OPEN
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_request
-from assay.rules.parameter_declaration import VALUES
-from assay.rules.parameters import Raw, known
+from assay.rules.parameters import VALUES, Raw, known
 from assay.rules.queries import has_value, resources_by_key
 from assay.rules.rule import (
+    Calls,
     Facet,
     Kind,
     Purpose,
     Scenario,
+    Scope,
     Script,
     bound,
     clauses_of,
@@ -35,7 +36,6 @@ from assay.rules.rule import (
     facts_of,
     needs,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.text_shape import TextShape
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, doubt
 

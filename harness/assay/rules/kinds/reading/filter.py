@@ -25,10 +25,12 @@ from assay.rules.facets import Facts
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import PageWalk, ordinary, page_walks
 from assay.rules.rule import (
+    Calls,
     Facet,
     Kind,
     Purpose,
     Scenario,
+    Scope,
     Script,
     bound,
     consent,
@@ -36,7 +38,6 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import day_of
 from assay.rules.verdict import AGREES, DISAGREES, Agreement, Evidence
 

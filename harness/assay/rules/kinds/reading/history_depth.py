@@ -25,10 +25,12 @@ from assay.rules.facets import Facts
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks, plain
 from assay.rules.rule import (
     BindingRequirement,
+    Calls,
     Facet,
     Kind,
     Purpose,
     Scenario,
+    Scope,
     Script,
     TppFacet,
     bound,
@@ -36,7 +38,6 @@ from assay.rules.rule import (
     facts_of,
     needs,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import at, dates, day_of, local_day, never_ahead
 from assay.rules.verdict import (
     AGREES,

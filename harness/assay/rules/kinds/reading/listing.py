@@ -17,8 +17,18 @@ from assay.history import Call, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, Consents, NarrowedLists
 from assay.rules.queries import PageWalk, bare, page_walks
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import (
+    Calls,
+    Facet,
+    Kind,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    bound,
+    facts_of,
+    needs,
+)
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, doubt
 
 WITHOUT, WITH, FOREIGN = "all-without-consent", "consented-with-consent", "only-own"

@@ -20,17 +20,18 @@ from assay.rules.facets import Facts
 from assay.rules.queries import PageWalk, bare, page_walks, perhaps_exhausted, target_failed
 from assay.rules.rule import (
     BindingRequirement,
+    Calls,
     Facet,
     Kind,
     Purpose,
     Scenario,
+    Scope,
     Script,
     bound,
     consent,
     facts_of,
     needs,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
 from assay.rules.verdict import (
     AGREES,

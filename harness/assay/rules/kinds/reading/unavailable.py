@@ -22,8 +22,7 @@ from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.queries import ordinary, plain, served_operations
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import Calls, Facet, Purpose, Scenario, Scope, Script, TppFacet, bound, needs
 from assay.rules.verdict import AGREES, DISAGREES, Evidence, doubt, must_be_refused, tpp_evidence
 
 WITHOUT, WITH = "refused-without-consent", "refused-with-consent"

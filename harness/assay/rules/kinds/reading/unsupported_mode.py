@@ -18,8 +18,19 @@ from assay.history import Call, History, Holding
 from assay.rules import operation_parameters, parameters, steps
 from assay.rules.facets import BarredMode, SchemaPiece
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, TppFacet, bound, consent, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import (
+    Calls,
+    Facet,
+    Kind,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    TppFacet,
+    bound,
+    consent,
+    needs,
+)
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 
 FACET = "gives-no-more"

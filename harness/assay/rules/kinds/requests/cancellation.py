@@ -32,17 +32,18 @@ from assay.rules.lifecycle.parameters import check_deferred, the_request
 from assay.rules.lifecycle.request_queries import is_by_requester
 from assay.rules.lifecycle.tracker import Instance, Tracker
 from assay.rules.rule import (
+    Calls,
     Facet,
     Kind,
     Purpose,
     Scenario,
+    Scope,
     Script,
     TppFacet,
     bound,
     needs,
     scenario_of,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 

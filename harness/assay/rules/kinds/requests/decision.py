@@ -34,8 +34,7 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import Facet, Purpose, Scenario, Script, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import Calls, Facet, Purpose, Scenario, Scope, Script, needs
 from assay.rules.steps import Part
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence
 

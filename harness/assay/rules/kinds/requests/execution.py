@@ -45,16 +45,17 @@ from assay.rules.lifecycle.request_steps import today
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.rule import (
     BindingRequirement,
+    Calls,
     Facet,
     Kind,
     Purpose,
     Scenario,
+    Scope,
     Script,
     bound,
     facts_of,
     needs,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 from assay.rules.verdict import Evidence, Standing
 

@@ -21,8 +21,17 @@ from assay.rules.lifecycle import request_queries, request_steps, signing, track
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import ref
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, needs, scenario_of
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import (
+    Calls,
+    Facet,
+    Kind,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    needs,
+    scenario_of,
+)
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"

@@ -17,8 +17,18 @@ from assay.history import Exchange, History, State
 from assay.rules import steps
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, facts_of, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import (
+    Calls,
+    Facet,
+    Kind,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    bound,
+    facts_of,
+    needs,
+)
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
 
 

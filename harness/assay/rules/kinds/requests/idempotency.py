@@ -27,8 +27,18 @@ from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import check_argument, the_request
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, facts_of, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import (
+    Calls,
+    Facet,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    TppFacet,
+    bound,
+    facts_of,
+    needs,
+)
 from assay.rules.steps import fresh_id
 from assay.rules.verdict import (
     AGREES,

@@ -31,16 +31,17 @@ from assay.rules.lifecycle.parameters import modes
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.rule import (
     BindingRequirement,
+    Calls,
     Facet,
     Purpose,
     Scenario,
+    Scope,
     Script,
     TppFacet,
     bound,
     needs,
     scenario_of,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.verdict import (
     AGREES,
     DISAGREES,

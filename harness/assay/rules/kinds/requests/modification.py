@@ -33,8 +33,18 @@ from assay.rules.lifecycle.parameters import (
 )
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import Facet, Purpose, Scenario, Script, TppFacet, bound, needs, scenario_of
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import (
+    Calls,
+    Facet,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    TppFacet,
+    bound,
+    needs,
+    scenario_of,
+)
 from assay.rules.steps import Part, send
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 

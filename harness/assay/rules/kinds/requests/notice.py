@@ -17,8 +17,7 @@ from assay.history import Authorise, Authorised, Decision, Exchange, History
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import some_modes, the_request, values_by_argument
 from assay.rules.lifecycle.tracker import Instance
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import Calls, Facet, Kind, Purpose, Scenario, Scope, Script, bound, needs
 from assay.rules.steps import Part, send
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
 

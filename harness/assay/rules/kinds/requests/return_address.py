@@ -23,8 +23,7 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_queries import leads_to, split_url
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import Raw, maker
-from assay.rules.rule import RETURN, Facet, Kind, Purpose, Scenario, Script, bound
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import RETURN, Calls, Facet, Kind, Purpose, Scenario, Scope, Script, bound
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, Standing
 
 SIGNED, ONLY = "after-signing", "only-there"

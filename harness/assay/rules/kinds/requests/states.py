@@ -24,8 +24,7 @@ from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 from assay.rules.parameters import Raw, known
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, bound, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import Calls, Facet, Kind, Purpose, Scenario, Scope, Script, bound, needs
 from assay.rules.state.word_readings import (
     ENDED,
     SIGNED,

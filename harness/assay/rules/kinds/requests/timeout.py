@@ -30,8 +30,7 @@ from assay.rules.lifecycle.signing import (
     timed_flows,
 )
 from assay.rules.lifecycle.tracker import Instance
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import Calls, Facet, Kind, Purpose, Scenario, Scope, Script, needs
 from assay.rules.state.calendar import dates
 from assay.rules.steps import Part
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence

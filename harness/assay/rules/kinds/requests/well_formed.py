@@ -14,8 +14,18 @@ from assay.contract.model import Capability, Operation
 from assay.history import Exchange, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
-from assay.rules.rule import Facet, Kind, Purpose, Scenario, Script, consent, facts_of, needs
-from assay.rules.scope import Calls, Scope
+from assay.rules.rule import (
+    Calls,
+    Facet,
+    Kind,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    consent,
+    facts_of,
+    needs,
+)
 from assay.rules.verdict import AGREES, DISAGREES, GATEWAY, UNCLEAR, Evidence
 
 #: Entries of each thing, on so many last days: most banks show them on two pages.
