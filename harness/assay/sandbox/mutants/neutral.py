@@ -115,7 +115,7 @@ def _grouped(value: Json) -> Json:
     if not isinstance(value, Mapping):
         return value
     iban = value.get("iban")
-    if not isinstance(iban, str) or not re.fullmatch(r"[A-Z]{2}\d{2}\w{11,30}", iban, re.ASCII):
+    if not isinstance(iban, str) or not re.fullmatch(r"FR\d{12}\w{11}\d\d", iban, re.ASCII):
         return value
     return {**value, "iban": " ".join(iban[at : at + 4] for at in range(0, len(iban), 4))}
 
