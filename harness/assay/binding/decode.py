@@ -14,13 +14,10 @@ from datetime import date, datetime, time, tzinfo
 from decimal import Decimal
 from typing import Any, Final, cast
 
-from assay.binding.amounts import from_units
 from assay.binding.encode import BARE
-from assay.binding.json_parser import is_too_deep, parse_json
-from assay.binding.links import approval_of
+from assay.binding.links import approval_of, next_page
 from assay.binding.outputs import end_of_url, id_of, in_body, outputs_of
-from assay.binding.paging import next_page
-from assay.binding.pointer import MISSING, digests, find, lists
+from assay.binding.pointer import MISSING, digests, find, is_too_deep, lists, parse_json
 from assay.binding.spelling import ErrorAt
 from assay.binding.target import (
     FieldAt,
@@ -30,6 +27,7 @@ from assay.binding.target import (
     StateAt,
     Target,
 )
+from assay.binding.values import from_units
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import is_word, same, text_of, word_of
 from assay.history import (

@@ -8,25 +8,21 @@ lines or cannot stand in a header is not sent anywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias, cast
+from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
 from assay.binding.pointer import MISSING, find
-from assay.binding.submission import all_bindings
 from assay.contract.model import Json
-from assay.errors import CannotArrange, did_you_mean
-from assay.files.document import Finding, Pointer, found
-
-_Raw: TypeAlias = Mapping[str, Any]
+from assay.errors import CannotArrange
 
 #: The longest value that is sent, in characters.
 LONGEST: Final = 2048
 #: Names that have a meaning in braces already.
 RESERVED: Final = ("now", "unique", "alike", "trial", "today")
 #: A name in braces.
-_NAMED: Final = re.compile(r"\{([A-Za-z][A-Za-z0-9._-]*)\}")
+NAMED: Final = re.compile(r"\{([A-Za-z][A-Za-z0-9._-]*)\}")
 #: What a header can have, and a step of a path can be.
 _SENDABLE: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 _DOTS: Final = frozenset({".", ".."})
@@ -106,7 +102,7 @@ class OutputValues:
         """Whether a header or a query parameter is left out: no answer has had its output yet."""
         return any(
             name in self.sources and name not in self.values and name not in self.unusable
-            for name in _NAMED.findall(text)
+            for name in NAMED.findall(text)
         )
 
     def sent(self, texts: Mapping[str, str]) -> Mapping[str, str]:
@@ -120,7 +116,7 @@ class OutputValues:
             CannotArrange: there is no value.
 
         """
-        return _NAMED.sub(self._value, text) if "{" in text else text
+        return NAMED.sub(self._value, text) if "{" in text else text
 
     def path(self, path: str) -> str:
         """Return a path with the value of each output in it, percent-encoded.
@@ -133,7 +129,7 @@ class OutputValues:
         def encoded(match: re.Match[str]) -> str:
             return quote(self._value(match), safe="") if match[1] in self.sources else match[0]
 
-        return _NAMED.sub(encoded, path) if "{" in path else path
+        return NAMED.sub(encoded, path) if "{" in path else path
 
     def _value(self, match: re.Match[str]) -> str:
         name = match[1]
@@ -148,51 +144,3 @@ class OutputValues:
             else f"no answer of {self.sources[name]} has contained it yet"
         )
         raise CannotArrange(f"a value for {{{name}}} ({'.'.join(key)}): {why}", key=key)
-
-
-# -- names in a target file --------------------------------------------------------
-def findings(raw: _Raw) -> Iterator[Finding]:
-    """Find outputs whose name has another meaning, and names in braces that mean nothing."""
-    operations: Mapping[str, _Raw] = raw.get("operations", {})
-    known = {*RESERVED}
-    for at, _, binding in all_bindings(operations):
-        for name in binding.get("outputs", {}):
-            if name in RESERVED:
-                hint = "choose another name, for example consent-id"
-                yield (*at, "outputs", name), f"{{{name}}} is taken", hint
-            known.add(name)
-    for section in ("headers", "queries"):
-        yield from _unknown(raw.get(section, {}), (section,), known)
-    for at, _, binding in all_bindings(operations):
-        for section in ("headers", "queries", "template"):
-            yield from _unknown(binding.get(section, {}), (*at, section), known)
-        arguments: _Raw = binding.get("arguments", {})
-        for section in ("arguments", "modes"):
-            for name, spelling in binding.get(section, {}).items():
-                where: Pointer = (*at, section, name, "value")
-                value, whole = (spelling or {}).get("value"), section == "modes"
-                yield from _unknown(value, where, known, arguments if whole else ())
-        if isinstance(approval := binding.get("approval"), Mapping):
-            yield from _unknown(cast("_Raw", approval), (*at, "approval"), known)
-
-
-def _unknown(
-    value: Any, at: Pointer, known: set[str], whole: Collection[str] = ()
-) -> Iterator[Finding]:
-    """Find names in braces that mean nothing; those of `whole` must be the whole text."""
-    if isinstance(value, str):
-        names = _NAMED.findall(value)
-        for name in () if value[1:-1] in whole and names == [value[1:-1]] else names:
-            if name not in known and not name.startswith("today"):  # `binding.checks` reads days
-                every = known | {*whole}
-                hint = did_you_mean(name, every) or f"known: {', '.join(sorted(every))}"
-                if name in whole:
-                    hint = f'an argument is the whole text: write "{{{name}}}"'
-                yield at, f"nothing has the name {found(f'{{{name}}}')}", hint
-    elif isinstance(value, Mapping):
-        for key, member in cast("_Raw", value).items():
-            yield from _unknown(member, (*at, key), known, whole)
-    elif isinstance(value, list):
-        items: list[Any] = value
-        for index, item in enumerate(items):
-            yield from _unknown(item, (*at, index), known, whole)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.binding.authorization import authorizes
-from assay.binding.security import BEARER, Auth, AuthKind, TokenPlace
+from assay.binding.security import BEARER, Auth, AuthKind, TokenPlace, authorizes, places_for
 from assay.binding.target import OperationBinding, Place, Target
-from assay.binding.token_places import places_for
 from assay.contract.model import Contract, Operation
 from assay.openapi.schemas import Schema, any_of, in_request
 from assay.rules.schema_pieces import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay.binding.join import BoundContract
-from assay.binding.mode_values import argument_in
 from assay.binding.spelling import MODES_ONLY
 from assay.binding.submission import SUBMISSION
 from assay.binding.target import Target
+from assay.binding.values import argument_in
 from assay.contract.model import Clause, Contract, Json, OpenPoint, Source
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.schemas import Schema, ready

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import cast
 
-from assay.binding.mode_values import argument_in, repeated_arguments, repeats_argument
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
 from assay.binding.submission import SUBMISSION, SUBMITTED
 from assay.binding.target import Place, Spelling
-from assay.binding.values import has_placeholder
+from assay.binding.values import argument_in, has_placeholder, repeated_arguments, repeats_argument
 from assay.contract.model import Json, Resource
 from assay.errors import InputError
 from assay.openapi.bound_operation import BoundOperation, required_security, token_members
