@@ -78,7 +78,7 @@ class ContractNames:
         }
 
     @property
-    def codes(self) -> Collection[str]:
+    def codes(self) -> frozenset[str]:
         """The codes of refusals that clauses name."""
         return self.of("code")
 

@@ -1,7 +1,7 @@
 """The `operations` section of a target file: what the document says about each binding feature.
 
-`GUESSES` has a function for each feature of `binding.features`, which yields the entries or
-gaps at its key. A gap says what is missing: nothing is made up.
+`GUESSES` has functions for features of `binding.features`, which yield the entries or gaps at their
+keys. A gap says what is missing: nothing is made up.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from assay.onboarding.init.openapi_operations import (
 from assay.onboarding.init.operation_matching import MatchedOperation, OperationMatch, matches
 from assay.onboarding.init.requests import bound_places, mode_slots
 from assay.onboarding.init.yaml_writer import YamlEntry, flow, gap, nested
+from assay.rules.obligation import obligations
 from assay.rules.rule import facts_of
 
 # -- Guesses of the members that a body must have besides its arguments --------------------------
@@ -199,7 +200,7 @@ def _credentials(shape: MatchedOperation) -> Iterator[YamlEntry]:
         yield shape.gap("credentials")
 
 
-#: The guess of each feature, in the order in which the keys are written.
+#: The guess of a feature; of any other, a gap says that a rule requires it.
 GUESSES: Final[Mapping[str, _Guess]] = {
     "method": _method,
     "path": _path,
@@ -249,6 +250,7 @@ def operations(
     """Yield an entry for each operation; without a document, everything in it is missing."""
     for contract in contracts:
         found = matches.get(contract.id, {})
+        required = {need for each in obligations(contract) for need in each.requires}
         named = _by_own_names(contract, matches)
         sent = sent_outputs(contract, found)
         listers = {*_with_ids(contract, found), *inherited.with_ids()}
@@ -263,7 +265,9 @@ def operations(
             if match is not None:
                 shape = _shape(contract, operation, match, offers or (), named=named)
                 member = auth.of(by_tpp=operation.by_tpp).member
+                needs = {each.feature for each in required if each.operation == operation.id}
                 shape = replace(shape, has_ids=shape.lister in listers, token_member=member)
+                shape = replace(shape, required=frozenset(needs))
                 # With paths of its own, a target is not asked at those of the contract.
                 placed = _entries(replace(shape, explicit=unknown and not inherited.raw))
                 below = nested(inherited.corrections(shape, placed))
@@ -299,10 +303,13 @@ def _not_offered(operation: Operation) -> YamlEntry:
 
 def _entries(shape: MatchedOperation) -> Iterator[tuple[tuple[str, ...], YamlEntry]]:
     """Yield what is guessed or missing of each feature, with the keys that lead to it."""
-    for feature, guess in GUESSES.items():
-        if shape.operation.available or feature in _OF_UNAVAILABLE:
-            for entry in guess(shape):
-                yield BINDING_FEATURES[feature].section, entry
+    for name, feature in BINDING_FEATURES.items():
+        if feature.not_guessed or not (shape.operation.available or name in _OF_UNAVAILABLE):
+            continue
+        if name in GUESSES:
+            yield from ((feature.section, entry) for entry in GUESSES[name](shape))
+        elif name in shape.required:
+            yield feature.section, shape.gap(name)
 
 
 def _unknown(operation: Operation) -> OpenApiOperation:

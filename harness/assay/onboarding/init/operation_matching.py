@@ -296,7 +296,8 @@ class MatchedOperation:
     `offers` are all operations of the document. `lister` is the operation that lists the bank's
     own names of items, and `has_ids` says that they are known. `lists` are the lists of the response that contain the operation's items,
     `single` is the object that is the single item, and `item` has the leaves of one item;
-    `parts` are those of a single item with what is in its lists.
+    `parts` are those of a single item with what is in its lists. `required` are the features
+    that rules require.
     """
 
     contract: Contract
@@ -313,6 +314,7 @@ class MatchedOperation:
     single: SchemaLeaf | None = None
     item: tuple[SchemaLeaf, ...] = ()
     parts: tuple[SchemaLeaf, ...] = ()
+    required: frozenset[str] = frozenset()
 
     @property
     def slots(self) -> tuple[str, ...]:
