@@ -19,9 +19,8 @@ from assay.binding.secret_names import secret_kind
 from assay.binding.submission import SUBMISSION
 from assay.contract.model import Contract, Json, Operation
 from assay.onboarding.init import requests, responses
-from assay.onboarding.init.authentication import GuessedAuth
+from assay.onboarding.init.defaults import GuessedAuth
 from assay.onboarding.init.inherited import InheritedTarget
-from assay.onboarding.init.name_matching import filled_path
 from assay.onboarding.init.openapi_operations import (
     EACH,
     OpenApiOperation,
@@ -29,7 +28,12 @@ from assay.onboarding.init.openapi_operations import (
     typed,
     words,
 )
-from assay.onboarding.init.operation_matching import MatchedOperation, OperationMatch, matches
+from assay.onboarding.init.operation_matching import (
+    Found,
+    MatchedOperation,
+    OperationMatch,
+    filled_path,
+)
 from assay.onboarding.init.requests import bound_places, mode_slots
 from assay.onboarding.init.yaml_writer import YamlEntry, flow, gap, nested
 from assay.rules.obligation import obligations
@@ -115,7 +119,7 @@ def _value(shape: MatchedOperation, leaf: SchemaLeaf) -> Json | None:
         example = next((value for value in leaf.values if usual in value.upper()), example)
     if example and (leaf.fixed or "scheme" in mine):
         return typed(leaf, example)
-    if leaf.form == "uuid" or (mine & _IDENTIFIERS and leaf.kind in {"string", ""}):
+    if leaf.form == "uuid" or (mine & _IDENTIFIERS and leaf.is_text):
         alike = shape.operation.writes and mine & _ALIKE and "request" not in mine
         return "{alike}" if alike else "{unique}" if {"request"} & mine or alike else None
     return typed(leaf, example) if example and leaf.kind in _SCALARS else None
@@ -142,8 +146,6 @@ def _put(value: dict[str, Any], way: tuple[str, ...], known: Json) -> None:
 
 
 # -- The `operations` section of a target file: what the document says about each binding feature ----
-#: The matched operations of each contract, by their ids.
-Found: TypeAlias = Mapping[str, Mapping[str, OperationMatch]]
 _Guess: TypeAlias = Callable[[MatchedOperation], Iterable[YamlEntry]]
 _SLOT = re.compile(r"[{][^{}]*[}]")
 
@@ -226,18 +228,6 @@ GUESSES: Final[Mapping[str, _Guess]] = {
 }
 #: The features that matter where a call is refused in any case.
 _OF_UNAVAILABLE: Final = frozenset({"method", "path", "aliases", "argument"})
-
-
-def matched(
-    contracts: Sequence[Contract],
-    offers: Sequence[OpenApiOperation],
-    inherited: InheritedTarget,
-) -> Found:
-    """Match the operations of a document to those of the contracts."""
-    return {
-        contract.id: matches(contract, offers, inherited.matches(contract, offers))
-        for contract in contracts
-    }
 
 
 def operations(
@@ -468,7 +458,7 @@ def sent_outputs(contract: Contract, found: Mapping[str, OperationMatch]) -> Sen
     for name, match in found.items():
         if not contract.operations[name].makes:
             continue
-        members = [leaf for leaf in match.offered.answer if len(leaf.steps) == 1]
+        members = [leaf for leaf in match.offered.answer if leaf.is_member]
         for leaf in members:
             taking = {
                 other: header

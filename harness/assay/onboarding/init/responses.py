@@ -11,8 +11,17 @@ from functools import partial
 from typing import cast
 
 from assay.contract.model import Json
-from assay.onboarding.init.name_matching import THEIRS, beside, called, guessed, is_masked, unit_of
-from assay.onboarding.init.openapi_operations import EACH, SchemaLeaf, words
+from assay.onboarding.init.openapi_operations import (
+    EACH,
+    THEIRS,
+    SchemaLeaf,
+    beside,
+    called,
+    guessed,
+    is_masked,
+    unit_of,
+    words,
+)
 from assay.onboarding.init.operation_matching import MatchedOperation
 from assay.onboarding.init.yaml_writer import YamlEntry, flow
 from assay.rules.rule import facts_of
@@ -38,8 +47,8 @@ def with_items(shape: MatchedOperation) -> MatchedOperation:
     alone = alone or (len(objects) == 1 and any(map(partial(_is_whole, shape), items)))
     single = items[0] if alone else next(filter(partial(_has_id, shape), items), None)
     below = (leaf.below(single.steps if single else ()) for leaf in shape.offered.answer)
-    parts = tuple(leaf for leaf in below if leaf and _is_value(leaf)) if shape.shows_one else ()
-    item = tuple(leaf for leaf in parts if EACH not in leaf.steps)
+    parts = tuple(leaf for leaf in below if leaf and leaf.is_value) if shape.shows_one else ()
+    item = tuple(leaf for leaf in parts if not leaf.is_listed)
     return replace(shape, single=single, item=item, parts=parts)
 
 
@@ -60,11 +69,7 @@ def _is_whole(shape: MatchedOperation, single: SchemaLeaf) -> bool:
 def _members(shape: MatchedOperation, single: SchemaLeaf) -> set[tuple[str, ...]]:
     """Return the words of the members of an object."""
     inside = (leaf.below(single.steps) for leaf in shape.offered.answer)
-    return {leaf.words for leaf in inside if leaf and len(leaf.steps) == 1}
-
-
-def _is_value(leaf: SchemaLeaf) -> bool:
-    return leaf.kind not in {"object", "array"}
+    return {leaf.words for leaf in inside if leaf and leaf.is_member}
 
 
 def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
@@ -91,16 +96,12 @@ def _inside(shape: MatchedOperation, *lists: SchemaLeaf) -> Iterator[SchemaLeaf]
     """Yield the values in an element of a list."""
     for array in lists:
         below = (leaf.below((*array.steps, EACH)) for leaf in shape.offered.answer)
-        yield from (leaf for leaf in below if leaf is not None and _is_value(leaf))
+        yield from (leaf for leaf in below if leaf is not None and leaf.is_value)
 
 
 def _outside(shape: MatchedOperation) -> list[SchemaLeaf]:
     """Return what a response has outside of lists."""
-    return [leaf for leaf in shape.offered.answer if EACH not in leaf.steps and leaf.steps]
-
-
-def _is_text(leaf: SchemaLeaf) -> bool:
-    return leaf.kind in {"string", ""}
+    return [leaf for leaf in shape.offered.answer if not leaf.is_listed and leaf.steps]
 
 
 def list_of_items(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -138,7 +139,7 @@ def next_page(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 def _next_link(shape: MatchedOperation) -> YamlEntry | None:
     for leaf in _outside(shape):
-        if _is_text(leaf) and "next" in leaf.path and leaf.path & (_LINKS | {"url", "uri"}):
+        if leaf.is_text and "next" in leaf.path and leaf.path & (_LINKS | {"url", "uri"}):
             why = f"{leaf.pointer} is named as a link to the next page"
             return YamlEntry(key="next", value=leaf.pointer, why=why)
     return None
@@ -167,7 +168,7 @@ def _cursor(shape: MatchedOperation) -> YamlEntry | None:
         return YamlEntry(key="next", value=value, why=why)
     if shape.offered.method != "POST":
         return None
-    members = (leaf for leaf in shape.offered.request if leaf.steps and EACH not in leaf.steps)
+    members = (leaf for leaf in shape.offered.request if leaf.steps and not leaf.is_listed)
     taker = next((leaf for leaf in members if _takes_page(leaf, marks)), None)
     if taker is None:
         return None
@@ -231,12 +232,12 @@ def links(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 
 def _all_links(shape: MatchedOperation) -> list[SchemaLeaf]:
-    return [leaf for leaf in _outside(shape) if _is_text(leaf) and leaf.path & _LINKS]
+    return [leaf for leaf in _outside(shape) if leaf.is_text and leaf.path & _LINKS]
 
 
 def values(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield the pointer to each value that an operation discloses beside its items."""
-    texts = [leaf for leaf in shape.members if _is_text(leaf) and EACH not in leaf.steps]
+    texts = [leaf for leaf in shape.members if leaf.is_text and not leaf.is_listed]
     for name in shape.operation.disclosures:
         named = (leaf for leaf in texts if set(words(name)) & set(leaf.words))
         leaf = min(named, key=lambda leaf: leaf.name != name, default=None)
@@ -343,7 +344,7 @@ def date(shape: MatchedOperation) -> Iterator[YamlEntry]:
         leaf
         for leaf in shape.item
         if (leaf.form in {"date", "date-time"} or "date" in leaf.words)
-        and EACH not in leaf.steps
+        and not leaf.is_listed
         and not leaf.path & THEIRS
     ]
     usual = (leaf for word in _DATES for leaf in days if word in leaf.words)
@@ -519,11 +520,11 @@ def _field(name: str, item: Sequence[SchemaLeaf], lists: Sequence[str]) -> Schem
     def far(leaf: SchemaLeaf) -> tuple[bool, int, int]:
         return leaf.name != name, len(leaf.path - about) - len(leaf.path & about), len(leaf.steps)
 
-    own = [leaf for leaf in item if not leaf.path & THEIRS and EACH not in leaf.steps]
+    own = [leaf for leaf in item if not leaf.path & THEIRS and not leaf.is_listed]
     # What is far below is about something else.
     own = [leaf for leaf in own if len(leaf.steps) <= _DEEPEST]
     near = [leaf for leaf in own if leaf.words == mine]
-    near = near or [leaf for leaf in own if leaf.words == short and len(leaf.steps) == 1]
+    near = near or [leaf for leaf in own if leaf.words == short and leaf.is_member]
     return min((leaf for leaf in near if not is_masked(leaf)), key=far, default=None)
 
 
@@ -541,12 +542,12 @@ def _identifier(
     near = [
         leaf
         for leaf in item
-        if len(leaf.steps) == 1
+        if leaf.is_member
         and (leaf.words[-1:] == ("id",) or "reference" in leaf.words)
         and set(leaf.words) <= usual
     ]
     mine = {word for pointer in lists for word in words(pointer)} - {"request"}
-    named = [leaf for leaf in item if len(leaf.steps) == 1 and mine & set(leaf.words)]
+    named = [leaf for leaf in item if leaf.is_member and mine & set(leaf.words)]
     near = near or [leaf for leaf in named if leaf.words in slots]
     order = ("id", "resource", *lists)
 

@@ -17,12 +17,17 @@ from assay.binding.features import describe
 from assay.binding.secret_names import secret_header, secret_kind
 from assay.contract.model import Contract, Json
 from assay.history import ERROR_CODE
-from assay.onboarding.init.authentication import GuessedAuth, token_endpoint
-from assay.onboarding.init.defaults import TargetDraft
+from assay.onboarding.init.defaults import GuessedAuth, TargetDraft, token_endpoint
 from assay.onboarding.init.fixture_template import ADAPTER_CLASS, adapter_module
 from assay.onboarding.init.foreign_document import text
-from assay.onboarding.init.name_matching import called, is_unique_header
-from assay.onboarding.init.openapi_operations import EACH, OpenApiOperation, SchemaLeaf, schemes
+from assay.onboarding.init.openapi_operations import (
+    EACH,
+    OpenApiOperation,
+    SchemaLeaf,
+    called,
+    is_unique_header,
+    schemes,
+)
 from assay.onboarding.init.operation_bindings import operations, outcomes, sent_outputs
 from assay.onboarding.init.yaml_writer import YamlEntry, gap, render
 from assay.rules.rule import facts_of
@@ -416,7 +421,7 @@ def error(contracts: Sequence[Contract], offers: Iterable[OpenApiOperation]) -> 
 def _located(shape: Sequence[SchemaLeaf], fields: Collection[str]) -> Iterator[YamlEntry]:
     """Yield the keys for the errors of one shape."""
     why = "the error responses in the document"
-    lists = [leaf for leaf in shape if leaf.kind == "array" and EACH not in leaf.steps]
+    lists = [leaf for leaf in shape if leaf.kind == "array" and not leaf.is_listed]
     for steps in [*((*leaf.steps, EACH) for leaf in lists), ()]:
         inside = [part for leaf in shape if (part := leaf.below(steps)) is not None]
         code = _code(inside)
@@ -435,6 +440,6 @@ def _located(shape: Sequence[SchemaLeaf], fields: Collection[str]) -> Iterator[Y
 
 def _code(inside: Sequence[SchemaLeaf]) -> SchemaLeaf | None:
     """Return the code of an error: a member of its own, not one further below."""
-    own = [leaf for leaf in inside if len(leaf.steps) == 1 and leaf.kind not in {"object", "array"}]
+    own = [leaf for leaf in inside if leaf.is_member and leaf.is_value]
     by_name = {leaf.words: leaf for leaf in reversed(own)}
     return next((by_name[name] for name in _CODES if name in by_name), None)
