@@ -337,11 +337,8 @@ def keys_without_value(
         if spelling is None or spelling.value is None:
             key: Pointer = (*at, "arguments", name, "value")
             yield key, spell(key)
-    arguments = binding.arguments
-    placed = {each.name for each in arguments.values() if each.place is Place.PATH}
-    placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
-    for name in SLOT.findall(binding.path or operation.path):
-        if name not in {*binding.taken(operation), *binding.modes, *placed, *elsewhere}:
+    for name in _unfilled_slots(operation, binding):
+        if name not in elsewhere:
             path: Pointer = (*at, "path")
             yield path, f"{spell(path)}: {{{name}}}"
 
@@ -368,13 +365,16 @@ def slots_of(template: str, path: str) -> dict[str, str]:
 
 def repeated_slots(operation: Operation, binding: OperationBinding) -> Iterator[str]:
     """Yield the slots that repeat what the call had that made the request."""
-    if not operation.about or operation.makes:
-        return
+    if operation.about and not operation.makes:
+        yield from dict.fromkeys(_unfilled_slots(operation, binding))
+
+
+def _unfilled_slots(operation: Operation, binding: OperationBinding) -> Iterator[str]:
+    """Yield the slots of a path that no argument or mode of the call fills."""
     spellings = (*binding.arguments.values(), *binding.modes.values())
     own = {spelling.name for spelling in spellings if spelling.place is Place.PATH}
-    for name in dict.fromkeys(SLOT.findall(binding.path or operation.path)):
-        if name not in own and name not in {*binding.taken(operation), *binding.modes}:
-            yield name
+    known = {*own, *binding.taken(operation), *binding.modes}
+    yield from (name for name in SLOT.findall(binding.path or operation.path) if name not in known)
 
 
 def makers(operation: Operation, operations: Iterable[Operation]) -> Iterator[Operation]:

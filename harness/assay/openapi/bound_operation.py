@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.binding.security import BEARER, Auth, AuthKind, TokenPlace, authorizes, places_for
-from assay.binding.target import OperationBinding, Place, Target
+from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Contract, Operation
 from assay.openapi.schemas import Schema, any_of, in_request
 from assay.rules.schema_pieces import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece
@@ -72,6 +72,13 @@ class BoundOperation:
             for piece in self.pieces
             if isinstance(piece, BarredMode) and piece.operation == self.operation.id
         }
+
+    def modes(self, *places: Place) -> Iterator[tuple[str, Spelling]]:
+        """Yield the modes that are selected in some places, of those that may be requested."""
+        for name in self.operation.modes:
+            mode = self.binding.modes.get(name)
+            if mode is not None and mode.place in places and name not in self.barred_modes:
+                yield name, mode
 
     @property
     def date_arguments(self) -> frozenset[str]:
@@ -162,10 +169,7 @@ def _named(auth: Auth, *, by_tpp: bool) -> Iterator[tuple[str, TokenPlace]]:
 def _mode_scopes(operations: Iterable[BoundOperation]) -> Iterator[str]:
     """Yield the scopes of the modes that may be asked for."""
     for use in operations:
-        for name in use.operation.modes:
-            mode = use.binding.modes.get(name)
-            if mode is not None and mode.place is Place.SCOPE and name not in use.barred_modes:
-                yield str(mode.value)
+        yield from (str(mode.value) for _, mode in use.modes(Place.SCOPE))
 
 
 def _has_scopes(auth: Auth, place: TokenPlace) -> bool:

@@ -79,19 +79,16 @@ class OpenApiOperation:
     @cached_property
     def answer(self) -> tuple[SchemaLeaf, ...]:
         """The parts of the first successful response that has any."""
-        shapes = (
-            leaves(self.document, _schema(self.document, answer))
-            for _, answer in _answers(self.document, self.node)
-        )
-        return next((shape for shape in shapes if len(shape) > 1), ())
+        return self._shape(_SUCCESS)
 
     @cached_property
     def refusal(self) -> tuple[SchemaLeaf, ...]:
         """The parts of the first response to a refused call that has any."""
-        shapes = (
-            leaves(self.document, _schema(self.document, answer))
-            for _, answer in _answers(self.document, self.node, _REFUSED)
-        )
+        return self._shape(_REFUSED)
+
+    def _shape(self, statuses: re.Pattern[str]) -> tuple[SchemaLeaf, ...]:
+        answers = _answers(self.document, self.node, statuses)
+        shapes = (leaves(self.document, _schema(self.document, answer)) for _, answer in answers)
         return next((shape for shape in shapes if len(shape) > 1), ())
 
     def named(self, place: str) -> dict[str, OpenApiParameter]:
@@ -175,7 +172,7 @@ def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[OpenApiPa
             parameters[name, place] = OpenApiParameter(
                 name=name,
                 place=place,
-                required=node.get("required") == "true",
+                required=text(node.get("required")) == "true",
                 leaf=shape,
                 description=text(node.get("description")) or shape.description,
             )
