@@ -96,10 +96,6 @@ def _is_argument_bound(binding: OperationBinding, operation: Operation, name: st
     return placed or binding.unsaid(operation, name)
 
 
-def _has_second_value(binding: OperationBinding, _: Operation, name: str) -> bool:
-    return name in binding.arguments and binding.arguments[name].other is not None
-
-
 def _takes_any_key(binding: OperationBinding, operation: Operation, name: str) -> bool:
     spelling = binding.arguments.get(name)
     return _is_argument_bound(binding, operation, name) and not (spelling and spelling.found)
@@ -120,7 +116,9 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     "argument": BindingFeature(key=("arguments", _NAME), bound_if=_is_argument_bound),
     "other": BindingFeature(
         key=("arguments", _NAME, "other"),
-        bound_if=_has_second_value,
+        bound_if=lambda binding, _, name: (
+            name in binding.arguments and binding.arguments[name].other is not None
+        ),
         not_guessed="written with its argument",
     ),
     "unlisted": BindingFeature(

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import cast
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsplit
 
-from assay.binding.pointer import MISSING, SPELLED_OUT, find, parse_json
+from assay.binding.pointer import MISSING, SPELLED_OUT, find, read_json
 from assay.binding.spelling import NextPage, OperationBinding, Turn
 from assay.contract.model import Json
 from assay.history import Accepted, Call, Item, Outcome, Wire
@@ -42,7 +42,9 @@ def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ..
         named.add("location")
     for name, value in wire.headers:
         if name.lower() in named:
-            links += [absolute(wire.url, link) for link in _header_links(value)]
+            # Those in `<>` (RFC 8288), or the value itself.
+            several = [link for link, _ in _LINK.findall(value)] or filter(None, [value])
+            links += [absolute(wire.url, link) for link in several]
     screens = approval_of(wire, body, binding)
     return tuple(link for link in links if link != screens)
 
@@ -61,11 +63,6 @@ def approval_of(wire: Wire, body: Json, binding: OperationBinding) -> str | None
     elif binding.approval_header is not None:
         link = wire.header(binding.approval_header)
     return absolute(wire.url, link) if isinstance(link, str) and link else None
-
-
-def _header_links(value: str) -> list[str]:
-    """Return the links in the value of a header: those in `<>` (RFC 8288), or the value itself."""
-    return [link for link, _ in _LINK.findall(value)] or ([value] if value else [])
 
 
 def absolute(url: str, link: str) -> str:
@@ -137,10 +134,7 @@ def _here(wire: Wire, how: NextPage) -> Json:
     """Return the number of a page, as its request has it."""
     if not how.body:
         return dict(parse_qsl(urlsplit(wire.url).query)).get(how.query, "")
-    try:
-        return find(parse_json(wire.request_body), how.body)
-    except (ValueError, RecursionError):
-        return MISSING
+    return find(read_json(wire.request_body), how.body)
 
 
 def _page(wire: Wire, how: NextPage, value: Json) -> str:

@@ -266,6 +266,14 @@ def parse_json(body: bytes) -> Json:
     return _spelled_out(value) if _may_have_surrogates(text) else value
 
 
+def read_json(body: bytes) -> Json:
+    """Return a body as JSON with exact numbers, or `MISSING` if it cannot be read."""
+    try:
+        return parse_json(body)
+    except (ValueError, RecursionError):
+        return MISSING
+
+
 def is_too_deep(body: bytes) -> bool:
     """Whether a body cannot be read only because it is nested too deeply."""
     try:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from assay.binding.pointer import MISSING, find, parse_json, put
+from assay.binding.pointer import MISSING, find, parse_json, put, read_json
 from assay.binding.spelling import OperationBinding, Place
 from assay.contract.model import Json
 from assay.history import Token
@@ -266,15 +266,8 @@ def shown_token(auth: Auth, method: str, url: str, headers: Headers, body: bytes
         method,
         headers={name.lower(): value for name, value in headers},
         query=parse_qsl(urlsplit(url).query, keep_blank_values=True),
-        body=lambda: _json(body),
+        body=lambda: read_json(body),
     )
-
-
-def _json(body: bytes) -> Json:
-    try:
-        return parse_json(body)
-    except (ValueError, RecursionError):
-        return MISSING
 
 
 def token_of_parts(

@@ -6,11 +6,11 @@ root. Each extension is explained in contract/openapi.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from assay.binding.join import BoundContract
-from assay.binding.spelling import MODES_ONLY
+from assay.binding.spelling import MODES_ONLY, SLOT
 from assay.binding.submission import SUBMISSION
 from assay.binding.target import Target
 from assay.binding.values import argument_in
@@ -105,14 +105,11 @@ def of_operation(use: BoundOperation, obligations: Sequence[Obligation]) -> Sche
     due = use.operation.due
     if due is not None:
         out["x-assay-due"] = [{"argument": due.argument, "modes": list(due.modes)}]
-    unbound = [argument for argument in use.arguments if not _bound(use, argument)]
+    bound = {*use.binding.arguments, *SLOT.findall(use.paths[0])}
+    unbound = [argument for argument in use.arguments if argument not in bound]
     if unbound:
         out["x-assay-unbound"] = unbound
     return out
-
-
-def _bound(use: BoundOperation, argument: str) -> bool:
-    return argument in use.binding.arguments or f"{{{argument}}}" in use.paths[0]
 
 
 def _modes(use: BoundOperation) -> list[Schema]:
@@ -169,7 +166,12 @@ def of_document(bound: Sequence[BoundContract], target: Target) -> Schema:
     return {
         "x-assay-contracts": [_contract(contract) for contract in contracts],
         "x-assay-target": {"target": target.name, "environment": target.environment},
-        "x-assay-clauses": [clause for each in bound for clause in _of_no_operation(each)],
+        "x-assay-clauses": [
+            _clause(clause, each.contract, each.obligations)
+            for each in bound
+            for clause in each.contract.clauses
+            if not concerned(clause, each.contract)
+        ],
         "x-assay-open-points": [
             _point(point, contract) for contract in contracts for point in contract.open_points
         ],
@@ -192,12 +194,6 @@ def _contract(contract: Contract) -> Schema:
     if contract.hosts:
         out["hosts"] = ready(contract.hosts)
     return out
-
-
-def _of_no_operation(bound: BoundContract) -> Iterator[Schema]:
-    for clause in bound.contract.clauses:
-        if not concerned(clause, bound.contract):
-            yield _clause(clause, bound.contract, bound.obligations)
 
 
 def _point(point: OpenPoint, contract: Contract) -> Schema:

@@ -199,12 +199,9 @@ def _leads(use: BoundOperation, reader: BoundOperation) -> bool:
         since = SUBMITTED if use.part == SUBMISSION else ""
         known = reader.operation.request == use.operation.makes
         return known and (reader.part == since or reader.binding.submitted is None)
-    return bool(set(_owners(reader)) & set(use.operation.lists))
-
-
-def _owners(use: BoundOperation) -> Iterator[str]:
     resources: Mapping[str, Resource] = use.contract.resources
-    return (resources[child].of or "" for child in use.operation.lists)
+    owners = {resources[child].of for child in reader.operation.lists}
+    return bool(owners & {*use.operation.lists})
 
 
 # -- Operations with the same method and path
@@ -218,7 +215,10 @@ def _merged(first: Schema, second: Schema) -> Schema:
     if bodies:
         required = len(bodies) > 1 and all(each["required"] for each in bodies)
         out["requestBody"] = {"required": required, "content": _content(bodies, (JSON,))}
-    out["responses"] = _responses(first["responses"], second["responses"])
+    merged = dict(first["responses"])
+    for status, each in second["responses"].items():
+        merged[status] = _joined_response(merged[status], each) if status in merged else each
+    out["responses"] = dict(sorted(merged.items()))
     for key, value in second.items():
         if (
             key == "tags"
@@ -256,13 +256,6 @@ def _joined_parameters(first: Iterable[Schema], second: Iterable[Schema]) -> lis
         }
         for several in by_place.values()
     ]
-
-
-def _responses(first: Schema, second: Schema) -> Schema:
-    out = dict(first)
-    for status, response in second.items():
-        out[status] = _joined_response(first[status], response) if status in first else response
-    return dict(sorted(out.items()))
 
 
 def _joined_response(first: Schema, second: Schema) -> Schema:

@@ -161,11 +161,6 @@ def _next(binding: OperationBinding) -> Iterator[Schema]:
         yield in_response(binding.next.at, {**_LINK, "x-assay-roles": ["next"]})
 
 
-def _values(binding: OperationBinding) -> Iterator[Schema]:
-    for value, pointer in binding.values.items():
-        yield in_response(pointer, {"x-assay-values": [value]})
-
-
 def _state(binding: OperationBinding) -> Iterator[Schema]:
     state = binding.item.state
     if state is not None and (where := single(state.at)) is not None:
@@ -183,7 +178,12 @@ def _field_names(binding: OperationBinding) -> Iterator[Schema]:
 
 #: What binding features say of an accepted answer besides their roles: around its items, and of
 #: one item; `_each` adds the resources.
-AROUND: Final[Mapping[str, _PartsOf]] = {"next": _next, "value": _values}
+AROUND: Final[Mapping[str, _PartsOf]] = {
+    "next": _next,
+    "value": lambda binding: (
+        in_response(pointer, {"x-assay-values": [name]}) for name, pointer in binding.values.items()
+    ),
+}
 ITEM: Final[Mapping[str, _PartsOf]] = {"state": _state, "field": _field_names}
 
 

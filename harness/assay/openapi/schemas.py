@@ -257,13 +257,13 @@ def _shaped(shape: Json, schema: Schema, required: bool) -> Schema:
             "type": "object",
             "properties": {name: _shaped(it, schema, required) for name, it in members.items()},
         }
-        names = [name for name, member in members.items() if _has_slot(member)]
+        names = [
+            name
+            for name, member in members.items()
+            if any(text == "{}" for _, text in texts(member))
+        ]
         return {**out, "required": names} if required and names else out
     if isinstance(shape, list | tuple):
         listed = [_shaped(it, schema, required) for it in cast("list[Json]", shape)]
         return {"type": "array", "items": any_of(listed)}
     return all_of(typed(shape))
-
-
-def _has_slot(shape: Json) -> bool:
-    return any(text == "{}" for _, text in texts(shape))

@@ -218,7 +218,9 @@ def guessed_auth(
                 (tpps if operation.by_tpp else customers).append(match.offered)
     ways = tuple(_ways(document))
     by_customer = _chosen(ways, customers, modes) if customers else None
-    by_tpp = _chosen(_for_tpps(ways), tpps, modes) if tpps else None
+    # In calls as the TPP, there is no customer who logs in.
+    without_login = [way for way in ways if way.auth.kind != "authorization-code"]
+    by_tpp = _chosen(without_login, tpps, modes) if tpps else None
     if by_customer is None or by_tpp is None or by_customer == by_tpp:
         common = by_customer or by_tpp or _chosen(ways, tpps, modes) or GuessedAuth(kind="bearer")
         others = map(str, tpps if by_customer is not None and by_tpp is None else ())
@@ -244,11 +246,6 @@ def _token_members(offer: OpenApiOperation) -> Mapping[str, bool]:
         for leaf in offer.request
         if leaf.words in _TOKEN_NAMES and leaf.is_text and not leaf.is_listed
     }
-
-
-def _for_tpps(ways: Sequence[_Way]) -> tuple[_Way, ...]:
-    """Return the ways without a customer who logs in, as there is none in calls as the TPP."""
-    return tuple(way for way in ways if way.auth.kind != "authorization-code")
 
 
 def _chosen(

@@ -62,8 +62,8 @@ def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
         if element:
             _put(value, steps(before), [{}])
     for leaf in _required(shape.offered.request, bound):
-        if _is_bound(leaf, bound):
-            continue
+        if any(f"{pointer}/".startswith(f"{leaf.pointer}/") for pointer in bound):
+            continue  # an argument or a mode fills it
         if leaf.kind == "object" or _has_members(shape, leaf):
             continue
         known = None if secret_kind(leaf.name) else _value(shape, leaf)
@@ -92,12 +92,6 @@ def _required(leaves: Sequence[SchemaLeaf], bound: set[str]) -> Iterator[SchemaL
             there.add(leaf.steps)
         if leaf.needed:
             yield leaf
-
-
-def _is_bound(leaf: SchemaLeaf, bound: set[str]) -> bool:
-    """Whether an argument or a mode fills a leaf."""
-    inside = f"{leaf.pointer}/"
-    return any(pointer == leaf.pointer or pointer.startswith(inside) for pointer in bound)
 
 
 def _has_members(shape: MatchedOperation, leaf: SchemaLeaf) -> bool:
@@ -251,7 +245,8 @@ def operations(
         for operation in contract.operations.values():
             match = found.get(operation.id)
             if offers is None:
-                match = OperationMatch(offered=_unknown(operation))
+                only = OpenApiOperation(method=operation.method, path=operation.path)
+                match = OperationMatch(offered=only)
             if match is not None:
                 shape = _shape(contract, operation, match, offers or (), named=named)
                 member = auth.of(by_tpp=operation.by_tpp).member
@@ -300,11 +295,6 @@ def _entries(shape: MatchedOperation) -> Iterator[tuple[tuple[str, ...], YamlEnt
             yield from ((feature.section, entry) for entry in GUESSES[name](shape))
         elif name in shape.required:
             yield feature.section, shape.gap(name)
-
-
-def _unknown(operation: Operation) -> OpenApiOperation:
-    """Return an operation of which only the contract is known."""
-    return OpenApiOperation(method=operation.method, path=operation.path)
 
 
 def _shape(

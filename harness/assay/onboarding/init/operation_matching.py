@@ -107,16 +107,12 @@ def _candidates(
         if (score := _score(operation, offer, contract, matched)) >= ENOUGH
     ]
     best = sorted(scores, key=lambda row: (-row[0], -row[1]))[:MOST_CANDIDATES]
+    wants_list = bool(operation.lists)
     looked_into = [
-        (score - 0.3 if _lacks_list(operation, offer, score) else score, number, each, offer)
+        (score - 0.3 * (wants_list and score < SURE and not _has_list(offer)), number, each, offer)
         for score, number, each, offer in best
     ]
     return [row for row in looked_into if row[0] >= ENOUGH]
-
-
-def _lacks_list(operation: Operation, offer: OpenApiOperation, score: float) -> bool:
-    """Whether an operation that is only similar shows no list where the contract has one."""
-    return bool(operation.lists) and score < SURE and not _has_list(offer)
 
 
 def _line(operation: Operation) -> str:
