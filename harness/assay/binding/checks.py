@@ -13,8 +13,8 @@ from datetime import date
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
+from assay.binding.links import NAMED, RESERVED
 from assay.binding.origin import origin
-from assay.binding.outputs import NAMED, RESERVED
 from assay.binding.pointer import own_conditions, texts
 from assay.binding.security import (
     ALGORITHMS,

@@ -15,8 +15,7 @@ from decimal import Decimal
 from typing import Any, Final, cast
 
 from assay.binding.encode import BARE
-from assay.binding.links import approval_of, next_page
-from assay.binding.outputs import end_of_url, id_of, in_body, outputs_of
+from assay.binding.links import approval_of, end_of_url, id_of, in_body, next_page, outputs_of
 from assay.binding.pointer import MISSING, digests, find, is_too_deep, lists, read_json
 from assay.binding.spelling import ErrorAt
 from assay.binding.target import (

@@ -14,7 +14,6 @@ from decimal import Decimal
 from enum import Enum
 from urllib.parse import unquote
 
-from assay.binding.outputs import OutputAt
 from assay.contract.model import Json, Operation
 from assay.files.document import Pointer, spell
 from assay.history import ERROR_CODE, State
@@ -221,6 +220,17 @@ class Outcomes:
     unavailable: tuple[Matcher, ...] = (Matcher(statuses=("404", "405", "501")),)
     rejected: tuple[Matcher, ...] = (Matcher(statuses=("4xx",)),)
     accepted: tuple[Matcher, ...] = (Matcher(statuses=("2xx",)),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputAt:
+    """Where an answer has an output: the first of these pointers that finds one, or a header.
+
+    Of the URL in a header, the last segment of the path is the value.
+    """
+
+    at: tuple[str, ...] = ()
+    header: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
-"""Values as they are sent: generated ones, and those that a target writes in its own way.
+"""Values as they are sent: of arguments and modes, generated, or written in the target's own way.
 
 `filled` fills in the placeholders of headers and templates; `sent` gives a value the target's
-own ids, words, shapes and formats. No I/O here.
+own ids, words, shapes and formats; `arguments` has the values of a call. No I/O here, and no places:
+`binding.encode` puts the values where the target file says.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final, cast
 
-from assay.binding.outputs import RESERVED, OutputValues
+from assay.binding.links import RESERVED, OutputValues
 from assay.binding.pointer import MISSING, rebuilt, texts
 from assay.binding.spelling import OperationBinding, Place, Spelling, values_from_file
 from assay.contract.model import Json, Operation
@@ -262,7 +263,6 @@ def slot_of_plain_mode(
 
 
 # -- Values of the arguments of a call: the probe's, the target file's, or malformed ones
-# Sends nothing, and knows no places: `binding.encode` puts the values where the target file says.
 #: A query that no bank can mean anything by.
 JUNK = (("page", "minus one"), ("page", "\u2603"), ("\u0000", "\u0000"), ("limit", "9" * 400))
 #: What stands in place of an identifier in a malformed read; a slash would end it in a path.

@@ -19,8 +19,13 @@ from assay.binding.target import Place, Spelling
 from assay.binding.values import argument_in, has_placeholder, repeated_arguments, repeats_argument
 from assay.contract.model import Json, Resource
 from assay.errors import InputError
-from assay.openapi.bound_operation import BoundOperation, required_security, token_members
-from assay.openapi.extensions import concerned, of_operation
+from assay.openapi.bound_operation import (
+    BoundOperation,
+    concerned,
+    of_operation,
+    required_security,
+    token_members,
+)
 from assay.openapi.responses import answer, responses, single
 from assay.openapi.schemas import (
     TEXT,

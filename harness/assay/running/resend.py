@@ -15,7 +15,7 @@ from typing import TypeAlias, cast
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from assay.binding.encode import BARE, Access, HttpRequest, encode
-from assay.binding.outputs import OutputValues
+from assay.binding.links import OutputValues
 from assay.binding.pointer import MISSING, find
 from assay.binding.security import put_tokens_back, shown_token
 from assay.binding.spelling import SLOT, quoted_slots, slots_of

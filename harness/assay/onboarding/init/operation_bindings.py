@@ -355,9 +355,7 @@ def _lister(contract: Contract, operation: Operation) -> str | None:
 def _filled(shape: MatchedOperation) -> tuple[str, str]:
     """Return the path, with the document's value for parameters that the contract does not have."""
     kept = requests.about_slot(shape)
-    path, why = filled_path(
-        shape.offered, mode_slots(shape.contract, shape.operation, shape.offered)
-    )
+    path, why = filled_path(shape.offered, mode_slots(shape))
     return (shape.offered.path, "") if kept and f"{{{kept}}}" not in path else (path, why)
 
 

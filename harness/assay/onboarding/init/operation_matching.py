@@ -478,6 +478,12 @@ class MatchedOperation:
         """Whether a response has a header."""
         return name in {header.lower() for header in self.offered.headers}
 
+    def pointer(self, feature: str, leaf: SchemaLeaf | None, why: str) -> YamlEntry:
+        """Return the pointer at what a feature binds, or that it is missing."""
+        if leaf is None:
+            return self.gap(feature)
+        return YamlEntry(key=BINDING_FEATURES[feature].key[-1], value=leaf.pointer, why=why)
+
     def gap(self, feature: str, name: str = "", *, what: str = "", example: str = "") -> YamlEntry:
         """Return the comment for a feature that the document does not define."""
         place = BINDING_FEATURES[feature].place(self.operation.id, name)

@@ -6,15 +6,15 @@ Guessed by the names of parameters and of members of the body.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import cast
 
+from assay.binding.pointer import texts
 from assay.binding.secret_names import secret_header, secret_kind
-from assay.contract.model import Contract, Json, Operation
+from assay.contract.model import Json
 from assay.onboarding.init.openapi_operations import (
     EACH,
-    OpenApiOperation,
     OpenApiParameter,
     SchemaLeaf,
     beside,
@@ -189,7 +189,7 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 def _unknown_mode(shape: MatchedOperation, mode: str) -> YamlEntry:
     """Return that a mode is missing: with a date to come, nothing else need say so."""
-    slots = [slot for slot in shape.slots if slot in _mode_slots(shape)]
+    slots = [slot for slot in shape.slots if slot in mode_slots(shape)]
     due = shape.operation.due
     if due is None or mode not in due.modes or slots:
         example = flow({"path": slots[0], "value": "…"}) if slots else ""
@@ -198,13 +198,9 @@ def _unknown_mode(shape: MatchedOperation, mode: str) -> YamlEntry:
     return shape.gap("mode", mode, what=what, example='{body: "", value: {}}')
 
 
-def _mode_slots(shape: MatchedOperation) -> frozenset[str]:
-    return mode_slots(shape.contract, shape.operation, shape.offered)
-
-
 def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
     for name in shape.slots:
-        if name in _mode_slots(shape):
+        if name in mode_slots(shape):
             values = shape.offered.named("path")[name].leaf.values
             yield "path", SchemaLeaf(steps=(name,), values=values)
     for place in ("query", "header"):
@@ -220,7 +216,7 @@ def unfilled_slots(shape: MatchedOperation) -> Iterator[str]:
     """
     filled = bound_places(shape, "path") | {shape.operation.about}
     if not shape.operation.makes:
-        filled |= _mode_slots(shape)
+        filled |= mode_slots(shape)
     yield from (slot for slot in shape.slots if slot not in filled)
 
 
@@ -316,7 +312,8 @@ def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, 
     fixed = facts_of(shape.contract).fixed_values.get(name)
     if fixed:
         return fixed[:1]
-    special = frozenset(_texts([clause.params for clause in shape.contract.clauses]))
+    rules = [clause.params for clause in shape.contract.clauses]
+    special = frozenset(text for _, text in texts(rules))
     ordinary = tuple(
         typed(leaf, value)
         for value in leaf.values
@@ -330,19 +327,6 @@ def _is_ordinary(shape: MatchedOperation, name: str, value: str) -> bool:
     if name == shape.operation.amount:
         return not _NUMBER.fullmatch(value) or USUAL[0] <= Decimal(value) <= USUAL[1]
     return not _LIKE_AN_IBAN.fullmatch(value) or is_iban(value)
-
-
-def _texts(values: Sequence[Json]) -> Iterator[str]:
-    """Yield all texts in the parameters of rules."""
-    pending = [*values]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, Mapping):
-            pending += cast("Mapping[str, Json]", value).values()
-        elif isinstance(value, list | tuple):
-            pending += cast("Sequence[Json]", value)
 
 
 # -- Where a consent lists what it covers, and in which shape ------------------------------------
@@ -424,19 +408,17 @@ def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
 # say. A request is read, changed and cancelled under the path under which it was made.
 
 
-def mode_slots(
-    contract: Contract, operation: Operation, offered: OpenApiOperation
-) -> frozenset[str]:
+def mode_slots(shape: MatchedOperation) -> frozenset[str]:
     """Return the path parameters of an operation with a value that is a mode of its request."""
-    requests = {operation.makes, operation.request} - {None}
+    requests = {shape.operation.makes, shape.operation.request} - {None}
     modes = {
         words(mode)
-        for maker in contract.operations.values()
+        for maker in shape.contract.operations.values()
         if maker.makes in requests
         for mode in maker.modes
     }
     return frozenset(
         name
-        for name, parameter in offered.named("path").items()
+        for name, parameter in shape.offered.named("path").items()
         if parameter.leaf.fixed and modes & set(map(words, parameter.leaf.values))
     )

@@ -82,14 +82,14 @@ def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
     mine = {word for name in (shape.operation.id, *shape.operation.lists) for word in words(name)}
     named = [leaf for leaf in arrays if mine & leaf.path and not _OTHER_LISTS & set(leaf.words)]
     # Of a list with another name, what stands beside it must not be an item with this part.
-    values = {leaf.steps[:-1] for leaf in _outside(shape) if _is_of_item(leaf)}
+    # A value is one of an item, unless it is a link, a number of items or a mark of a page.
+    values = {
+        leaf.steps[:-1]
+        for leaf in _outside(shape)
+        if leaf.kind == "string" and not leaf.path & (_LINKS | _PAGES)
+    }
     whole = [leaf for leaf in shape.offered.answer if not leaf.steps and leaf.kind == "array"]
     return named or whole or [leaf for leaf in arrays if leaf.steps[:-1] not in values][:1]
-
-
-def _is_of_item(leaf: SchemaLeaf) -> bool:
-    """Whether a value is one of an item, and no link, number of items or mark of a page."""
-    return leaf.kind == "string" and not leaf.path & (_LINKS | _PAGES)
 
 
 def _inside(shape: MatchedOperation, *lists: SchemaLeaf) -> Iterator[SchemaLeaf]:
@@ -214,10 +214,7 @@ def approval(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if not (shape.shows_one and makes and shape.members):
         return
     link = next((leaf for leaf in _all_links(shape) if leaf.path & _SCREENS), None)
-    if link is None:
-        yield shape.gap("approval")
-    else:
-        yield YamlEntry(key="approval", value=link.pointer, why="named as a link to SCA screens")
+    yield shape.pointer("approval", link, "named as a link to SCA screens")
 
 
 def links(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -289,12 +286,10 @@ def key(shape: MatchedOperation) -> Iterator[YamlEntry]:
 def _entry_key(shape: MatchedOperation) -> YamlEntry:
     """Return the key of an item without a name in the contract; banks may give one of two."""
     leaf = _identifier(shape.item, shape.operation.lists)
-    if leaf is None:
-        return shape.gap("key")
-    why = f"{leaf.name} looks like an identifier"
+    why = f"{leaf.name} looks like an identifier" if leaf else ""
     other = next((each for each in shape.item if each.words == ("entry", "reference")), leaf)
-    if leaf.needed or other is leaf:
-        return YamlEntry(key="key", value=leaf.pointer, why=why)
+    if leaf is None or other is None or leaf.needed or other is leaf:
+        return shape.pointer("key", leaf, why)
     why += f", as does {other.name}"
     return YamlEntry(key="key", value=[leaf.pointer, other.pointer], why=why)
 
@@ -333,7 +328,7 @@ def bank_id(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if shape.lists and shape.lister and _list_key(shape):
         leaf = _identifier(shape.item, shape.operation.lists)
         why = f"{leaf.name} looks like the name used in paths" if leaf else ""
-        yield YamlEntry(key="id", value=leaf.pointer, why=why) if leaf else shape.gap("id")
+        yield shape.pointer("id", leaf, why)
 
 
 def date(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -351,8 +346,7 @@ def date(shape: MatchedOperation) -> Iterator[YamlEntry]:
     # Where an item has a single date, its name does not matter.
     dates = [leaf for leaf in days if leaf.form in {"date", "date-time"}]
     leaf = next(usual, None) or (dates[0] if len(dates) == 1 else None)
-    why = f"{leaf.name} is a date" if leaf else ""
-    yield YamlEntry(key="on", value=leaf.pointer, why=why) if leaf else shape.gap("on")
+    yield shape.pointer("on", leaf, f"{leaf.name} is a date" if leaf else "")
 
 
 def resource(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -453,20 +447,18 @@ def fields(shape: MatchedOperation) -> Iterator[YamlEntry]:
         names = [name for listed in shape.operation.lists for name in resources[listed].fields]
     elif shape.shows_one and shape.members and shape.operation.shows:
         names = [*resources[shape.operation.request or ""].fields]
+    key_name, key_leaf = ("", None) if shape.lists or not names else _request_leaf(shape)
     for name in dict.fromkeys(names):
-        leaf = _field_leaf(shape, name)
+        leaf = key_leaf if name == key_name else None
+        if shape.lists:
+            leaf = _field(name, shape.item, shape.operation.lists)
+        elif leaf is None:
+            leaf = called(name, shape.parts)
         if leaf is None:
             found = _by_scheme(name, shape, name) if shape.lists else None
             yield found or shape.gap("field", name, example=f"/{name}")
         else:
             yield _pointer(name, leaf, name, shape.item if _is_mixed(shape) else ())
-
-
-def _field_leaf(shape: MatchedOperation, name: str) -> SchemaLeaf | None:
-    if shape.lists:
-        return _field(name, shape.item, shape.operation.lists)
-    key_name, key_leaf = _request_leaf(shape)
-    return key_leaf if key_leaf and name == key_name else called(name, shape.parts)
 
 
 def volatile(shape: MatchedOperation) -> Iterator[YamlEntry]:

@@ -224,7 +224,14 @@ def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
             "A Python class prepares test data. Add everything else that it supports to the offers, and",
             "write `customers: existing` if it selects existing customers.",
         )
-        yield YamlEntry(key="fixtures", says=says, below=tuple(_python(draft)))
+        below = {
+            "kind": "python",
+            "adapter": f"{adapter_module(draft.name)}:{ADAPTER_CLASS}",
+            "customers": "created",
+            "offers": list(_offers(draft, ROLES)),
+        }
+        entries = tuple(YamlEntry(key=key, value=value) for key, value in below.items())
+        yield YamlEntry(key="fixtures", says=says, below=entries)
     else:
         says = ("", "Without fixtures, almost all obligations stay unverified.")
         yield replace(gap("fixtures"), says=says)
@@ -257,13 +264,6 @@ def _control(draft: TargetDraft, offers: Sequence[str]) -> Iterator[YamlEntry]:
     yield YamlEntry(key="offers", value=list(offers))
 
 
-def _python(draft: TargetDraft) -> Iterator[YamlEntry]:
-    yield YamlEntry(key="kind", value="python")
-    yield YamlEntry(key="adapter", value=f"{adapter_module(draft.name)}:{ADAPTER_CLASS}")
-    yield YamlEntry(key="customers", value="created")
-    yield YamlEntry(key="offers", value=list(_offers(draft, ROLES)))
-
-
 def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:
     resources = (resource for each in draft.contracts for resource in each.resources.values())
     resource = next(
@@ -285,7 +285,12 @@ def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:
 
 def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
     if draft.extends and draft.start.document is None:
-        below = tuple(_corrected(draft))
+        below = tuple(
+            YamlEntry(key=operation.id, value={"item": {"volatile": None}})
+            for contract in draft.contracts
+            for operation in contract.operations.values()
+            if operation.lists and operation.available
+        )
         says = ("", "These inherited settings are unknown for this bank and are removed.")
         if below:
             yield YamlEntry(key="operations", below=below, says=says)
@@ -299,18 +304,9 @@ def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
     if below:
         yield YamlEntry(key="operations", below=below, says=says)
     yield from (replace(entry, says=("",)) for entry in outcomes(draft.start.found, inherited))
-    matches = draft.start.found.values()
-    matched = [match.offered for of_contract in matches for match in of_contract.values()]
     if "error" not in inherited.raw:
-        yield from (replace(entry, says=("",)) for entry in error(draft.contracts, matched))
-
-
-def _corrected(draft: TargetDraft) -> Iterator[YamlEntry]:
-    """Yield the inherited settings that are removed."""
-    for contract in draft.contracts:
-        for operation in contract.operations.values():
-            if operation.lists and operation.available:
-                yield YamlEntry(key=operation.id, value={"item": {"volatile": None}})
+        found = error(draft.contracts, _used(draft))
+        yield from (replace(entry, says=("",)) for entry in found)
 
 
 # -- Auth section --------------------------------------------------------------------------------
