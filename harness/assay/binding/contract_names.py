@@ -232,7 +232,7 @@ def _role_names(role: _Raw, at: Pointer) -> Iterator[tuple[str, str, Pointer]]:
     for index, holding in enumerate(role.get("owns") or ()):
         where: Pointer = (*at, "owns", index)
         yield holding["resource"], "resource", (*where, "resource")
-        for trait in holding.get("traits") or {}:
+        for trait in cast("_Raw", holding.get("traits") or {}):
             yield trait, f"{holding['resource']} state", (*where, "traits", trait)
 
 

@@ -305,7 +305,7 @@ SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     OperationBinding: _operation,
     SubmissionBinding: _operation,
     ResourceAt: lambda raw: {**raw, "at": _pointers(raw["at"])[0]},
-    OutputAt: lambda raw: raw if isinstance(raw, dict) else {"at": raw},
+    OutputAt: lambda raw: cast("_Raw", raw) if isinstance(raw, dict) else {"at": raw},
     Presence: lambda raw: {**_without(raw, "when"), "absent": raw.get("when") == "absent"},
     Signature: _signature,
     Spelling: _spelling,
