@@ -1,23 +1,24 @@
-"""Checks of a target file that its schema cannot express: URLs, dates, SCA, authentication.
+"""Checks of a target file that its schema cannot express: URLs, dates, names, SCA, authentication.
 
-What needs a contract is checked in `binding.join`, what a fixture provider needs in
+What needs a contract is checked in `binding.contract_names`, what a fixture provider needs in
 `fixtures.providers`. Files are not opened and secrets not looked up here: see
 `transport.auth.certificates` and `transport.secrets`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from assay.binding import authorization, outputs
+from assay.binding.links import NAMED, RESERVED
 from assay.binding.origin import origin
-from assay.binding.pointer import own_conditions
+from assay.binding.pointer import own_conditions, texts
 from assay.binding.security import (
     ALGORITHMS,
+    AUTHORIZE,
     COVERS,
     ISSUING,
     AuthKind,
@@ -63,6 +64,15 @@ DIGEST_NAMES: Mapping[SignatureKind, tuple[str, str]] = {
     SignatureKind.RFC9421: ("digest", "content-digest"),
 }
 
+#: Parameters that are the same in every authorization request, or made for each, by what sets them.
+OWN_PARAMETERS: Mapping[str, str] = {
+    "client_id": "auth.client_id",
+    "redirect_uri": "auth.redirect_uri",
+    "state": "every request has its own",
+    "code_challenge": "auth.pkce",
+    "code_challenge_method": "auth.pkce",
+}
+
 
 def findings(raw: _Raw) -> Iterator[Finding]:
     """Find the problems that the schema cannot express."""
@@ -79,15 +89,21 @@ def findings(raw: _Raw) -> Iterator[Finding]:
         yield ("zone",), f"unknown time zone {found(raw['zone'])}", hint
     yield from waiver_findings(raw.get("waivers", ()))
     yield from _sca(raw)
-    yield from _matchers(raw)
+    if raw.get("outcomes", {}).get("accepted") == []:
+        hint = "add at least one matcher, or remove the key"
+        yield ("outcomes", "accepted"), "no answer would ever be accepted", hint
     yield from _modes(raw)
-    for name in ("headers", "queries", "operations"):
-        yield from _days(raw.get(name), (name,))
+    for at, text in texts({name: raw.get(name) for name in ("headers", "queries", "operations")}):
+        for day in wrong_days(text)[:1]:
+            hint = (
+                "write {today}, {today+90} or {today-1}: the bank's calendar day, and days from it"
+            )
+            yield at, f"not a day: {found(day)}", hint
     for at, _, binding in all_bindings(raw.get("operations", {})):
         yield from own_conditions(binding.get("item"), (*at, "item"))
     yield from own_conditions(raw.get("error"), ("error",))
-    yield from outputs.findings(raw)
-    yield from authorization.findings(raw)
+    yield from names_in_braces(raw)
+    yield from _authorizations(raw)
 
 
 def _modes(raw: _Raw) -> Iterator[Finding]:
@@ -108,17 +124,74 @@ def _modes(raw: _Raw) -> Iterator[Finding]:
                 yield (*at, "base_url"), *wrong
 
 
-def _days(value: object, at: Pointer) -> Iterator[Finding]:
-    """Find texts with a day relative to today that is written wrongly."""
-    if isinstance(value, Mapping):
-        for name, member in cast("_Raw", value).items():
-            yield from _days(member, (*at, name))
-    elif isinstance(value, list):
-        for index, member in enumerate(cast("list[object]", value)):
-            yield from _days(member, (*at, index))
-    elif isinstance(value, str) and (wrong := wrong_days(value)):
-        hint = "write {today}, {today+90} or {today-1}: the bank's calendar day, and days from it"
-        yield at, f"not a day: {found(wrong[0])}", hint
+def names_in_braces(raw: _Raw) -> Iterator[Finding]:
+    """Find outputs whose name has another meaning, and names in braces that mean nothing."""
+    known = {*RESERVED}
+    bindings = [*all_bindings(raw.get("operations", {}))]
+    for at, _, binding in bindings:
+        for name in binding.get("outputs", {}):
+            if name in RESERVED:
+                hint = "choose another name, for example consent-id"
+                yield (*at, "outputs", name), f"{{{name}}} is taken", hint
+            known.add(name)
+    for section in ("headers", "queries"):
+        yield from _unknown(raw.get(section), (section,), known)
+    for at, _, binding in bindings:
+        for section in ("headers", "queries", "template"):
+            yield from _unknown(binding.get(section), (*at, section), known)
+        for section, whole in (("arguments", ()), ("modes", binding.get("arguments", ()))):
+            for name, spelling in binding.get(section, {}).items():
+                where: Pointer = (*at, section, name, "value")
+                yield from _unknown((spelling or {}).get("value"), where, known, whole)
+        if isinstance(approval := binding.get("approval"), Mapping):
+            yield from _unknown(cast("_Raw", approval), (*at, "approval"), known)
+
+
+def _unknown(
+    value: object, place: Pointer, known: set[str], whole: Collection[str] = ()
+) -> Iterator[Finding]:
+    """Find names in braces that mean nothing; those of `whole` must be the whole text."""
+    for at, text in texts(value, place):
+        names: list[str] = NAMED.findall(text)
+        for name in () if text[1:-1] in whole and names == [text[1:-1]] else names:
+            if name in known or name.startswith("today"):  # a day, or written wrongly
+                continue
+            every = known | {*whole}
+            hint = did_you_mean(name, every) or f"known: {', '.join(sorted(every))}"
+            if name in whole:
+                hint = f'an argument is the whole text: write "{{{name}}}"'
+            yield at, f"nothing has the name {found(f'{{{name}}}')}", hint
+
+
+def _authorizations(raw: _Raw) -> Iterator[Finding]:
+    """Find authorization requests that cannot be made, or that do not say what is authorised."""
+    operations: Mapping[str, _Raw | None] = raw.get("operations", {})
+    for name, binding in operations.items():
+        parameters = authorization_parameters(binding or {})
+        if parameters is None or binding is None:
+            continue
+        at: Pointer = ("operations", name, *AUTHORIZE)
+        if raw.get("auth", {}).get("kind") != AuthKind.CODE.value:
+            hint = "set auth.kind to authorization-code, with authorize_url and redirect_uri"
+            yield at, "there is no authorization server at which customers log in", hint
+        for parameter in sorted(OWN_PARAMETERS.keys() & parameters.keys()):
+            what = f"the parameter {found(parameter)} is set by Assay"
+            yield (*at, parameter), what, f"remove it ({OWN_PARAMETERS[parameter]})"
+        own: list[str] = [*binding.get("outputs", {})]
+        if not any(f"{{{output}}}" in str(parameters) for output in own):
+            example = own[0] if own else "consent-id"
+            hint = f'for example consent_id: "{{{example}}}"'
+            hint += "" if own else f", with `outputs: {{{example}: /id}}` at the operation"
+            what = (
+                "no parameter identifies what is authorised: none uses an output of the operation"
+            )
+            yield at, what, hint
+
+
+def authorization_parameters(binding: _Raw) -> _Raw | None:
+    """Return the parameters of the authorization request in the raw binding of an operation."""
+    approval = binding.get("approval")
+    return cast("_Raw", approval).get("authorize") if isinstance(approval, Mapping) else None
 
 
 def waiver_findings(waivers: Sequence[_Raw]) -> Iterator[Finding]:
@@ -236,13 +309,6 @@ def _screen_hosts(raw: _Raw, hosts: Sequence[str]) -> Iterator[Finding]:
                 f"links to this host are followed already ({called[origin(url)]})",
                 "remove it",
             )
-
-
-def _matchers(raw: _Raw) -> Iterator[Finding]:
-    """Check that answers can be accepted at all."""
-    if raw.get("outcomes", {}).get("accepted") == []:
-        hint = "add at least one matcher, or remove the key"
-        yield ("outcomes", "accepted"), "no answer would ever be accepted", hint
 
 
 # -- authentication, TLS and signatures ------------------------------------------

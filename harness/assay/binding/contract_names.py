@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from assay.binding.authorization import misfits
-from assay.binding.pointer import MISSING, find
+from assay.binding.checks import authorization_parameters
+from assay.binding.pointer import MISSING, find, texts
+from assay.binding.security import AUTHORIZE
 from assay.binding.spelling import SLOT
 from assay.binding.submission import (
     SUBMISSION,
@@ -33,18 +35,38 @@ from assay.files.document import Finding, Pointer, found
 from assay.rules.kinds.reading.error_body import ErrorBodyRule
 from assay.rules.refusing_kind import CODE, RefusingKind
 from assay.rules.rule import Kind, clauses_of, facts_of
+from assay.rules.steps import roots
 
 _Raw: TypeAlias = Mapping[str, Any]
 
-#: What a name of the target file must be one of, and the noun for it.
-_Known: TypeAlias = tuple[str, Collection[str]]
+#: The names of each kind that a contract has and a target file may use, by the noun for them.
+_NAMES: Final[Mapping[str, Callable[[Contract], Iterable[str]]]] = {
+    "argument": lambda contract: chain(*map(arguments_of, contract.operations.values())),
+    "code": lambda contract: (code for kind in clauses_of(contract) for code in _codes(kind)),
+    "error field": lambda contract: chain(*map(_error_fields, clauses_of(contract))),
+    "factor": lambda contract: facts_of(contract).factors,
+    "request field": lambda contract: (
+        field
+        for operation in contract.operations.values()
+        if operation.makes
+        for field in contract.resources[operation.makes].fields
+    ),
+    "resource": lambda contract: contract.resources,
+    "scope statement": lambda contract: (each.id for each in contract.scope),
+    "segment": lambda contract: facts_of(contract).segments,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContractNames:
-    """The names of some contracts that a target file may use."""
+    """The names of some contracts that a target file may use.
+
+    `outside` returns the names of the contracts that the file binds and that are not in this run;
+    it is called only if a name is not known without them.
+    """
 
     contracts: Sequence[Contract]
+    outside: Callable[[], ContractNames | None] = lambda: None
 
     @cached_property
     def operations(self) -> Mapping[str, Operation]:
@@ -55,86 +77,58 @@ class ContractNames:
             for name, operation in contract.operations.items()
         }
 
-    @cached_property
-    def arguments(self) -> frozenset[str]:
-        """The arguments of all operations."""
-        return frozenset(
-            name for operation in self.operations.values() for name in arguments_of(operation)
-        )
+    @property
+    def codes(self) -> frozenset[str]:
+        """The codes of refusals that clauses name."""
+        return self.of("code")
 
-    @cached_property
-    def resources(self) -> Mapping[str, tuple[str, ...]]:
-        """The fields of each resource."""
-        return {
+    @property
+    def error_fields(self) -> frozenset[str]:
+        """The fields of errors that clauses name."""
+        return self.of("error field")
+
+    def of(self, noun: str) -> frozenset[str]:
+        """Return the names of a kind; "account state" are the states of the resource `account`."""
+        resource = noun.removesuffix(" state")
+        if resource == noun:
+            names = _NAMES[noun]
+            return frozenset(name for contract in self.contracts for name in names(contract))
+        known = (contract.resources.get(resource) for contract in self.contracts)
+        return frozenset(trait for each in known if each for trait in each.traits)
+
+    def around(self, noun: str, *given: str) -> frozenset[str]:
+        """Return the names of a kind, with those of the contracts outside if these lack one."""
+        known = self.of(noun)
+        more = self.outside() if any(name not in known for name in given) else None
+        return known | more.of(noun) if more else known
+
+    def lacking(self, name: str, every: Callable[[Contract], Collection[str]]) -> set[str] | None:
+        """Return the names of a kind if neither these contracts nor those outside have this one."""
+        known = {each for contract in self.contracts for each in every(contract)}
+        more = self.outside() if name not in known else None
+        found_outside = more and any(name in every(contract) for contract in more.contracts)
+        return None if name in known or found_outside else known
+
+    def fields(self, resources: Iterable[str]) -> list[str]:
+        """Return the fields of some resources."""
+        known = {
             name: resource.fields
             for contract in self.contracts
             for name, resource in contract.resources.items()
         }
+        return [field for name in resources for field in known.get(name, ())]
 
-    @cached_property
-    def traits(self) -> Mapping[str, frozenset[str]]:
-        """The states that things of each resource can be in."""
-        return {
-            name: frozenset(resource.traits)
-            for contract in self.contracts
-            for name, resource in contract.resources.items()
-        }
-
-    @cached_property
-    def segments(self) -> frozenset[str]:
-        """The segments that clauses name."""
-        return frozenset(
-            segment for contract in self.contracts for segment in facts_of(contract).segments
-        )
-
-    @cached_property
-    def factors(self) -> frozenset[str]:
-        """The factors that clauses name."""
-        return frozenset(
-            factor for contract in self.contracts for factor in facts_of(contract).factors
-        )
-
-    @cached_property
-    def codes(self) -> frozenset[str]:
-        """The codes of refusals that clauses name."""
-        every = (kind for contract in self.contracts for kind in clauses_of(contract))
-        return frozenset(code for kind in every for code in _codes(kind))
-
-    @cached_property
-    def error_fields(self) -> frozenset[str]:
-        """The fields of errors that clauses name."""
-        every = (kind for contract in self.contracts for kind in clauses_of(contract))
-        return frozenset(
-            name
-            for kind in every
-            if isinstance(kind, ErrorBodyRule)
-            for name in (*kind.fields, *kind.values)
-        )
-
-    @cached_property
-    def effects(self) -> frozenset[str]:
-        """The fields of all requests, which are what can be executed."""
-        return frozenset(
-            name
-            for operation in self.operations.values()
-            for name in self.resources.get(operation.makes or "", ())
-        )
-
-    def expected(
-        self, operation: Operation, argument: str, value: Json
-    ) -> Iterator[tuple[str, str]]:
-        """Yield each clause that an ordinary value of an argument breaks, and what it must be."""
-        value = filled(value, EXAMPLE)
+    def not_allowed(
+        self, operation: Operation, argument: str, value: Json, at: Pointer
+    ) -> Iterator[Finding]:
+        """Yield each clause that an ordinary value of an argument breaks."""
+        sent = filled(value, EXAMPLE)
         for contract in self.contracts:
             for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
                 for expects in kind.facts().expected.get((operation.id, argument), ()):
-                    if expected := expects(value):
-                        yield clause.id, expected
-
-    @cached_property
-    def scope(self) -> frozenset[str]:
-        """The ids of what the contracts say about their scope."""
-        return frozenset(each.id for contract in self.contracts for each in contract.scope)
+                    if wanted := expects(sent):
+                        hint = f"the clause {clause.id} allows no other value"
+                        yield at, f"expected {wanted}, found {found(value)}", hint
 
 
 def _codes(kind: Kind) -> Iterator[str]:
@@ -145,125 +139,145 @@ def _codes(kind: Kind) -> Iterator[str]:
         yield from map(text_of, kind.values.get(CODE, ()))
 
 
+def _error_fields(kind: Kind) -> Iterator[str]:
+    """Yield the fields of errors that a clause names."""
+    if isinstance(kind, ErrorBodyRule):
+        yield from (*kind.fields, *kind.values)
+
+
 def arguments_of(operation: Operation) -> frozenset[str]:
     """Return the names of everything that a call of an operation can be given."""
     named = {operation.about, operation.grants, operation.since, operation.until}
     return frozenset(name for name in {*named, *operation.arguments} if name)
 
 
-def unknown_names(
-    target: Target, names: ContractNames, others: Callable[[], ContractNames | None]
-) -> Iterator[Finding]:
-    """Yield each name of a target file that none of its contracts has, at its own key.
-
-    `others` returns the names of the contracts that the file binds and that are not in this run;
-    it is called only if a name is not known without them.
-    """
+def unknown_names(target: Target, names: ContractNames) -> Iterator[Finding]:
+    """Yield each name of a target file that none of its contracts has, at its own key."""
     raw = cast("_Raw", target.document.data) if target.document else {}
     bindings = raw.get("operations", {})
     for at, name, binding in all_bindings(bindings):
         if name in names.operations:
-            yield from _operation(binding, names.operations[name], names, at)
-            yield from misplaced(binding, names.operations[name], at)
-            yield from misfits(binding, names.operations[name], at)
-            yield from unusable(binding, names.operations[name], names.expected, at)
-            yield from wrong_states(binding, names.operations[name], at)
-            yield from _identifiers(at, binding, raw, names, others)
+            operation = names.operations[name]
+            yield from _operation(binding, operation, names, at)
+            yield from misplaced(binding, operation, at)
+            yield from _misplaced_authorization(binding, operation, at)
+            yield from _unusable(binding, operation, names, at)
+            yield from _wrong_states(binding, operation, at)
+            yield from _identifiers(at, binding, raw, names)
     yield from without_submission(bindings, names.operations)
     sections = ("fixtures", "sca", "safety", "error")
     fixtures, sca, safety, error = (raw.get(key) or {} for key in sections)
-    yield from _elsewhere(
-        [
-            (("fixtures", "segments"), fixtures.get("segments", ()), "segments", "segment"),
-            (("fixtures", "effects"), fixtures.get("effects", ()), "effects", "request field"),
-            (("outside",), raw.get("outside", ()), "scope", "scope statement"),
-            (("safety", "only"), safety.get("only", ()), "arguments", "argument"),
-            (("safety", "most"), safety.get("most", ()), "arguments", "argument"),
-            (("safety", "total"), safety.get("total", ()), "arguments", "argument"),
-            (("error", "fields"), error.get("fields", ()), "error_fields", "error field"),
-            (("error", "codes"), error.get("codes", ()), "codes", "code"),
-        ],
-        names,
-        others,
-    )
-    yield from _factors(("sca", "factors"), sca.get("factors", {}), names, others)
-    words = sca.get("factors", {})
-    for role, content in (fixtures.get("roles") or {}).items():
-        # Codes are by the bank's words; where it has none, by those of the contract.
-        codes = [word for word in content.get("code_envs", ()) if word not in words.values()]
-        yield from _factors(("fixtures", "roles", role, "code_envs"), codes, names, others, words)
-
-
-def _elsewhere(
-    uses: Iterable[tuple[Pointer, Iterable[str], str, str]],
-    names: ContractNames,
-    others: Callable[[], ContractNames | None],
-) -> Iterator[Finding]:
-    """Yield names that stand outside `operations`, and so may be those of any contract."""
-    for at, given, kind, noun in uses:
-        known = cast("Collection[str]", getattr(names, kind))
-        unknown = [name for name in given if name not in known]
-        if unknown and (more := others()):
-            known = {*known, *cast("Collection[str]", getattr(more, kind))}
+    for at, given, noun in (
+        (("fixtures", "segments"), fixtures.get("segments", ()), "segment"),
+        (("fixtures", "effects"), fixtures.get("effects", ()), "request field"),
+        (("outside",), raw.get("outside", ()), "scope statement"),
+        *((("safety", key), safety.get(key, ()), "argument") for key in ("only", "most", "total")),
+        (("error", "fields"), error.get("fields", ()), "error field"),
+        (("error", "codes"), error.get("codes", ()), "code"),
+    ):
+        known = names.around(noun, *given)
         for index, name in enumerate(given):
             # The fixture provider may serve contracts that name no segment or request at all.
             if name not in known and (known or at[0] == "error"):
                 step = index if isinstance(given, Sequence) else name
-                what = f"no contract has the {noun} {found(name)}"
-                yield (*at, step), what, did_you_mean(name, known) or "remove it: nothing uses it"
+                hint = did_you_mean(name, known) or "remove it: nothing uses it"
+                yield (*at, step), f"no contract has the {noun} {found(name)}", hint
+    words = sca.get("factors", {})
+    yield from _factors(("sca", "factors"), words, names)
+    for role, content in (fixtures.get("roles") or {}).items():
+        # Codes are by the bank's words; where it has none, by those of the contract.
+        codes = [word for word in content.get("code_envs", ()) if word not in words.values()]
+        yield from _factors(("fixtures", "roles", role, "code_envs"), codes, names, words)
+    for role, content in (fixtures.get("roles") or {}).items():
+        yield from _role(content, names, ("fixtures", "roles", role))
 
 
 def _factors(
     at: Pointer,
     given: Collection[str],
     names: ContractNames,
-    others: Callable[[], ContractNames | None],
     words: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Finding]:
     """Yield factors that look like misspelt ones; a bank may have factors that no contract names.
 
     `words` are those of the bank, which stand for factors of the contract.
     """
-    if all(name in names.factors for name in given):
-        return
-    more = others()
-    factors = names.factors | (more.factors if more else frozenset())
-    known = (factors - words.keys()) | {*words.values()}
-    for name in given:
+    known = (names.around("factor", *given) - words.keys()) | {*words.values()}
+    for name in given if any(name not in names.of("factor") for name in given) else ():
         hint = did_you_mean(name, known - {*given}) if name not in known else ""
         if hint.startswith("did"):
             yield (*at, name), f"no contract has the factor {found(name)}", hint
 
 
+# -- Listed customers: one of a misspelt segment would never be used, or own nothing. What the roles
+# need without a contract is checked in `fixtures.role_checks`.
+def _role(role: _Raw, names: ContractNames, at: Pointer) -> Iterator[Finding]:
+    """Yield each name of a listed customer that no contract has, and values that none allows."""
+    for name, noun, where in _role_names(role, at):
+        known = names.around(noun, name)
+        if known and name not in known:
+            yield where, f"no contract has the {noun} {found(name)}", did_you_mean(name, known)
+    for argument, value, where in _sent(role, names, at):
+        for operation in names.operations.values():
+            if operation.makes and argument in {operation.owned, *operation.arguments}:
+                yield from names.not_allowed(operation, argument, value, where)
+
+
+def _role_names(role: _Raw, at: Pointer) -> Iterator[tuple[str, str, Pointer]]:
+    """Yield the names in a listed customer, each with the noun for it and its place."""
+    if "segment" in role:
+        yield role["segment"], "segment", (*at, "segment")
+    for index, registration in enumerate(role.get("registrations") or ()):
+        yield registration["argument"], "argument", (*at, "registrations", index, "argument")
+    for index, holding in enumerate(role.get("owns") or ()):
+        where: Pointer = (*at, "owns", index)
+        yield holding["resource"], "resource", (*where, "resource")
+        for trait in cast("_Raw", holding.get("traits") or {}):
+            yield trait, f"{holding['resource']} state", (*where, "traits", trait)
+
+
+def _sent(role: _Raw, names: ContractNames, at: Pointer) -> Iterator[tuple[str, Json, Pointer]]:
+    """Yield the values of a customer that requests are sent with, each with its argument."""
+    for index, registration in enumerate(role.get("registrations") or ()):
+        where = (*at, "registrations", index, "value")
+        yield registration["argument"], registration["value"], where
+    for contract in names.contracts:
+        arguments = {each.owned for each in contract.operations.values() if each.makes}
+        for index, holding in enumerate(role.get("owns") or ()):
+            if holding["resource"] in [owner.id for owner in roots(contract)[:1]]:
+                for argument in filter(None, arguments):
+                    yield argument, holding["key"], (*at, "owns", index, "key")
+
+
+# -- Bindings of operations --------------------------------------------------------
 def _operation(
     binding: _Raw, operation: Operation, names: ContractNames, at: Pointer
 ) -> Iterator[Finding]:
     """Yield the unknown names in the binding of one operation."""
-    arguments = arguments_of(operation)
-    for section, known in (
-        ("arguments", arguments),
-        ("modes", operation.modes),
-        ("values", operation.disclosures),
-    ):
-        yield from _unknown((*at, section), binding.get(section) or (), (section, known))
     item = binding.get("item") or {}
-    shown = _shown(operation)
-    known_fields = [field for name in shown for field in names.resources.get(name, ())]
-    yield from _unknown((*at, "item", "fields"), item.get("fields") or (), ("fields", known_fields))
-    if operation.lists:
-        values = (item.get("resource") or {}).get("values") or ()
-        where = (*at, "item", "resource", "values")
-        yield from _unknown(where, values, ("resources", operation.lists))
-    for argument, spelling in (binding.get("arguments") or {}).items():
-        resources = ((spelling or {}).get("each") or {}).get("by") or ()
-        where = (*at, "arguments", argument, "each", "by")
-        yield from _unknown(where, resources, ("resources", names.resources))
-
-
-def _shown(operation: Operation) -> tuple[str, ...]:
-    """Return the resources that an answer of an operation shows."""
     request = (operation.makes, operation.shows, operation.changes, operation.ends)
-    return (*operation.lists, *(name for name in request if name))
+    shown = (*operation.lists, *(name for name in request if name))
+    resources = ((item.get("resource") or {}).get("values") or ()) if operation.lists else ()
+    for place, given, noun, known in (
+        (("arguments",), binding.get("arguments"), "argument", arguments_of(operation)),
+        (("modes",), binding.get("modes"), "mode", operation.modes),
+        (("values",), binding.get("values"), "value", operation.disclosures),
+        (("item", "fields"), item.get("fields"), "field", names.fields(shown)),
+        (("item", "resource", "values"), resources, "resource", operation.lists),
+        *(
+            (
+                ("arguments", argument, "each", "by"),
+                ((spelling or {}).get("each") or {}).get("by"),
+                "resource",
+                names.of("resource"),
+            )
+            for argument, spelling in (binding.get("arguments") or {}).items()
+        ),
+    ):
+        for name in given or ():
+            if name not in known:
+                what = f"the contract has no such {noun} here"
+                yield (*at, *place, name), what, did_you_mean(name, known)
 
 
 def _identifiers(
@@ -271,7 +285,6 @@ def _identifiers(
     binding: _Raw,
     raw: _Raw,
     names: ContractNames,
-    others: Callable[[], ContractNames | None],
 ) -> Iterator[Finding]:
     """Yield arguments whose identifiers are to be found in what lists none, or not theirs."""
     bindings, roles = raw["operations"], (raw.get("fixtures") or {}).get("roles") or {}
@@ -282,7 +295,7 @@ def _identifiers(
             continue
         at: Pointer = (*place, "arguments", argument, "found")
         operations = names.operations
-        if lister not in operations and (more := others()):
+        if lister not in operations and (more := names.outside()):
             operations = {**operations, **more.operations}
         if lister not in operations or not operations[lister].lists:
             listing = [each for each, operation in operations.items() if operation.lists]
@@ -298,20 +311,22 @@ def _identifiers(
             yield (*at[:-1], "value"), what, "write a key under `owns` of a role, or remove `found`"
 
 
-def _unknown(at: Pointer, given: Iterable[str], known: _Known) -> Iterator[Finding]:
-    noun, names = known
-    for name in given:
-        if name not in names:
-            what = f"the contract has no such {noun.removesuffix('s')} here"
-            yield (*at, name), what, did_you_mean(name, names)
+def _misplaced_authorization(binding: _Raw, operation: Operation, at: Pointer) -> Iterator[Finding]:
+    """Yield what does not fit an operation whose result the customer authorises."""
+    if authorization_parameters(binding) is None:
+        return
+    if not operation.makes:
+        hint = "move it to the operation that makes the consent or the request"
+        yield (*at, *AUTHORIZE), "the operation makes nothing that needs an authorization", hint
+    elif not operation.by_tpp:
+        what = "the operation is called with a customer's token, which is issued only after it"
+        hint = f"write `by: tpp` at operations.{operation.id} of the contract"
+        yield (*at, *AUTHORIZE), what, hint
 
 
 # -- Values in the binding of an operation that no call could use, or that no answer could mean
 # Each of them passes the schema, and would otherwise show in a run only as something that was never
 # sent or never recognised. `binding.contract_names` checks the names.
-
-#: Yields each clause that a value of an argument breaks, with what it must be.
-Expected: TypeAlias = Callable[[Operation, str, Json], Iterable[tuple[str, str]]]
 
 #: The values that an argument has in requests.
 _VALUES: Final = ("value", "other")
@@ -319,8 +334,8 @@ _VALUES: Final = ("value", "other")
 _NESTED: Final = frozenset({"open", "accepted"})
 
 
-def unusable(
-    binding: _Raw, operation: Operation, expected: Expected, at: Pointer
+def _unusable(
+    binding: _Raw, operation: Operation, names: ContractNames, at: Pointer
 ) -> Iterator[Finding]:
     """Yield what is wrong with how the arguments and modes of an operation are sent."""
     templates = [*_templates(binding, operation)]
@@ -334,7 +349,7 @@ def unusable(
                 for key in _VALUES:
                     if key in spelling:
                         given = spelling[key]
-                        yield from not_allowed(operation, name, given, expected, (*where, key))
+                        yield from names.not_allowed(operation, name, given, (*where, key))
 
 
 def _lost(binding: _Raw, at: Pointer) -> Iterator[Finding]:
@@ -407,28 +422,11 @@ def _shapes(spelling: _Raw, at: Pointer) -> Iterator[Finding]:
         return
     shapes = {(*at, "each", "by", name): shape for name, shape in (each.get("by") or {}).items()}
     for where, shape in (shapes or {(*at, "each"): each}).items():
-        if not _has_place(shape):
+        if not any("{}" in text for _, text in texts(shape)):
             yield where, "the shape has no placeholder for the value", 'write "{}" where it stands'
 
 
-def not_allowed(
-    operation: Operation, name: str, value: Json, expected: Expected, at: Pointer
-) -> Iterator[Finding]:
-    """Yield a value of an ordinary call that the contract itself does not allow."""
-    for clause, wanted in expected(operation, name, value):
-        hint = f"the clause {clause} allows no other value"
-        yield at, f"expected {wanted}, found {found(value)}", hint
-
-
-def _has_place(shape: Any) -> bool:
-    if isinstance(shape, Mapping):
-        return any(map(_has_place, cast("Mapping[str, Any]", shape).values()))
-    if isinstance(shape, list):
-        return any(map(_has_place, shape))
-    return isinstance(shape, str) and "{}" in shape
-
-
-def wrong_states(binding: _Raw, operation: Operation, at: Pointer) -> Iterator[Finding]:
+def _wrong_states(binding: _Raw, operation: Operation, at: Pointer) -> Iterator[Finding]:
     """Yield words for a state that the thing cannot have, and words that stand for two states."""
     state = (binding.get("item") or {}).get("state") or {}
     values = cast("Mapping[str, Sequence[Json]]", state.get("values") or {})

@@ -175,10 +175,6 @@ def _with_outcomes(binding: _Raw, common: _Raw) -> _Raw:
     return shaped
 
 
-def _presence(raw: _Raw) -> _Raw:
-    return {**_without(raw, "when"), "absent": raw.get("when") == "absent"}
-
-
 def _auth(raw: _Raw) -> _Raw:
     names = _types(OAuth).keys()
     places: Any = raw.get("token_in", ())
@@ -243,11 +239,6 @@ def _operation(raw: _Raw) -> _Raw:
     return shaped
 
 
-def _error(raw: _Raw) -> _Raw:
-    """Return the keys of an error, with the code as pointers."""
-    return {**raw, "code": _pointers(raw["code"])} if "code" in raw else raw
-
-
 def _item(raw: _Raw) -> _Raw:
     """Return the keys of an item; a key in a header has a field of its own."""
     shaped = dict(raw)
@@ -260,14 +251,6 @@ def _item(raw: _Raw) -> _Raw:
     if "id" in shaped:
         (shaped["id"],) = _pointers(shaped["id"])
     return shaped
-
-
-def _resource(raw: _Raw) -> _Raw:
-    return {**raw, "at": _pointers(raw["at"])[0]}
-
-
-def _output(raw: Any) -> _Raw:
-    return cast("_Raw", raw) if isinstance(raw, dict) else {"at": raw}
 
 
 def _field(raw: Any) -> _Raw:
@@ -314,15 +297,16 @@ APPROVALS: Mapping[str, str] = {"header": "approval_header", "authorize": "autho
 #: Returns the fields of a class from its form in the file.
 SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     Auth: _auth,
-    ErrorAt: _error,
+    # The code as pointers.
+    ErrorAt: lambda raw: {**raw, "code": _pointers(raw["code"])} if "code" in raw else raw,
     FieldAt: _field,
     ItemBinding: _item,
     NextPage: _next_page,
     OperationBinding: _operation,
     SubmissionBinding: _operation,
-    ResourceAt: _resource,
-    OutputAt: _output,
-    Presence: _presence,
+    ResourceAt: lambda raw: {**raw, "at": _pointers(raw["at"])[0]},
+    OutputAt: lambda raw: cast("_Raw", raw) if isinstance(raw, dict) else {"at": raw},
+    Presence: lambda raw: {**_without(raw, "when"), "absent": raw.get("when") == "absent"},
     Signature: _signature,
     Spelling: _spelling,
     StateAt: _state,

@@ -14,22 +14,18 @@ from datetime import date, datetime, time, tzinfo
 from decimal import Decimal
 from typing import Any, Final, cast
 
-from assay.binding.amounts import from_units
 from assay.binding.encode import BARE
-from assay.binding.json_parser import is_too_deep, parse_json
-from assay.binding.links import approval_of
-from assay.binding.outputs import end_of_url, id_of, in_body, outputs_of
-from assay.binding.paging import next_page
-from assay.binding.pointer import MISSING, digests, find, lists
+from assay.binding.links import approval_of, end_of_url, id_of, in_body, next_page, outputs_of
+from assay.binding.pointer import MISSING, digests, find, is_too_deep, lists, read_json
 from assay.binding.spelling import ErrorAt
 from assay.binding.target import (
     FieldAt,
     ItemBinding,
     Matcher,
     OperationBinding,
-    StateAt,
     Target,
 )
+from assay.binding.values import from_units
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import is_word, one_word, same, text_of, word_of
 from assay.history import (
@@ -65,12 +61,7 @@ CHANGES = frozenset({"PUT", "PATCH", "DELETE"})
 
 def body_of(wire: Wire) -> Json:
     """Return a body as JSON with exact numbers, or `MISSING`."""
-    if not wire.body or wire.truncated:
-        return MISSING
-    try:
-        return parse_json(wire.body)
-    except (ValueError, RecursionError):
-        return MISSING
+    return MISSING if wire.truncated else read_json(wire.body)
 
 
 #: The members of a problem document (RFC 9457), and of the usual other errors.
@@ -211,17 +202,16 @@ def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[
     """
     if binding.one is None:
         return items or ()
-    telling = {name for name, where in binding.item.fields.items() if not _is_of_errors(where)}
+    telling = {
+        name
+        for name, where in binding.item.fields.items()
+        if not all(pointer.lower() in ERROR_MEMBERS for pointer in where.at)
+    }
     return tuple(
         item
         for item in items or ()
         if item.key or item.state or any(item.fields.get(n) not in (None, "") for n in telling)
     )
-
-
-def _is_of_errors(where: FieldAt) -> bool:
-    """Whether a field stands where an error object may have a member of its own."""
-    return all(pointer.lower() in ERROR_MEMBERS for pointer in where.at)
 
 
 def _all(
@@ -254,16 +244,17 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding, zone: tzinfo | None) ->
         else in_body(shown, binding.key)
     )
     own = find(shown, binding.id) if binding.id is not None else None
-    volatile = binding.volatile
+    volatile, state = binding.volatile, binding.state
+    # An open request may be one that the bank no longer rejects.
+    accepted = _state(shown, state.at, {State.OPEN: state.accepted}) if state else None
     whole, content = digests(shown, volatile) if volatile is not None else ("", "")
     return Item(
         resource=_resource(shown, binding),
         key=one_word(text) if (text := id_of(key)) else None,
         id=id_of(own),
         on=day_of(in_body(shown, binding.on), zone) if binding.on else None,
-        state=_state(shown, binding.state.at, binding.state.values) if binding.state else None,
-        accepted=bool(binding.state and binding.state.accepted)
-        and _is_accepted(shown, cast("StateAt", binding.state)),
+        state=_state(shown, state.at, state.values) if state else None,
+        accepted=accepted is State.OPEN,
         fields=fields,
         digest=whole,
         content=content,
@@ -276,11 +267,6 @@ def _resource(shown: Json, binding: ItemBinding) -> str | None:
     value = find(shown, binding.resource.at)
     values: Mapping[str, Any] = binding.resource.values
     return next((name for name, known in values.items() if same(known, value)), None)
-
-
-def _is_accepted(element: Json, where: StateAt) -> bool:
-    """Whether an open request is one that the bank no longer rejects."""
-    return _state(element, where.at, {State.OPEN: where.accepted}) is State.OPEN
 
 
 def _state(

@@ -14,15 +14,21 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 from urllib.parse import quote, urlencode
 
-from assay.binding.arguments import JUNK, arguments
-from assay.binding.mode_values import sent_for_mode, slot_of_plain_mode
-from assay.binding.paging import value_in_body
+from assay.binding.links import value_in_body
 from assay.binding.pointer import MISSING, put
+from assay.binding.security import WITH_BODY, SentToken, forged
 from assay.binding.spelling import CredentialSpelling
 from assay.binding.submission import laid_over
 from assay.binding.target import OperationBinding, Place, Spelling, Target
-from assay.binding.token_places import WITH_BODY, SentToken, forged
-from assay.binding.values import RequestValues, filled, sent
+from assay.binding.values import (
+    JUNK,
+    RequestValues,
+    arguments,
+    filled,
+    sent,
+    sent_for_mode,
+    slot_of_plain_mode,
+)
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import text_of
 from assay.errors import CannotArrange

@@ -1,17 +1,20 @@
 """Table of the binding features: every key with which a target file binds an operation.
 
 A row is all that is said of a feature: its key, what a rule kind that requires it asks
-(`rules.rule.BindingRequirement`), and why `assay init` does not guess it, `assay doctor` does not
-examine it, or the OpenAPI export does not show it. Where a row gives no reason, these rooms have a
-function under the same name (`init.operation_bindings.GUESSES`, `doctor.examination.EXAMINED_BY`).
+(`rules.rule.BindingRequirement`), what the OpenAPI export calls what its pointers find, and why
+`assay init` does not guess it, `assay doctor` does not examine it, or the export does not show it.
+Without a reason, `init` writes a gap where a rule requires the feature, and each room may have a
+function for more under the same name (`init.operation_bindings.GUESSES`,
+`doctor.examination.EXAMINED_BY`, `openapi.responses.AROUND` and `ITEM`).
 What a feature is called in comments and messages is the `title` of its key in
 `contract/schema/target.yaml`, and its value is the field of that name in `OperationBinding`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Final, TypeAlias, cast
 
 from assay.binding.security import ISSUING, AuthKind
@@ -37,7 +40,9 @@ class BindingFeature:
     """One feature: the key that binds it, below the operation.
 
     `bound_if` says whether a binding has it, where that is not that the key is set. `lacking` is
-    why an obligation does not apply, if that is not that nothing has this key. `not_guessed`,
+    why an obligation does not apply, if that is not that nothing has this key. `role` is the word
+    of the OpenAPI export for what a pointer of the feature finds, or for each of `several`; it is a
+    link if it `leads` somewhere. `not_guessed`,
     `not_examined` and `not_exported` are the reasons why a draft, an examination and an OpenAPI
     document do not have it; empty if they do.
     """
@@ -45,6 +50,9 @@ class BindingFeature:
     key: tuple[str, ...]
     bound_if: _IsBound | None = None
     lacking: str = ""
+    role: str = ""
+    several: bool = False
+    leads: bool = False
     not_guessed: str = ""
     not_examined: str = ""
     not_exported: str = ""
@@ -58,13 +66,15 @@ class BindingFeature:
         """Whether a binding has it, by the name that a requirement has (may be empty)."""
         if self.bound_if is not None:
             return self.bound_if(binding, operation, name)
-        value: Any = binding
-        unset: Any = _UNSET
-        for step in self.key:
-            if step == _NAME:
-                return name in value
-            value, unset = getattr(value, step), getattr(unset, step)
-        return bool(value != unset)
+        *above, last = self.key
+        if last == _NAME:
+            return name in _value(binding, above)
+        return bool(_value(binding, self.key) != _value(_UNSET, self.key))
+
+    def pointers(self, binding: OperationBinding) -> tuple[str, ...]:
+        """Return the pointers of a feature that has a `role`: the first that finds it, or each."""
+        value = _value(binding, self.key)
+        return (value,) if isinstance(value, str) else tuple(value or ())
 
     @property
     def title(self) -> str:
@@ -77,13 +87,13 @@ class BindingFeature:
         return ("operations", operation, *below)
 
 
+def _value(binding: OperationBinding, key: Sequence[str]) -> Any:
+    return reduce(getattr, key, cast("Any", binding))
+
+
 def _is_argument_bound(binding: OperationBinding, operation: Operation, name: str) -> bool:
     placed = name in binding.arguments or f"{{{name}}}" in (binding.path or operation.path)
     return placed or binding.unsaid(operation, name)
-
-
-def _has_second_value(binding: OperationBinding, _: Operation, name: str) -> bool:
-    return name in binding.arguments and binding.arguments[name].other is not None
 
 
 def _takes_any_key(binding: OperationBinding, operation: Operation, name: str) -> bool:
@@ -106,7 +116,9 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     "argument": BindingFeature(key=("arguments", _NAME), bound_if=_is_argument_bound),
     "other": BindingFeature(
         key=("arguments", _NAME, "other"),
-        bound_if=_has_second_value,
+        bound_if=lambda binding, _, name: (
+            name in binding.arguments and binding.arguments[name].other is not None
+        ),
         not_guessed="written with its argument",
     ),
     "unlisted": BindingFeature(
@@ -145,6 +157,8 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
             binding.approval is not None or binding.approval_header
         ),
         lacking="the target's answers have no link to the screens (`approval` in the target file)",
+        role="approval",
+        leads=True,
     ),
     "given": BindingFeature(
         key=("given",), not_guessed="documents describe the scope of tokens only in prose"
@@ -177,16 +191,21 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
             # A cursor or a page number is no link.
             or (binding.next and binding.next.turn in {Turn.LINK, Turn.HEADER})
         ),
+        role="link",
+        several=True,
+        leads=True,
     ),
-    "key": BindingFeature(key=("item", "key"), bound_if=lambda binding, _, __: binding.item.keyed),
+    "key": BindingFeature(
+        key=("item", "key"), bound_if=lambda binding, _, __: binding.item.keyed, role="key"
+    ),
     "id": BindingFeature(
         key=("item", "id"), not_exported="used by the harness alone, to fill in arguments"
     ),
-    "on": BindingFeature(key=("item", "on")),
+    "on": BindingFeature(key=("item", "on"), role="on"),
     "resource": BindingFeature(key=("item", "resource")),
     "state": BindingFeature(key=("item", "state")),
     "field": BindingFeature(key=("item", "fields", _NAME)),
-    "volatile": BindingFeature(key=("item", "volatile")),
+    "volatile": BindingFeature(key=("item", "volatile"), role="volatile", several=True),
     "value": BindingFeature(key=("values", _NAME)),
 }
 

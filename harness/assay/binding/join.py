@@ -8,24 +8,21 @@ problems are reported at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from itertools import chain
-from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay.binding.absent_parts import with_reasons, without
-from assay.binding.contract_names import ContractNames, not_allowed, unknown_names
-from assay.binding.security import ISSUING
+from assay.binding.contract_names import ContractNames, unknown_names
+from assay.binding.security import ISSUING, places_for
 from assay.binding.target import AbsentParts, OperationBinding, Place, ScaKind, Target, Waiver
-from assay.binding.token_places import places_for
-from assay.contract.model import Capability, Clause, Contract, Json
+from assay.contract.model import Capability, Contract
 from assay.errors import InputError, Problem, did_you_mean
-from assay.files.document import Finding, Pointer, found, spell
-from assay.files.load import load
-from assay.parsing.parse import find_contract, parse_contracts
+from assay.files.document import Pointer, spell
+from assay.parsing.parse import parse_contracts
 from assay.parsing.references import host_pattern
 from assay.rules.checks import facets_of
 from assay.rules.consents import GIVEN
@@ -57,13 +54,13 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
         InputError: they do not fit; it holds every problem, with its line.
 
     """
-    elsewhere = _elsewhere(contracts, target)
-    if problems := list(unmatched_ids(contracts, target, elsewhere)):
+    names = ContractNames(contracts=contracts, outside=_outside(contracts, target))
+    if problems := list(_unmatched_ids(names, target)):
         raise InputError(problems)
     bound = tuple(_bind(contract, target) for contract in contracts)
     misfits = chain(
         (problem for each in bound for problem in _excluded(each.contract, target)),
-        _names(contracts, target),
+        _names(names, target),
         _given(contracts, target),
         (problem for each in bound for problem in _scopes(each.contract, target)),
         (problem for each in bound for problem in _unsent_tokens(each.contract, target)),
@@ -150,19 +147,22 @@ def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
             )
 
 
-def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
-    """Yield the names of a target file that its contracts do not have."""
-    names = ContractNames(contracts=contracts)
+def _outside(contracts: Sequence[Contract], target: Target) -> Callable[[], ContractNames | None]:
+    """Return the names of the file's contracts that are not in this run, read when they are needed."""
 
     @cache
-    def others() -> ContractNames | None:
+    def names() -> ContractNames | None:
         outside = sorted(target.contracts - {each.id for each in contracts})
-        names = map(target.contract_name, outside)
-        parsed = parse_contracts(names)
+        parsed = parse_contracts(map(target.contract_name, outside))
         return ContractNames(contracts=parsed) if parsed else None
 
+    return names
+
+
+def _names(names: ContractNames, target: Target) -> Iterator[Problem]:
+    """Yield the names of a target file that its contracts do not have."""
     unknown = [name for name in target.operations if name not in names.operations]
-    elsewhere = others() if unknown else None
+    elsewhere = names.outside() if unknown else None
     for name in sorted(unknown):
         inherited = target.is_of_wider_base("operations", name)
         if not inherited and (not elsewhere or name not in elsewhere.operations):
@@ -171,29 +171,11 @@ def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
             yield problem_at(target, ("operations", name), what, hint)
     # An alias repeats what stands at its anchor: it is one problem.
     written: set[tuple[str | int, ...]] = set()
-    for at, what, hint in chain(
-        unknown_names(target, names, others), unknown_in_roles(target, names, others)
-    ):
+    for at, what, hint in unknown_names(target, names):
         once = (*target.place(*at), *at[-1:], what)
         if once not in written and not target.is_of_wider_base(*at):
             written.add(once)
             yield problem_at(target, at, what, hint)
-
-
-def _elsewhere(contracts: Sequence[Contract], target: Target) -> Callable[[str], frozenset[str]]:
-    """Return the names in a section of the file's contracts that are not in this run."""
-
-    @cache
-    def names(section: str) -> frozenset[str]:
-        known: set[str] = set()
-        for contract in sorted(target.contracts - {each.id for each in contracts}):
-            part = load(find_contract(target.contract_name(contract))).data[section]
-            rules = cast("list[Mapping[str, str]]", part) if isinstance(part, list) else ()
-            known.update(rule["id"] for rule in rules)
-            known.update(cast("Mapping[str, object]", part) if isinstance(part, dict) else ())
-        return frozenset(known)
-
-    return names
 
 
 def _scopes(contract: Contract, target: Target) -> Iterator[Problem]:
@@ -271,64 +253,59 @@ def expired(waiver: Waiver, today: date) -> bool:
 # `absent` names resources and operations, `not_offered` names rules. Each name must be one of the
 # contracts of the file: a misspelt one would silently excuse nothing. An operation that the
 # contract declares unavailable is not absent, since the contract says so itself.
-#: From a section of a contract to the names in those contracts of the file that are not in the run.
-Elsewhere: TypeAlias = Callable[[str], Collection[str]]
-
-
-def unmatched_ids(
-    contracts: Sequence[Contract], target: Target, elsewhere: Elsewhere
-) -> Iterator[Problem]:
+def _unmatched_ids(names: ContractNames, target: Target) -> Iterator[Problem]:
     """Yield each name under `absent` and `not_offered` that excuses nothing, with its line."""
-    operations = {name: each for one in contracts for name, each in one.operations.items()}
-    resources = {name for contract in contracts for name in contract.resources}
-    rules = {clause.id for contract in contracts for clause in _all_clauses(contract)}
-    facets = {
-        f"{clause.id}/{facet.id}"
-        for contract in contracts
-        if any("/" in name for name in target.not_offered)
-        for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True)
-        for facet in facets_of(kind)
-    }
-    unavailable = {name for name, operation in operations.items() if not operation.available}
-    for section, noun, given, known in (
-        ("resources", "resource", target.absent.resources, resources),
-        ("operations", "operation", target.absent.operations, operations.keys() - unavailable),
-    ):
-        for name in given:
-            at = ("absent", section, name)
-            if name in unavailable and section == "operations":
-                yield from _problem(
-                    target,
-                    at,
-                    "the contract itself says that this operation is not available",
-                    f"remove it, and set operations.{name}.path to the path that the bank would use",
-                )
-            elif name not in known and name not in elsewhere(section):
-                what = f"no contract of this run has such {_a(noun)}"
-                yield from _problem(target, at, what, did_you_mean(name, known))
-            elif section == "operations" and _is_bound_here(target, name):
-                what = f"the operation is absent, and operations.{name} says how it is called"
-                yield from _problem(target, at, what, "remove one of the two")
-    for name in target.not_offered:
-        rule, _, facet = name.partition("/")
-        if rule not in rules and rule not in elsewhere("rules"):
-            what = "no contract of this run has such a rule"
-            yield from _problem(target, ("not_offered", name), what, did_you_mean(rule, rules))
-        elif facet and rule in rules and name not in facets:
-            own = [each for each in facets if each.startswith(f"{rule}/")]
-            what = "the rule has no such facet"
-            yield from _problem(target, ("not_offered", name), what, did_you_mean(name, own))
-    yield from _all_absent(contracts, target)
+    for name in target.absent.resources:
+        known = names.lacking(name, lambda contract: contract.resources)
+        if known is not None:
+            what = "no contract of this run has such a resource"
+            hint = did_you_mean(name, known)
+            yield from _problem(target, ("absent", "resources", name), what, hint)
+    yield from _unmatched_operations(names, target)
+    yield from _unmatched_rules(names, target)
+    yield from _all_absent(names.contracts, target)
     yield from _owned(target)
-    yield from _removed(target, operations)
+    yield from _removed(target, names.operations)
 
 
-def _a(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+def _unmatched_operations(names: ContractNames, target: Target) -> Iterator[Problem]:
+    unavailable = {name for name, each in names.operations.items() if not each.available}
+    for name in target.absent.operations:
+        at: Pointer = ("absent", "operations", name)
+        known = names.lacking(name, lambda contract: contract.operations)
+        if name in unavailable:
+            what = "the contract itself says that this operation is not available"
+            hint = f"remove it, and set operations.{name}.path to the path that the bank would use"
+            yield from _problem(target, at, what, hint)
+        elif known is not None:
+            what = "no contract of this run has such an operation"
+            yield from _problem(target, at, what, did_you_mean(name, known - unavailable))
+        elif _is_bound_here(target, name):
+            what = f"the operation is absent, and operations.{name} says how it is called"
+            yield from _problem(target, at, what, "remove one of the two")
 
 
-def _all_clauses(contract: Contract) -> tuple[Clause, ...]:
-    return (*contract.clauses, *contract.not_applicable)
+def _unmatched_rules(names: ContractNames, target: Target) -> Iterator[Problem]:
+    for name in target.not_offered:
+        at, (rule, _, facet) = ("not_offered", name), name.partition("/")
+        if (known := names.lacking(rule, _rule_ids)) is not None:
+            what = "no contract of this run has such a rule"
+            yield from _problem(target, at, what, did_you_mean(rule, known))
+        elif facet and any(rule in _rule_ids(contract) for contract in names.contracts):
+            own = [f"{rule}/{each}" for one in names.contracts for each in _facets(one, rule)]
+            if name not in own:
+                what = "the rule has no such facet"
+                yield from _problem(target, at, what, did_you_mean(name, own))
+
+
+def _rule_ids(contract: Contract) -> set[str]:
+    return {clause.id for clause in (*contract.clauses, *contract.not_applicable)}
+
+
+def _facets(contract: Contract, rule: str) -> Iterator[str]:
+    for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
+        if clause.id == rule:
+            yield from (facet.id for facet in facets_of(kind))
 
 
 def _is_bound_here(target: Target, operation: str) -> bool:
@@ -380,68 +357,3 @@ def _problem(target: Target, at: Pointer, what: str, hint: str) -> Iterator[Prob
     key, path = spell(at), path or target.path
     if not target.is_of_wider_base(*at):
         yield Problem(path=path, line=line, what=f"{key}: {what}", hint=hint, key=key)
-
-
-# -- Role names ----------------------------------------------------------------------------------
-# Names in listed customers that must be those of a contract: segments, resources, states, arguments.
-#
-# A customer of a misspelt segment would never be used, and one who owns a misspelt resource would own
-# nothing. Each finding has the pointer of its own key. What the roles need without a contract is
-# checked in `fixtures.role_checks`.
-_Raw: TypeAlias = Mapping[str, Any]
-#: A name in the file, its pointer, the names that a contract has, and the noun for them.
-_Use: TypeAlias = tuple[str, Pointer, Callable[[ContractNames], Collection[str]], str]
-
-
-def unknown_in_roles(
-    target: Target, names: ContractNames, others: Callable[[], ContractNames | None]
-) -> Iterator[Finding]:
-    """Yield each name in the roles of a target file that no contract has.
-
-    `others` returns the names of further contracts that the file binds.
-    """
-    raw = cast("_Raw", target.document.data) if target.document else {}
-    for role, content in ((raw.get("fixtures") or {}).get("roles") or {}).items():
-        at: Pointer = ("fixtures", "roles", role)
-        for name, where, known_in, noun in _uses(content, at):
-            known = known_in(names)
-            if name not in known and (more := others()):
-                known = {*known, *known_in(more)}
-            if known and name not in known:
-                yield where, f"no contract has the {noun} {found(name)}", did_you_mean(name, known)
-        for argument, value, where in _sent(content, names, at):
-            for operation in names.operations.values():
-                if operation.makes and argument in {operation.owned, *operation.arguments}:
-                    yield from not_allowed(operation, argument, value, names.expected, where)
-
-
-def _sent(role: _Raw, names: ContractNames, at: Pointer) -> Iterator[tuple[str, Json, Pointer]]:
-    """Yield the values of a customer that requests are sent with, each with its argument."""
-    for index, registration in enumerate(role.get("registrations") or ()):
-        where = (*at, "registrations", index, "value")
-        yield registration["argument"], registration["value"], where
-    for contract in names.contracts:
-        arguments = {each.owned for each in contract.operations.values() if each.makes}
-        for index, holding in enumerate(role.get("owns") or ()):
-            if holding["resource"] in [owner.id for owner in roots(contract)[:1]]:
-                for argument in filter(None, arguments):
-                    yield argument, holding["key"], (*at, "owns", index, "key")
-
-
-def _uses(role: _Raw, at: Pointer) -> Iterator[_Use]:
-    if "segment" in role:
-        yield role["segment"], (*at, "segment"), lambda names: names.segments, "segment"
-    for index, registration in enumerate(role.get("registrations") or ()):
-        where = (*at, "registrations", index, "argument")
-        yield registration["argument"], where, lambda names: names.arguments, "argument"
-    for index, holding in enumerate(role.get("owns") or ()):
-        where = (*at, "owns", index)
-        resource = cast("str", holding["resource"])
-        yield resource, (*where, "resource"), lambda names: names.resources, "resource"
-        for trait in cast("_Raw", holding.get("traits") or {}):
-            noun = f"{resource} state"
-            yield trait, (*where, "traits", trait), _traits_of(resource), noun
-
-
-def _traits_of(resource: str) -> Callable[[ContractNames], Collection[str]]:
-    return lambda names: names.traits.get(resource, ())

@@ -1,4 +1,4 @@
-"""JSON values of targets: pointers into them (RFC 6901), and digests to compare them in full.
+"""JSON values of targets: parsed, walked, pointed into (RFC 6901), and compared in full by digests.
 
 Hostile documents are expected. Two values have the same digest if they hold the same JSON:
 the order of members and the notation of numbers do not matter, and members that the target
@@ -8,7 +8,8 @@ file calls volatile are left out. A digest protects no secrets.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from hashlib import blake2b
@@ -135,9 +136,37 @@ def _room(here: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", here) if isinstance(here, dict) else {}
 
 
+# -- every value in a value ------------------------------------------------------
+def texts(value: object, at: Pointer = ()) -> Iterator[tuple[Pointer, str]]:
+    """Yield every text in a value, each with its place."""
+    if isinstance(value, str):
+        yield at, value
+    elif isinstance(value, Mapping):
+        for name, member in cast("Mapping[str, object]", value).items():
+            yield from texts(member, (*at, name))
+    elif isinstance(value, list | tuple):
+        for index, element in enumerate(cast("Sequence[object]", value)):
+            yield from texts(element, (*at, index))
+
+
+def rebuilt(value: Json, change: Callable[[Json], Json]) -> Any:
+    """Return a copy of a value in which everything but objects and lists is changed.
+
+    What becomes `MISSING` is left out of what it is in.
+    """
+    if isinstance(value, Mapping):
+        named = cast("Mapping[str, Json]", value)
+        members = {name: rebuilt(each, change) for name, each in named.items()}
+        return {name: each for name, each in members.items() if each is not MISSING}
+    if isinstance(value, list | tuple):
+        elements = (rebuilt(each, change) for each in cast("Sequence[Json]", value))
+        return [each for each in elements if each is not MISSING]
+    return change(value)
+
+
 # -- digests ---------------------------------------------------------------------
 #: Longer numbers are compared as they are written.
-MOST_DIGITS = 18
+LONGEST_NUMBER = 18
 
 
 def digests(item: Json, volatile: Sequence[str] = ()) -> tuple[str, str]:
@@ -150,7 +179,7 @@ def digests(item: Json, volatile: Sequence[str] = ()) -> tuple[str, str]:
             item = _without(item, steps(pointer))
         text = _canonical(item)
         linked = '"/' in text or "://" in text
-        rest = _canonical(_unlinked(item)) if linked else ""
+        rest = _canonical(rebuilt(item, _unlinked)) if linked else ""
     except RecursionError:
         return "", ""
     return _digest(text), _digest(rest) if rest else ""
@@ -160,14 +189,8 @@ def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _unlinked(value: Any) -> Any:
-    """Return a copy with nothing in place of each text that may be a link."""
-    if isinstance(value, dict):
-        members = cast("dict[str, Any]", value)
-        return {name: _unlinked(member) for name, member in members.items()}
-    if isinstance(value, list):
-        listed: list[Any] = value
-        return [_unlinked(member) for member in listed]
+def _unlinked(value: Json) -> Json:
+    """Return nothing in place of a text that may be a link."""
     linked = isinstance(value, str) and (value.startswith("/") or "://" in value)
     return None if linked else value
 
@@ -195,7 +218,7 @@ def _number(number: Decimal) -> Json:
     text = str(number)
     if "." in text and "E" not in text:
         text = text.rstrip("0").rstrip(".")
-    whole = text.lstrip("-").isdigit() and len(text) <= MOST_DIGITS
+    whole = text.lstrip("-").isdigit() and len(text) <= LONGEST_NUMBER
     return int(text) if whole else {"": text}
 
 
@@ -203,3 +226,103 @@ def _number(number: Decimal) -> Json:
 _canonical = json.JSONEncoder(
     sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_number
 ).encode
+
+
+# -- Parser of JSON from a target: whatever it returns can be compared, sent and recorded
+# Numbers stay exact. What no number or no text can hold is kept as the text that it is in the
+# body: `NaN` and the infinities, which are no JSON but understood by most parsers, numbers
+# whose exponent has four digits, and lone surrogates. The rule that says a body is JSON
+# judges its bytes, so nothing is excused here.
+#: The most digits of a whole number that every Python converts (`-X int_max_str_digits`).
+MOST_DIGITS = 640
+#: The deepest nesting that is read: a check and the journal go down every level.
+MOST_DEPTH = 128
+#: An exponent of four digits: such a number is no amount, and written out, it would be endless.
+_FAR = re.compile(r"[eE][+-]?0*[1-9][0-9]{3}")
+#: Half of a character of UTF-16 without the other, and what may spell one.
+_LONE = re.compile("[\ud800-\udfff]")
+_ESCAPED = re.compile(r"\\u[dD][89a-fA-F]")
+#: A lone surrogate as it is kept.
+SPELLED_OUT = re.compile(r"\\ud[89a-f][0-9a-f]{2}")
+
+
+def parse_json(body: bytes) -> Json:
+    """Return a body as JSON with exact numbers.
+
+    Raises:
+        ValueError: it is not JSON.
+        RecursionError: it is nested too deeply to be read.
+
+    """
+    text = body.decode(json.detect_encoding(body), "surrogatepass")
+    try:
+        if _FAR.search(text):
+            raise ValueError  # noqa: TRY301 -- perhaps a number that is kept as its text
+        value = json.loads(text, parse_float=Decimal, parse_constant=str)
+    except ValueError:  # no JSON, or a number beyond all limits
+        value = json.loads(text, parse_float=_decimal, parse_int=_whole, parse_constant=str)
+    if text.count("[") + text.count("{") > MOST_DEPTH:
+        _check_depth(value)
+    return _spelled_out(value) if _may_have_surrogates(text) else value
+
+
+def read_json(body: bytes) -> Json:
+    """Return a body as JSON with exact numbers, or `MISSING` if it cannot be read."""
+    try:
+        return parse_json(body)
+    except (ValueError, RecursionError):
+        return MISSING
+
+
+def is_too_deep(body: bytes) -> bool:
+    """Whether a body cannot be read only because it is nested too deeply."""
+    try:
+        parse_json(body)
+    except (ValueError, RecursionError) as error:
+        return isinstance(error, RecursionError)
+    return False
+
+
+def _may_have_surrogates(text: str) -> bool:
+    lone = not text.isascii() and _LONE.search(text)
+    return bool(lone or ("\\u" in text and _ESCAPED.search(text)))
+
+
+def _check_depth(value: Json) -> None:
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        level = [member for container in level for member in _members(container)]
+    if any(isinstance(member, list | dict) for member in level):
+        raise RecursionError
+
+
+def _members(value: Json) -> Iterable[Json]:
+    match value:
+        case list():
+            return cast("list[Json]", value)
+        case dict():
+            return cast("dict[str, Json]", value).values()
+        case _:
+            return ()
+
+
+def _decimal(text: str) -> Decimal | str:
+    return text if _FAR.search(text) else Decimal(text)
+
+
+def _whole(text: str) -> int | Decimal:
+    return int(text) if len(text) <= MOST_DIGITS else Decimal(text)
+
+
+def _spelled_out(value: Json) -> Json:
+    r"""Return a value with every lone surrogate as its escape, such as `\ud800`."""
+    match value:
+        case str():
+            return _LONE.sub(lambda match: f"\\u{ord(match[0]):04x}", value)
+        case list():
+            return [_spelled_out(member) for member in cast("list[Json]", value)]
+        case dict():
+            members = cast("dict[str, Json]", value)
+            return {str(_spelled_out(name)): _spelled_out(each) for name, each in members.items()}
+        case _:
+            return value

@@ -8,12 +8,12 @@ and formats; `filled` fills in the placeholders of headers and templates. No I/O
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import Enum
+from urllib.parse import unquote
 
-from assay.binding.outputs import OutputAt
 from assay.contract.model import Json, Operation
 from assay.files.document import Pointer, spell
 from assay.history import ERROR_CODE, State
@@ -223,6 +223,17 @@ class Outcomes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OutputAt:
+    """Where an answer has an output: the first of these pointers that finds one, or a header.
+
+    Of the URL in a header, the last segment of the path is the value.
+    """
+
+    at: tuple[str, ...] = ()
+    header: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OperationBinding:
     """The binding of one operation; None keeps what the contract says.
 
@@ -336,10 +347,67 @@ def keys_without_value(
         if spelling is None or spelling.value is None:
             key: Pointer = (*at, "arguments", name, "value")
             yield key, spell(key)
-    arguments = binding.arguments
-    placed = {each.name for each in arguments.values() if each.place is Place.PATH}
-    placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
-    for name in SLOT.findall(binding.path or operation.path):
-        if name not in {*binding.taken(operation), *binding.modes, *placed, *elsewhere}:
+    for name in _unfilled_slots(operation, binding):
+        if name not in elsewhere:
             path: Pointer = (*at, "path")
             yield path, f"{spell(path)}: {{{name}}}"
+
+
+# -- Slots of paths: what stands in them, and which of them a call fills in by itself
+# A slot of an operation about a request that is neither its key nor an argument repeats what the
+# call that made the request had in the slot, or the argument, of the same name.
+def quoted_slots(template: str, path: str) -> dict[str, str]:
+    """Return the quoted values of a path's parameters; nothing if it is another path.
+
+    The part before the template belongs to the base URL.
+    """
+    pieces = SLOT.split(template)
+    names = pieces[1::2]
+    pattern = "([^/]*)".join(re.escape(piece) for piece in pieces[::2])
+    match = re.search(f"{pattern}$", path)
+    return dict(zip(names, match.groups(), strict=True)) if match else {}
+
+
+def slots_of(template: str, path: str) -> dict[str, str]:
+    """Return the values of a path's parameters; nothing if it is another path."""
+    return {name: unquote(value) for name, value in quoted_slots(template, path).items()}
+
+
+def repeated_slots(operation: Operation, binding: OperationBinding) -> Iterator[str]:
+    """Yield the slots that repeat what the call had that made the request."""
+    if operation.about and not operation.makes:
+        yield from dict.fromkeys(_unfilled_slots(operation, binding))
+
+
+def _unfilled_slots(operation: Operation, binding: OperationBinding) -> Iterator[str]:
+    """Yield the slots of a path that no argument or mode of the call fills."""
+    spellings = (*binding.arguments.values(), *binding.modes.values())
+    own = {spelling.name for spelling in spellings if spelling.place is Place.PATH}
+    known = {*own, *binding.taken(operation), *binding.modes}
+    yield from (name for name in SLOT.findall(binding.path or operation.path) if name not in known)
+
+
+def makers(operation: Operation, operations: Iterable[Operation]) -> Iterator[Operation]:
+    """Yield the operations that make the request that an operation is about.
+
+    One that is not available neither shows nor changes it: others are about the same.
+    """
+    every = tuple(operations)
+    same = (other.request for other in every if operation.about and other.about == operation.about)
+    request = operation.request or next(filter(None, same), None)
+    for maker in every:
+        if maker.makes and maker.makes == request:
+            yield maker
+
+
+def made_slots(
+    operation: Operation,
+    operations: Iterable[Operation],
+    bindings: Mapping[str, OperationBinding],
+) -> frozenset[str]:
+    """Return the names of the slots and arguments of the calls that make a request."""
+    names: set[str] = set()
+    for maker in makers(operation, operations):
+        binding = bindings.get(maker.id, OperationBinding())
+        names |= {*SLOT.findall(binding.path or maker.path), *binding.taken(maker)}
+    return frozenset(names)

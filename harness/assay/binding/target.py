@@ -14,7 +14,6 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from assay._resources import contract_dir
-from assay.binding.outputs import OutputAt
 from assay.binding.security import (
     Auth,
     AuthKind,
@@ -35,6 +34,7 @@ from assay.binding.spelling import (
     NextPage,
     OperationBinding,
     Outcomes,
+    OutputAt,
     Place,
     ResourceAt,
     Spelling,

@@ -10,8 +10,7 @@ import click
 
 from assay.binding.features import without_tpp_token
 from assay.binding.join import bind, missing_parts, problem_at, unmatched_waivers
-from assay.binding.path_slots import made_slots
-from assay.binding.spelling import keys_without_value
+from assay.binding.spelling import keys_without_value, made_slots
 from assay.binding.target import OperationBinding, Target
 from assay.binding.without_effect import other_meanings, without_effect
 from assay.cli.waiver_notes import waiver_notes

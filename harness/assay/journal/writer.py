@@ -19,8 +19,8 @@ from typing import IO, Any, cast
 
 from assay import __version__
 from assay.binding.encode import Access
+from assay.binding.security import forged
 from assay.binding.target import Target
-from assay.binding.token_places import forged
 from assay.contract.model import Contract, Json, Source
 from assay.errors import JournalError
 from assay.history import Accepted, AnsweredCall, Event, Exchange, Subject

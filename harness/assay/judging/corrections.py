@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from assay.binding.security import shown_token
 from assay.binding.target import Auth, Target
-from assay.binding.token_places import shown_token
 from assay.contract.model import Operation
 from assay.history import AnsweredCall, Cause, Exchange, Indeterminate, Wire
 from assay.planning.plan import Plan

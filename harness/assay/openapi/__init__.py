@@ -17,8 +17,7 @@ from assay.binding.join import EMPTY, BoundContract
 from assay.binding.submission import SUBMISSION, SUBMITTED
 from assay.binding.target import OperationBinding, Target
 from assay.contract.model import Operation
-from assay.openapi.bound_operation import BoundOperation, security_schemes
-from assay.openapi.extensions import of_document, pieces
+from assay.openapi.bound_operation import BoundOperation, of_document, pieces, security_schemes
 from assay.openapi.paths import SharedSchemas, paths, schemas
 from assay.openapi.schemas import Schema, unique
 

@@ -12,16 +12,20 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import cast
 
-from assay.binding.mode_values import argument_in, repeated_arguments, repeats_argument
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
 from assay.binding.submission import SUBMISSION, SUBMITTED
 from assay.binding.target import Place, Spelling
-from assay.binding.values import has_placeholder
+from assay.binding.values import argument_in, has_placeholder, repeated_arguments, repeats_argument
 from assay.contract.model import Json, Resource
 from assay.errors import InputError
-from assay.openapi.bound_operation import BoundOperation, required_security, token_members
-from assay.openapi.extensions import concerned, of_operation
+from assay.openapi.bound_operation import (
+    BoundOperation,
+    concerned,
+    of_operation,
+    required_security,
+    token_members,
+)
 from assay.openapi.responses import answer, responses, single
 from assay.openapi.schemas import (
     TEXT,
@@ -140,10 +144,8 @@ def _operation(
 def _mode_servers(use: BoundOperation) -> list[Schema]:
     """Return the servers that are a mode: banks that get only the calls in it."""
     modes: dict[str, list[str]] = {}
-    for name in use.operation.modes:
-        mode = use.binding.modes.get(name)
-        if mode is not None and mode.place is Place.BASE and name not in use.barred_modes:
-            modes.setdefault(str(mode.value), []).append(name)
+    for name, mode in use.modes(Place.BASE):
+        modes.setdefault(str(mode.value), []).append(name)
     return [
         {"url": url, "description": f"Selects the mode {' or '.join(names)}."}
         for url, names in modes.items()
@@ -202,12 +204,9 @@ def _leads(use: BoundOperation, reader: BoundOperation) -> bool:
         since = SUBMITTED if use.part == SUBMISSION else ""
         known = reader.operation.request == use.operation.makes
         return known and (reader.part == since or reader.binding.submitted is None)
-    return bool(set(_owners(reader)) & set(use.operation.lists))
-
-
-def _owners(use: BoundOperation) -> Iterator[str]:
     resources: Mapping[str, Resource] = use.contract.resources
-    return (resources[child].of or "" for child in use.operation.lists)
+    owners = {resources[child].of for child in reader.operation.lists}
+    return bool(owners & {*use.operation.lists})
 
 
 # -- Operations with the same method and path
@@ -221,7 +220,10 @@ def _merged(first: Schema, second: Schema) -> Schema:
     if bodies:
         required = len(bodies) > 1 and all(each["required"] for each in bodies)
         out["requestBody"] = {"required": required, "content": _content(bodies, (JSON,))}
-    out["responses"] = _responses(first["responses"], second["responses"])
+    merged = dict(first["responses"])
+    for status, each in second["responses"].items():
+        merged[status] = _joined_response(merged[status], each) if status in merged else each
+    out["responses"] = dict(sorted(merged.items()))
     for key, value in second.items():
         if (
             key == "tags"
@@ -259,13 +261,6 @@ def _joined_parameters(first: Iterable[Schema], second: Iterable[Schema]) -> lis
         }
         for several in by_place.values()
     ]
-
-
-def _responses(first: Schema, second: Schema) -> Schema:
-    out = dict(first)
-    for status, response in second.items():
-        out[status] = _joined_response(first[status], response) if status in first else response
-    return dict(sorted(out.items()))
 
 
 def _joined_response(first: Schema, second: Schema) -> Schema:
@@ -354,16 +349,13 @@ def _parameter(spelling: Spelling, schema: Schema, *, required: bool, says: str)
 
 def _modes(use: BoundOperation) -> Iterator[Schema]:
     """Yield the parameters that select a mode."""
-    places: dict[tuple[str, str], list[str]] = {}
-    for mode in use.operation.modes:
-        spelling = use.binding.modes.get(mode)
-        sent_there = spelling is not None and spelling.place in {Place.QUERY, Place.HEADER}
-        if spelling is not None and sent_there and mode not in use.barred_modes:
-            places.setdefault((spelling.place.value, spelling.name), []).append(mode)
-    for (place, name), modes in places.items():
+    places: dict[tuple[Place, str], list[Json]] = {}
+    for _, mode in use.modes(Place.QUERY, Place.HEADER):
+        places.setdefault((mode.place, mode.name), []).append(mode.value)
+    for (place, name), values in places.items():
         yield _parameter(
-            Spelling(place=Place(place), name=name),
-            _of_modes(use, [use.binding.modes[mode].value for mode in modes]),
+            Spelling(place=place, name=name),
+            _of_modes(use, values),
             required=False,
             says="Selects the mode of the request.",
         )
@@ -392,9 +384,9 @@ def body(use: BoundOperation, path: str) -> Schema | None:
 def _modes_served_in_body(use: BoundOperation) -> Mapping[str, list[Json]]:
     """Return the values that select a mode in the body, by pointer."""
     served: dict[str, list[Json]] = {}
-    for mode, spelling in _spelt_in_body(use):
-        if mode not in use.barred_modes and spelling.name:
-            served.setdefault(spelling.name, []).append(spelling.value)
+    for _, mode in use.modes(Place.BODY):
+        if mode.name:
+            served.setdefault(mode.name, []).append(mode.value)
     return served
 
 
@@ -406,15 +398,18 @@ def _modes_in_body(use: BoundOperation, served: Mapping[str, list[Json]]) -> Ite
             usual = find(template, pointer)
             known = values if usual is MISSING or usual in values else [*values, usual]
             yield in_request(pointer, _of_modes(use, known), within=template)
-    for mode, spelling in _spelt_in_body(use):
-        barred = mode in use.barred_modes and not repeats_argument(spelling, use.binding)
-        members = _members(spelling) if barred else {}
+    for mode, barred in use.barred_modes.items():
+        spelling = use.binding.modes.get(mode)
+        in_body = spelling is not None and spelling.place is Place.BODY
+        if spelling is None or not in_body or repeats_argument(spelling, use.binding):
+            continue
+        members = _members(spelling)
         own_members = [item for item in members.items() if item[1] not in served.get(item[0], ())]
         # With two members, either may be the wrong one; and generators of other tools cannot
         # exclude a whole list or object.
         if len(own_members) == 1 and not isinstance(own_members[0][1], list | dict):
             ((pointer, value),) = own_members
-            excluded = {"not": {"const": value}, "x-assay-from": [use.barred_modes[mode].clause]}
+            excluded = {"not": {"const": value}, "x-assay-from": [barred.clause]}
             yield in_request(pointer, excluded, within=template)
 
 
@@ -447,13 +442,6 @@ def _of_modes(use: BoundOperation, values: Sequence[Json]) -> Schema:
     words = [ready(value) for value in others]
     schemas = [*named, *([{"enum": words}] if words else [])]
     return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-
-
-def _spelt_in_body(use: BoundOperation) -> Iterator[tuple[str, Spelling]]:
-    for mode in use.operation.modes:
-        spelling = use.binding.modes.get(mode)
-        if spelling is not None and spelling.place is Place.BODY:
-            yield mode, spelling
 
 
 def _members(spelling: Spelling) -> Mapping[str, Json]:

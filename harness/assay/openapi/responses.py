@@ -1,8 +1,8 @@
 """Responses of an operation, by the outcomes of the target file.
 
 A response is documented as far as the contract and the target file know it: where the list
-is, what one item has, and which fields a clause is about. `AROUND` and `ITEM` say what each
-binding feature adds. Other members, and the bodies of refusals, stay open.
+is, what one item has, and which fields a clause is about. A binding feature adds its role, or what
+`AROUND` and `ITEM` have. Other members, and the bodies of refusals, stay open.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
+from assay.binding.features import BINDING_FEATURES
 from assay.binding.target import Matcher, OperationBinding, Turn
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.schemas import Schema, all_of, any_of, in_response, ready
@@ -133,37 +134,31 @@ def answer(use: BoundOperation) -> Schema:
         )
     elif (where := single(binding.list)) is not None:
         parts.append(in_response(where, {"type": "array", "items": _item(use)}, required=True))
-    return all_of(*parts, *(part for parts_of in AROUND.values() for part in parts_of(binding)))
+    return all_of(*parts, *_features(binding, AROUND, in_item=False))
 
 
 def _item(use: BoundOperation) -> Schema:
     """Return the schema of one item: what all have, and what those of each resource have."""
-    schemas = (part for parts_of in ITEM.values() for part in parts_of(use.binding))
-    return all_of(*schemas, _each(use))
+    return all_of(*_features(use.binding, ITEM, in_item=True), _each(use))
 
 
-def _role(role: str, *pointers: str | None) -> Iterator[Schema]:
-    """Yield that what some pointers find has a role."""
-    for pointer in pointers:
-        if pointer is not None:
-            yield in_response(pointer, {"x-assay-roles": [role]})
-
-
-def _link(role: str, *pointers: str | None) -> Iterator[Schema]:
-    """Yield that what some pointers find is a link with a role."""
-    for pointer in pointers:
-        if pointer is not None:
-            yield in_response(pointer, all_of(_LINK, {"x-assay-roles": [role]}))
+def _features(
+    binding: OperationBinding, more: Mapping[str, _PartsOf], *, in_item: bool
+) -> Iterator[Schema]:
+    """Yield what the binding features say of an answer around its items, or of one item."""
+    for name, feature in BINDING_FEATURES.items():
+        if name in more:
+            yield from more[name](binding)
+        elif feature.role and in_item is (feature.section[:1] == ("item",)):
+            found = feature.pointers(binding)
+            kind = _LINK if feature.leads else {}
+            for pointer in found if feature.several else filter(None, [single(found)]):
+                yield in_response(pointer, {**kind, "x-assay-roles": [feature.role]})
 
 
 def _next(binding: OperationBinding) -> Iterator[Schema]:
     if binding.next is not None and binding.next.turn is Turn.LINK:
-        yield from _link("next", binding.next.at)
-
-
-def _values(binding: OperationBinding) -> Iterator[Schema]:
-    for value, pointer in binding.values.items():
-        yield in_response(pointer, {"x-assay-values": [value]})
+        yield in_response(binding.next.at, {**_LINK, "x-assay-roles": ["next"]})
 
 
 def _state(binding: OperationBinding) -> Iterator[Schema]:
@@ -181,21 +176,15 @@ def _field_names(binding: OperationBinding) -> Iterator[Schema]:
             yield in_response(where, {"x-assay-fields": [name]})
 
 
-#: What each binding feature says of an accepted answer, around its items.
+#: What binding features say of an accepted answer besides their roles: around its items, and of
+#: one item; `_each` adds the resources.
 AROUND: Final[Mapping[str, _PartsOf]] = {
     "next": _next,
-    "approval": lambda binding: _link("approval", binding.approval),
-    "links": lambda binding: _link("link", *binding.links),
-    "value": _values,
+    "value": lambda binding: (
+        in_response(pointer, {"x-assay-values": [name]}) for name, pointer in binding.values.items()
+    ),
 }
-#: What each binding feature says of one item; `_each` adds the resources.
-ITEM: Final[Mapping[str, _PartsOf]] = {
-    "key": lambda binding: _role("key", single(binding.item.key)),
-    "on": lambda binding: _role("on", single(binding.item.on)),
-    "state": _state,
-    "field": _field_names,
-    "volatile": lambda binding: _role("volatile", *(binding.item.volatile or ())),
-}
+ITEM: Final[Mapping[str, _PartsOf]] = {"state": _state, "field": _field_names}
 
 
 def _each(use: BoundOperation) -> Schema:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import zip_longest
 from typing import Any, Final, TypeAlias, cast
 
-from assay.binding.pointer import ElementPointer, find, steps
+from assay.binding.pointer import ElementPointer, find, rebuilt, steps, texts
 from assay.binding.spelling import Spelling
 from assay.binding.values import RequestValues, sent
 from assay.contract.model import Json
@@ -186,16 +186,13 @@ def unique(name: str, taken: Collection[str]) -> str:
 
 def ready(value: Json) -> Any:
     """Return a value of a contract or target file in the types that any JSON library writes."""
-    match value:
-        case Decimal():
-            return int(value) if value == value.to_integral_value() else float(value)
-        case Mapping():
-            named = cast("Mapping[str, Json]", value)
-            return {str(name): ready(member) for name, member in named.items()}
-        case list() | tuple():
-            return [ready(member) for member in cast("list[Json]", value)]
-        case _:
-            return value
+    return rebuilt(value, _number)
+
+
+def _number(value: Json) -> Json:
+    if not isinstance(value, Decimal):
+        return value
+    return int(value) if value == value.to_integral_value() else float(value)
 
 
 # -- Schemas of values as a target sends them: with its own ids, words, shapes and formats ---------
@@ -260,17 +257,13 @@ def _shaped(shape: Json, schema: Schema, required: bool) -> Schema:
             "type": "object",
             "properties": {name: _shaped(it, schema, required) for name, it in members.items()},
         }
-        names = [name for name, member in members.items() if _has_slot(member)]
+        names = [
+            name
+            for name, member in members.items()
+            if any(text == "{}" for _, text in texts(member))
+        ]
         return {**out, "required": names} if required and names else out
     if isinstance(shape, list | tuple):
         listed = [_shaped(it, schema, required) for it in cast("list[Json]", shape)]
         return {"type": "array", "items": any_of(listed)}
     return all_of(typed(shape))
-
-
-def _has_slot(shape: Json) -> bool:
-    if isinstance(shape, Mapping):
-        return any(map(_has_slot, cast("Mapping[str, Json]", shape).values()))
-    if isinstance(shape, list | tuple):
-        return any(map(_has_slot, cast("list[Json]", shape)))
-    return shape == "{}"

@@ -18,8 +18,7 @@ from urllib.parse import urlsplit
 from assay.binding.encode import BARE
 from assay.binding.features import without_tpp_token
 from assay.binding.join import BoundContract, bind
-from assay.binding.path_slots import made_slots
-from assay.binding.spelling import keys_without_value
+from assay.binding.spelling import keys_without_value, made_slots
 from assay.binding.target import AuthKind, ScaKind, Target, TransportKind
 from assay.contexts.covering import Depth
 from assay.errors import InputError

@@ -184,7 +184,7 @@ def _below(spot: Spot, key: str) -> Spot:
     return spot.at(key) or spot
 
 
-#: How the name of a target file ends.
+#: How the names of target files and contracts end.
 SUFFIXES: Final = (".yaml", ".yml")
 
 
@@ -218,13 +218,11 @@ def _folder() -> Path:
 # -- Contracts that a target file names: by the id of a contract, or by the path of its file -----
 #: The key of the list.
 KEY: Final = "contracts"
-#: How the name of a contract file ends.
-_SUFFIXES: Final = (".yaml", ".yml")
 
 
 def is_file(name: str) -> bool:
     """Whether a name is the path of a file, and not the id of a contract."""
-    return "/" in name or name.endswith(_SUFFIXES)
+    return "/" in name or name.endswith(SUFFIXES)
 
 
 def named_contracts(document: Document) -> Mapping[str, str]:

@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 from uuid import uuid5
 
 from assay.binding.encode import BARE
-from assay.binding.outputs import OutputValues
-from assay.binding.path_slots import makers, repeated_slots, slots_of
-from assay.binding.spelling import OperationBinding
+from assay.binding.links import OutputValues
+from assay.binding.spelling import OperationBinding, makers, repeated_slots, slots_of
 from assay.binding.target import Target
 from assay.binding.values import RequestValues, filled, has_day, sent
 from assay.contract.model import Operation

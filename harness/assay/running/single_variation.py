@@ -18,13 +18,11 @@ from dataclasses import dataclass, field, fields
 from typing import Final, TypeAlias, cast
 from urllib.parse import parse_qsl, urlsplit
 
-from assay.binding.arguments import arguments
 from assay.binding.encode import BARE, Access, HttpRequest, encode
-from assay.binding.mode_values import repeated_arguments
 from assay.binding.pointer import MISSING, find, steps
 from assay.binding.spelling import OperationBinding, Place, Spelling
 from assay.binding.target import Target
-from assay.binding.values import RequestValues
+from assay.binding.values import RequestValues, arguments, repeated_arguments
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
 from assay.history import Call

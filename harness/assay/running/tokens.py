@@ -15,11 +15,9 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta, timezone
 from typing import Final
 
-from assay.binding.authorization import AUTHORIZE, authorizes
 from assay.binding.encode import Access
-from assay.binding.security import AuthKind
+from assay.binding.security import AUTHORIZE, AuthKind, authorizes, shown_token
 from assay.binding.spelling import Place
-from assay.binding.token_places import shown_token
 from assay.binding.values import filled
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange

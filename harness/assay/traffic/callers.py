@@ -13,8 +13,8 @@ from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from assay.binding.encode import Access
+from assay.binding.security import token_of_parts
 from assay.binding.target import Target
-from assay.binding.token_places import token_of_parts
 from assay.history import Wire
 from assay.traffic.parse_request import ParsedRequest, basic_credentials
 

@@ -15,10 +15,9 @@ from urllib.parse import urlsplit
 
 from assay.binding.decode import body_of, decode
 from assay.binding.encode import BARE, Access
-from assay.binding.links import links_of, names_links
-from assay.binding.paging import page_of_call
-from assay.binding.path_slots import slots_of
+from assay.binding.links import links_of, names_links, page_of_call
 from assay.binding.pointer import MISSING
+from assay.binding.spelling import slots_of
 from assay.binding.target import Target
 from assay.contract.model import Json, Operation
 from assay.history import (

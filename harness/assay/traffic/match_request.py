@@ -15,11 +15,11 @@ from typing import TypeAlias, cast
 from zoneinfo import ZoneInfo
 
 from assay.binding.encode import BARE, Access
-from assay.binding.paging import page_link
-from assay.binding.path_slots import repeated_slots
+from assay.binding.links import page_link
 from assay.binding.pointer import MISSING, find
+from assay.binding.security import without_parameters
+from assay.binding.spelling import repeated_slots
 from assay.binding.target import OperationBinding, Place, Spelling, Target
-from assay.binding.token_places import without_parameters
 from assay.binding.values import has_placeholder, is_unique
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same

@@ -15,13 +15,11 @@ from functools import cache
 from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from assay.binding.arguments import BAD_DATES, BAD_IDENTIFIERS, JUNK
 from assay.binding.encode import Access
-from assay.binding.json_parser import parse_json
-from assay.binding.mode_values import with_arguments
-from assay.binding.pointer import MISSING, find
+from assay.binding.pointer import MISSING, find, parse_json
 from assay.binding.spelling import SLOT
 from assay.binding.target import Auth, OperationBinding, Place, Spelling, Target
+from assay.binding.values import BAD_DATES, BAD_IDENTIFIERS, JUNK, with_arguments
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same, text_of
 from assay.history import Call, Malformed, Wire

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any, cast
 
-from assay.binding.amounts import from_units
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import Place, Spelling
-from assay.binding.values import OFFSET, empty_shape
+from assay.binding.values import OFFSET, empty_shape, from_units
 from assay.contract.model import Json
 from assay.contract.scalars import same, word_of
 

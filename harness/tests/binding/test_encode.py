@@ -11,7 +11,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from assay.binding.arguments import arguments
 from assay.binding.encode import Access, encode
 from assay.binding.target import (
     Auth,
@@ -24,7 +23,7 @@ from assay.binding.target import (
     Target,
     TransportKind,
 )
-from assay.binding.values import RequestValues, sent
+from assay.binding.values import RequestValues, arguments, sent
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.history import Call, Malformed

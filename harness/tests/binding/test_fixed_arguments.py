@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from assay.binding.arguments import generated
 from assay.binding.encode import Access, encode
 from assay.binding.target import OperationBinding, Place, Spelling, Target, TransportKind
+from assay.binding.values import generated
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.history import Call

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from assay.binding.checks import names_in_braces
 from assay.binding.encode import Access, HttpRequest, encode
-from assay.binding.outputs import findings
 from assay.binding.target import (
     Auth,
     AuthKind,
@@ -120,17 +120,17 @@ def test_an_unknown_name_is_a_finding(value: Any, message: str) -> None:
         "modes": {"m": {"body": "/m", "value": value}},
     }
     assert [message] * bool(message) == list(
-        dict.fromkeys(hint for _, _, hint in findings({"operations": {"make": named}}))
+        dict.fromkeys(hint for _, _, hint in names_in_braces({"operations": {"make": named}}))
     )
     other = {"make": {"arguments": {"access": {"body": "/a"}}}, "read": {"modes": named["modes"]}}
-    found = [*findings({"operations": other})]
+    found = [*names_in_braces({"operations": other})]
     assert bool(found) is (value != "{unique}")
 
 
 def test_an_argument_does_not_repeat_another_one() -> None:
     """Only the value of a mode does."""
     arguments = {"access": {"body": "/a"}, "word": {"body": "/b", "value": "{access}"}}
-    assert [*findings({"operations": {"make": {"arguments": arguments}}})]
+    assert [*names_in_braces({"operations": {"make": {"arguments": arguments}}})]
 
 
 @pytest.mark.parametrize(

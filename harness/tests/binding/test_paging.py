@@ -9,8 +9,8 @@ import pytest
 
 from assay.binding.decode import decode
 from assay.binding.encode import Access, encode
-from assay.binding.json_parser import parse_json
-from assay.binding.paging import next_page, page_of_call
+from assay.binding.links import next_page, page_of_call
+from assay.binding.pointer import parse_json
 from assay.binding.target import NextPage, Target, Turn
 from assay.contract.model import Operation
 from assay.errors import InputError

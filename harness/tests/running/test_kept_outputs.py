@@ -1,7 +1,6 @@
 """Whose outputs a call can use: those of its customer and TPP."""
 
-from assay.binding.outputs import OutputAt
-from assay.binding.spelling import OperationBinding
+from assay.binding.spelling import OperationBinding, OutputAt
 from assay.history import Accepted, Call, Exchange, Wire
 from assay.running.call_values import KeptOutputs
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from assay.binding.encode import Access
-from assay.binding.outputs import LONGEST
+from assay.binding.links import LONGEST
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, InputError
 from assay.files.load import loads

@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 
 from assay.binding.encode import HttpRequest
-from assay.binding.path_slots import quoted_slots
+from assay.binding.spelling import quoted_slots
 from assay.binding.target import Place, Spelling
 from assay.errors import CannotArrange
 from assay.history import Arrange, Call, Exchange, Holding, Malformed, Resend

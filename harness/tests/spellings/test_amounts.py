@@ -6,9 +6,9 @@ from functools import cache
 import pytest
 from cents_bank import CentsBank
 
-from assay.binding.amounts import from_units, in_units
 from assay.binding.join import bind
 from assay.binding.spelling import Place, Spelling
+from assay.binding.values import from_units, in_units
 from assay.errors import InputError
 from assay.files.load import loads
 from assay.journal.writer import Journal

@@ -13,7 +13,7 @@ from osprey_bank import AnyTicket, Echoing, NoGate, OpenPages, Osprey, Querying
 
 from assay.binding.encode import Access, encode
 from assay.binding.join import bind
-from assay.binding.token_places import forged
+from assay.binding.security import forged
 from assay.cli.main import group
 from assay.errors import InputError
 from assay.files.load import loads

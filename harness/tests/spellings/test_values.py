@@ -10,11 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from jsonschema import Draft202012Validator
 
-from assay.binding.arguments import arguments
 from assay.binding.encode import Access, encode
 from assay.binding.join import bind
 from assay.binding.pointer import MISSING, ElementPointer, find
-from assay.binding.values import RequestValues, filled
+from assay.binding.values import RequestValues, arguments, filled
 from assay.contract.model import Operation
 from assay.errors import InputError
 from assay.files.load import loads

@@ -15,8 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.binding.decode import body_of
-from assay.binding.json_parser import is_too_deep
-from assay.binding.pointer import MISSING
+from assay.binding.pointer import MISSING, is_too_deep
 from assay.binding.spelling import SLOT
 from assay.binding.target import Place
 from assay.contract.model import Json

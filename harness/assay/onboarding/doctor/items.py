@@ -13,7 +13,7 @@ from itertools import product
 from typing import Final
 
 from assay.binding.features import BINDING_FEATURES
-from assay.binding.outputs import id_of
+from assay.binding.links import id_of
 from assay.binding.spelling import FieldAt
 from assay.binding.values import RequestValues, sent
 from assay.contract.model import Capability, Json, Operation

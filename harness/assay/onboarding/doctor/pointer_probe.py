@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay.binding.features import BINDING_FEATURES
-from assay.binding.outputs import id_of
+from assay.binding.links import id_of
 from assay.binding.pointer import MISSING, find, steps
 from assay.binding.spelling import OperationBinding
 from assay.contract.model import Json, Operation

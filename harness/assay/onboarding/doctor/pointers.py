@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from assay.binding.features import BINDING_FEATURES
-from assay.binding.outputs import usable
+from assay.binding.links import usable
 from assay.binding.pointer import MISSING, find, lists
 from assay.binding.spelling import ItemBinding
 from assay.binding.submission import SUBMISSION

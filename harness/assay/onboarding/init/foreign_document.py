@@ -58,11 +58,11 @@ def sequence(node: object) -> list[Any]:
 
 
 def text(node: object) -> str:
-    """Return a text as it is, and an empty one for anything else."""
-    return node if isinstance(node, str) else ""
+    """Return a text as it is, the word for a truth value, and an empty text for anything else."""
+    return node if isinstance(node, str) else str(node).lower() if isinstance(node, bool) else ""
 
 
-# -- Loader for foreign JSON and YAML: bounded and tolerant; every scalar is a text --------------
+# -- Loader for foreign JSON and YAML: bounded and tolerant; a number is a text ------------------
 # OpenAPI documents are not written for the strict reader of contracts: keys may be numbers, and
 # versions may look like numbers, so scalars are not interpreted. Size, depth and the number of
 # values are bounded. An alias is not expanded, however often it is used.
@@ -113,9 +113,8 @@ def _parsed(content: str, path: str) -> object:
         if sum(map(content.count, "[{,")) > MAX_VALUES:
             raise _too_large(path)
         try:
-            # Numbers keep their spelling, and `true` becomes a text.
-            parsed = json.loads(content, parse_int=str, parse_float=str, parse_constant=str)
-            return _with_texts(parsed)
+            # Numbers keep their spelling.
+            return json.loads(content, parse_int=str, parse_float=str, parse_constant=str)
         except json.JSONDecodeError as error:
             raise InputError.one(
                 path, f"JSON cannot be read: {error.msg}", line=error.lineno
@@ -139,23 +138,6 @@ def _too_large(path: str) -> InputError:
     what = "the document is too large or too deeply nested"
     hint = f"at most {MAX_VALUES:,} values, {MAX_DEPTH} levels"
     return InputError.one(path, what, hint=hint)
-
-
-_TEXTS: Final[dict[Any, str]] = {True: "true", False: "false", None: "null"}
-
-
-def _with_texts(root: Any) -> Any:
-    """Return parsed JSON with texts in place of true, false and null, changed in place."""
-    stack: list[Any] = [root]
-    while stack:
-        node = stack.pop()
-        entries = node.items() if isinstance(node, dict) else enumerate(node)
-        for key, value in list(cast("Iterable[tuple[Any, Any]]", entries)):
-            if isinstance(value, dict | list):
-                stack.append(value)
-            elif not isinstance(value, str):
-                node[key] = _TEXTS[value]
-    return root
 
 
 def _built(content: str, path: str) -> object:
@@ -313,7 +295,7 @@ def _body(parameters: Iterable[dict[str, Any]]) -> object:
             return parameter.get("schema", {})
         if place == "formData":
             members[name] = _parameter(parameter)["schema"]
-            required += [name] if parameter.get("required") == "true" else []
+            required += [name] if text(parameter.get("required")) == "true" else []
     return {"type": "object", "properties": members, "required": required} if members else None
 
 

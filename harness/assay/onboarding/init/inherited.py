@@ -14,9 +14,8 @@ from typing import Any, Final, TypeAlias, cast
 
 from assay.contract.model import Contract, Json
 from assay.files.document import Spot
-from assay.onboarding.init.name_matching import plain_path
 from assay.onboarding.init.openapi_operations import OpenApiOperation, SchemaLeaf
-from assay.onboarding.init.operation_matching import MatchedOperation, OperationMatch
+from assay.onboarding.init.operation_matching import MatchedOperation, OperationMatch, plain_path
 from assay.onboarding.init.yaml_writer import YamlEntry, flow, gap
 
 __all__ = ["InheritedTarget"]

@@ -1,4 +1,7 @@
-"""Operations of an OpenAPI document, with their parameters, messages and security."""
+"""Operations of an OpenAPI document, with their parameters, messages and security.
+
+Messages are leaves, and their names are compared as words with those of a contract.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from assay.binding.checks import bad_url
+from assay.contract.model import Json
 from assay.onboarding.init.foreign_document import (
     MOST_OPERATIONS,
     MOST_PARAMETERS,
@@ -26,13 +30,18 @@ _REFUSED = re.compile(r"4([0-9]{2}|[xX]{2})|default")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenApiParameter:
-    """A parameter of an operation: its place is query, header, path or cookie."""
+    """A parameter of an operation: its place is query, header, path or cookie; or body, of a member."""
 
     name: str
     place: str
     required: bool
     leaf: SchemaLeaf
     description: str
+
+    @property
+    def at(self) -> str:
+        """What names it in its place: its name, or the pointer of a member of a body."""
+        return self.leaf.pointer if self.place == "body" else self.name
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,19 +79,16 @@ class OpenApiOperation:
     @cached_property
     def answer(self) -> tuple[SchemaLeaf, ...]:
         """The parts of the first successful response that has any."""
-        shapes = (
-            leaves(self.document, _schema(self.document, answer))
-            for _, answer in _answers(self.document, self.node)
-        )
-        return next((shape for shape in shapes if len(shape) > 1), ())
+        return self._shape(_SUCCESS)
 
     @cached_property
     def refusal(self) -> tuple[SchemaLeaf, ...]:
         """The parts of the first response to a refused call that has any."""
-        shapes = (
-            leaves(self.document, _schema(self.document, answer))
-            for _, answer in _answers(self.document, self.node, _REFUSED)
-        )
+        return self._shape(_REFUSED)
+
+    def _shape(self, statuses: re.Pattern[str]) -> tuple[SchemaLeaf, ...]:
+        answers = _answers(self.document, self.node, statuses)
+        shapes = (leaves(self.document, _schema(self.document, answer)) for _, answer in answers)
         return next((shape for shape in shapes if len(shape) > 1), ())
 
     def named(self, place: str) -> dict[str, OpenApiParameter]:
@@ -166,7 +172,7 @@ def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[OpenApiPa
             parameters[name, place] = OpenApiParameter(
                 name=name,
                 place=place,
-                required=node.get("required") == "true",
+                required=text(node.get("required")) == "true",
                 leaf=shape,
                 description=text(node.get("description")) or shape.description,
             )
@@ -302,6 +308,26 @@ class SchemaLeaf:
         return frozenset(word for step in self.steps for word in words(step))
 
     @property
+    def is_value(self) -> bool:
+        """Whether it is neither an object nor a list."""
+        return self.kind not in {"object", "array"}
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text, as far as the document says."""
+        return self.kind in {"string", ""}
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether it is in a list."""
+        return EACH in self.steps
+
+    @property
+    def is_member(self) -> bool:
+        """Whether it stands at the top."""
+        return len(self.steps) == 1
+
+    @property
     def pointer(self) -> str:
         """The JSON pointer; for an element of a list, that of the first one."""
         steps = ("0" if step == EACH else step for step in self.steps)
@@ -435,3 +461,126 @@ def typed(leaf: SchemaLeaf, value: str) -> str | bool | int:
     if leaf.kind == "integer" and re.fullmatch(r"-?[0-9]{1,15}", value):
         return int(value)
     return value
+
+
+# -- Names of a document that mean the same as a name of the contract ------------------------------
+# From the surest to the loosest: the same name at the top, a usual synonym, and the same name further
+# down; one general word, such as `date`, only near the top: a body has several dates.
+#: Words of parties other than the customer.
+THEIRS = frozenset(
+    [
+        *("creditor", "debtor", "beneficiary", "counterparty", "ultimate", "original"),
+        *("recipient", "sender", "payee", "payer"),
+    ]
+)
+_ACCOUNT = (("iban",), ("identification",), ("number",), ("account", "number"))
+#: Other names of the contract's arguments and fields, as the words at the end of a path, the
+#: surest first.
+_SYNONYMS: dict[str, tuple[tuple[tuple[str, ...], ...], ...]] = {
+    "creditorAccount": tuple(
+        (party, inner)
+        for party in (("creditor", "account"), ("recipient",), ("payee",), ("beneficiary",))
+        for inner in _ACCOUNT
+    ),
+    "debtorAccount": tuple(
+        (party, inner)
+        for party in (("debtor", "account"), ("sender",), ("payer",))
+        for inner in _ACCOUNT
+    ),
+    "amount": (
+        (("instructed", "amount"), ("amount",)),
+        (("instructed", "amount"),),
+        (("amount", "minor"),),
+    ),
+    "currency": ((("instructed", "amount"), ("currency",)),),
+    "date": (
+        (("requested", "execution", "date"),),
+        (("requested", "execution", "date", "time"),),
+        (("execution", "date"),),
+        (("execution", "date", "time"),),
+    ),
+    "successfulReportUrl": (
+        (("success", "url"),),
+        (("redirect", "uri"),),
+        (("redirect", "url"),),
+        (("return", "url"),),
+    ),
+    "iban": ((("account", "number"),),),
+}
+#: The patterns of numbers.
+_DIGITS = re.compile(r"\^?(\[0-9\]|\\d)([+*]|[{][0-9,]+[}])\$?")
+#: How far below the top a name of one word is still taken for that of the contract.
+MOST_GENERAL = 2
+
+
+def guessed(name: str, leaf: SchemaLeaf) -> str:
+    """Return why a leaf is taken for the contract's name; empty if it is certain."""
+    if leaf.steps == (name,):
+        return ""
+    return "same name" if leaf.name == name else f"{' '.join(leaf.steps)} is similar to {name}"
+
+
+def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
+    """Return the leaf that has a name of the contract, or another name for the same."""
+    mine = words(name)
+    values = [leaf for leaf in leaves if leaf.steps and _may_hold(mine, leaf)]
+    top = [leaf for leaf in values if leaf.name == name and leaf.is_member]
+    if top:
+        return top[0]
+    for ending in _SYNONYMS.get(name, ()):
+        near = [leaf for leaf in values if _ends_with(leaf, ending) and not is_masked(leaf)]
+        if near:
+            return min(near, key=_depth)
+    # The account of another party is another field.
+    own = [leaf for leaf in values if leaf.path & set(mine) & THEIRS or not leaf.path & THEIRS]
+    # What is in a list, or a general word far below, is about something else.
+    own = [leaf for leaf in own if not leaf.is_listed]
+    own = own if len(mine) > 1 else [leaf for leaf in own if len(leaf.steps) <= MOST_GENERAL]
+    same = [leaf for leaf in own if leaf.words == mine]
+    return min(same, key=lambda leaf: (leaf.name != name, *_depth(leaf)), default=None)
+
+
+def _may_hold(mine: Sequence[str], leaf: SchemaLeaf) -> bool:
+    """Whether a leaf has a value, which for an account is an IBAN: neither digits nor a UUID."""
+    if not leaf.is_value:
+        return False
+    if not {"account", "iban"} & {*mine}:
+        return True
+    is_number = leaf.kind in {"integer", "number"} or bool(_DIGITS.fullmatch(leaf.form))
+    return not is_number and leaf.form != "uuid"
+
+
+def _depth(leaf: SchemaLeaf) -> tuple[int, int]:
+    """Return a rank: what is not in a list comes first, then what is nearer to the top."""
+    return leaf.steps.count("*"), len(leaf.steps)
+
+
+def _ends_with(leaf: SchemaLeaf, ending: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the last steps to a leaf, without those of lists, have the words of an ending."""
+    steps = [words(step) for step in leaf.steps if step != "*"]
+    return tuple(steps[-len(ending) :]) == tuple(ending)
+
+
+def is_unique_header(header: str) -> bool:
+    """Whether the name of a header says that each request has another value."""
+    mine = set(words(header))
+    return ("id" in mine and bool({"request", "correlation"} & mine)) or "idempotency" in mine
+
+
+def unit_of(leaf: SchemaLeaf) -> dict[str, Json]:
+    """Return the `unit` of an amount that is named as one in minor units; empty for another."""
+    return {"unit": "0.01"} if leaf.words == ("amount", "minor") else {}
+
+
+def is_masked(leaf: SchemaLeaf) -> bool:
+    """Whether the document says that a value is shown only in part."""
+    return "mask" in leaf.description.lower()
+
+
+def beside(leaf: SchemaLeaf, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
+    """Return the leaf beside the key that identifies other resources."""
+    above = leaf.steps[:-1]
+    for candidate in leaves:
+        if candidate.words == ("identification",) and candidate.steps[: len(above)] == above:
+            return candidate
+    return None

@@ -1,7 +1,7 @@
 """The `operations` section of a target file: what the document says about each binding feature.
 
-`GUESSES` has a function for each feature of `binding.features`, which yields the entries or
-gaps at its key. A gap says what is missing: nothing is made up.
+`GUESSES` has functions for features of `binding.features`, which yield the entries or gaps at their
+keys. A gap says what is missing: nothing is made up.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from assay.binding.secret_names import secret_kind
 from assay.binding.submission import SUBMISSION
 from assay.contract.model import Contract, Json, Operation
 from assay.onboarding.init import requests, responses
-from assay.onboarding.init.authentication import GuessedAuth
+from assay.onboarding.init.defaults import GuessedAuth
 from assay.onboarding.init.inherited import InheritedTarget
-from assay.onboarding.init.name_matching import filled_path
 from assay.onboarding.init.openapi_operations import (
     EACH,
     OpenApiOperation,
@@ -29,9 +28,15 @@ from assay.onboarding.init.openapi_operations import (
     typed,
     words,
 )
-from assay.onboarding.init.operation_matching import MatchedOperation, OperationMatch, matches
+from assay.onboarding.init.operation_matching import (
+    Found,
+    MatchedOperation,
+    OperationMatch,
+    filled_path,
+)
 from assay.onboarding.init.requests import bound_places, mode_slots
 from assay.onboarding.init.yaml_writer import YamlEntry, flow, gap, nested
+from assay.rules.obligation import obligations
 from assay.rules.rule import facts_of
 
 # -- Guesses of the members that a body must have besides its arguments --------------------------
@@ -57,8 +62,8 @@ def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
         if element:
             _put(value, steps(before), [{}])
     for leaf in _required(shape.offered.request, bound):
-        if _is_bound(leaf, bound):
-            continue
+        if any(f"{pointer}/".startswith(f"{leaf.pointer}/") for pointer in bound):
+            continue  # an argument or a mode fills it
         if leaf.kind == "object" or _has_members(shape, leaf):
             continue
         known = None if secret_kind(leaf.name) else _value(shape, leaf)
@@ -89,12 +94,6 @@ def _required(leaves: Sequence[SchemaLeaf], bound: set[str]) -> Iterator[SchemaL
             yield leaf
 
 
-def _is_bound(leaf: SchemaLeaf, bound: set[str]) -> bool:
-    """Whether an argument or a mode fills a leaf."""
-    inside = f"{leaf.pointer}/"
-    return any(pointer == leaf.pointer or pointer.startswith(inside) for pointer in bound)
-
-
 def _has_members(shape: MatchedOperation, leaf: SchemaLeaf) -> bool:
     """Whether a leaf without a type is an object, by what the document has below it."""
     depth = len(leaf.steps)
@@ -114,7 +113,7 @@ def _value(shape: MatchedOperation, leaf: SchemaLeaf) -> Json | None:
         example = next((value for value in leaf.values if usual in value.upper()), example)
     if example and (leaf.fixed or "scheme" in mine):
         return typed(leaf, example)
-    if leaf.form == "uuid" or (mine & _IDENTIFIERS and leaf.kind in {"string", ""}):
+    if leaf.form == "uuid" or (mine & _IDENTIFIERS and leaf.is_text):
         alike = shape.operation.writes and mine & _ALIKE and "request" not in mine
         return "{alike}" if alike else "{unique}" if {"request"} & mine or alike else None
     return typed(leaf, example) if example and leaf.kind in _SCALARS else None
@@ -141,8 +140,6 @@ def _put(value: dict[str, Any], way: tuple[str, ...], known: Json) -> None:
 
 
 # -- The `operations` section of a target file: what the document says about each binding feature ----
-#: The matched operations of each contract, by their ids.
-Found: TypeAlias = Mapping[str, Mapping[str, OperationMatch]]
 _Guess: TypeAlias = Callable[[MatchedOperation], Iterable[YamlEntry]]
 _SLOT = re.compile(r"[{][^{}]*[}]")
 
@@ -199,7 +196,7 @@ def _credentials(shape: MatchedOperation) -> Iterator[YamlEntry]:
         yield shape.gap("credentials")
 
 
-#: The guess of each feature, in the order in which the keys are written.
+#: The guess of a feature; of any other, a gap says that a rule requires it.
 GUESSES: Final[Mapping[str, _Guess]] = {
     "method": _method,
     "path": _path,
@@ -227,18 +224,6 @@ GUESSES: Final[Mapping[str, _Guess]] = {
 _OF_UNAVAILABLE: Final = frozenset({"method", "path", "aliases", "argument"})
 
 
-def matched(
-    contracts: Sequence[Contract],
-    offers: Sequence[OpenApiOperation],
-    inherited: InheritedTarget,
-) -> Found:
-    """Match the operations of a document to those of the contracts."""
-    return {
-        contract.id: matches(contract, offers, inherited.matches(contract, offers))
-        for contract in contracts
-    }
-
-
 def operations(
     contracts: Sequence[Contract],
     offers: Sequence[OpenApiOperation] | None,
@@ -249,6 +234,7 @@ def operations(
     """Yield an entry for each operation; without a document, everything in it is missing."""
     for contract in contracts:
         found = matches.get(contract.id, {})
+        required = {need for each in obligations(contract) for need in each.requires}
         named = _by_own_names(contract, matches)
         sent = sent_outputs(contract, found)
         listers = {*_with_ids(contract, found), *inherited.with_ids()}
@@ -259,11 +245,14 @@ def operations(
         for operation in contract.operations.values():
             match = found.get(operation.id)
             if offers is None:
-                match = OperationMatch(offered=_unknown(operation))
+                only = OpenApiOperation(method=operation.method, path=operation.path)
+                match = OperationMatch(offered=only)
             if match is not None:
                 shape = _shape(contract, operation, match, offers or (), named=named)
                 member = auth.of(by_tpp=operation.by_tpp).member
+                needs = {each.feature for each in required if each.operation == operation.id}
                 shape = replace(shape, has_ids=shape.lister in listers, token_member=member)
+                shape = replace(shape, required=frozenset(needs))
                 # With paths of its own, a target is not asked at those of the contract.
                 placed = _entries(replace(shape, explicit=unknown and not inherited.raw))
                 below = nested(inherited.corrections(shape, placed))
@@ -299,15 +288,13 @@ def _not_offered(operation: Operation) -> YamlEntry:
 
 def _entries(shape: MatchedOperation) -> Iterator[tuple[tuple[str, ...], YamlEntry]]:
     """Yield what is guessed or missing of each feature, with the keys that lead to it."""
-    for feature, guess in GUESSES.items():
-        if shape.operation.available or feature in _OF_UNAVAILABLE:
-            for entry in guess(shape):
-                yield BINDING_FEATURES[feature].section, entry
-
-
-def _unknown(operation: Operation) -> OpenApiOperation:
-    """Return an operation of which only the contract is known."""
-    return OpenApiOperation(method=operation.method, path=operation.path)
+    for name, feature in BINDING_FEATURES.items():
+        if feature.not_guessed or not (shape.operation.available or name in _OF_UNAVAILABLE):
+            continue
+        if name in GUESSES:
+            yield from ((feature.section, entry) for entry in GUESSES[name](shape))
+        elif name in shape.required:
+            yield feature.section, shape.gap(name)
 
 
 def _shape(
@@ -368,9 +355,7 @@ def _lister(contract: Contract, operation: Operation) -> str | None:
 def _filled(shape: MatchedOperation) -> tuple[str, str]:
     """Return the path, with the document's value for parameters that the contract does not have."""
     kept = requests.about_slot(shape)
-    path, why = filled_path(
-        shape.offered, mode_slots(shape.contract, shape.operation, shape.offered)
-    )
+    path, why = filled_path(shape.offered, mode_slots(shape))
     return (shape.offered.path, "") if kept and f"{{{kept}}}" not in path else (path, why)
 
 
@@ -461,7 +446,7 @@ def sent_outputs(contract: Contract, found: Mapping[str, OperationMatch]) -> Sen
     for name, match in found.items():
         if not contract.operations[name].makes:
             continue
-        members = [leaf for leaf in match.offered.answer if len(leaf.steps) == 1]
+        members = [leaf for leaf in match.offered.answer if leaf.is_member]
         for leaf in members:
             taking = {
                 other: header

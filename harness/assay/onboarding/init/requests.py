@@ -6,31 +6,26 @@ Guessed by the names of parameters and of members of the body.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import cast
 
+from assay.binding.pointer import texts
 from assay.binding.secret_names import secret_header, secret_kind
-from assay.contract.model import Contract, Json, Operation
-from assay.onboarding.init.name_matching import (
+from assay.contract.model import Json
+from assay.onboarding.init.openapi_operations import (
+    EACH,
+    OpenApiParameter,
+    SchemaLeaf,
     beside,
     called,
     guessed,
     is_unique_header,
-    item_words,
-    names_item,
-    unit_of,
-)
-from assay.onboarding.init.openapi_operations import (
-    EACH,
-    OpenApiOperation,
-    OpenApiParameter,
-    SchemaLeaf,
     typed,
+    unit_of,
     words,
 )
-from assay.onboarding.init.operation_matching import MatchedOperation
+from assay.onboarding.init.operation_matching import MatchedOperation, item_words, names_item
 from assay.onboarding.init.yaml_writer import YamlEntry, flow
 from assay.rules.formats import is_iban
 from assay.rules.lifecycle.execution_record import USUAL
@@ -82,44 +77,30 @@ def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
         yield YamlEntry(key=name, value={"query": name})
     elif slot is not None:
         yield _named(shape, name, "path", paths.get(slot) or query.get(slot), slot)
-    elif near := [taken for taken in _taken(shape) if _names_item(shape, taken.name)]:
-        yield _named(shape, name, near[0].place, near[0].parameter, near[0].at)
+    elif near := [
+        taken for taken in _taken(shape) if names_item(shape.contract, shape.operation, taken.name)
+    ]:
+        yield _named(shape, name, near[0].place, near[0], near[0].at)
     else:
         what = "the parameter that names the item of a call"
         yield shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Taken:
-    """What an operation takes in its query; or in its body, if it reads by POST."""
-
-    place: str
-    at: str
-    parameter: OpenApiParameter
-
-    @property
-    def name(self) -> str:
-        return self.parameter.name
-
-
-def _taken(shape: MatchedOperation) -> list[_Taken]:
+def _taken(shape: MatchedOperation) -> list[OpenApiParameter]:
     """Return the query parameters, and at the top of the body of a POST that reads, the members."""
-    taken = [
-        _Taken(place="query", at=name, parameter=parameter)
-        for name, parameter in shape.offered.named("query").items()
+    reads = shape.offered.method == "POST" and not (shape.operation.makes or shape.operation.grants)
+    members = [
+        OpenApiParameter(
+            name=leaf.name,
+            place="body",
+            required=leaf.required,
+            leaf=leaf,
+            description=leaf.description,
+        )
+        for leaf in (shape.offered.request if reads else ())
+        if leaf.is_member and leaf.is_value
     ]
-    if shape.offered.method == "POST" and not (shape.operation.makes or shape.operation.grants):
-        for leaf in shape.offered.request:
-            if len(leaf.steps) == 1 and leaf.kind not in {"object", "array"}:
-                parameter = OpenApiParameter(
-                    name=leaf.name,
-                    place="body",
-                    required=leaf.required,
-                    leaf=leaf,
-                    description=leaf.description,
-                )
-                taken.append(_Taken(place="body", at=leaf.pointer, parameter=parameter))
-    return taken
+    return [*shape.offered.named("query").values(), *members]
 
 
 def about_slot(shape: MatchedOperation) -> str | None:
@@ -136,10 +117,6 @@ def about_slot(shape: MatchedOperation) -> str | None:
     # Where no name is similar, the path ends with the item.
     ends = shape.operation.path.endswith("}") and shape.offered.path.endswith("}")
     return shape.slots[-1] if near and ends else None
-
-
-def _names_item(shape: MatchedOperation, parameter: str) -> bool:
-    return names_item(shape.contract, shape.operation, parameter)
 
 
 def _named(
@@ -170,7 +147,7 @@ def _range(
     everything = _taken(shape)
     if any(taken.place == "query" and taken.at == name for taken in everything):
         return YamlEntry(key=name, value={"query": name})
-    similar = [taken for form in forms for taken in everything if _has_form(taken.parameter, form)]
+    similar = [taken for form in forms for taken in everything if _has_form(taken, form)]
     # Of several dates, lists are filtered by that of the booking.
     taken = next((each for each in similar if "booking" in words(each.name)), None)
     taken = taken or next(iter(similar), None)
@@ -179,8 +156,8 @@ def _range(
         return shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
     spelling: dict[str, Json] = {taken.place: taken.at}
     why = f"the parameter {taken.name} is similar to {name}"
-    excludes = end and bool(_OUT.search(taken.parameter.description))
-    if taken.parameter.leaf.form == "date-time" or "time" in words(taken.name):
+    excludes = end and bool(_OUT.search(taken.description))
+    if taken.leaf.form == "date-time" or "time" in words(taken.name):
         spelling["text"] = "{}T23:59:59{offset}" if end and not excludes else "{}T00:00:00{offset}"
         why += ", with a time"
     if excludes:
@@ -212,7 +189,7 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 def _unknown_mode(shape: MatchedOperation, mode: str) -> YamlEntry:
     """Return that a mode is missing: with a date to come, nothing else need say so."""
-    slots = [slot for slot in shape.slots if slot in _mode_slots(shape)]
+    slots = [slot for slot in shape.slots if slot in mode_slots(shape)]
     due = shape.operation.due
     if due is None or mode not in due.modes or slots:
         example = flow({"path": slots[0], "value": "…"}) if slots else ""
@@ -221,13 +198,9 @@ def _unknown_mode(shape: MatchedOperation, mode: str) -> YamlEntry:
     return shape.gap("mode", mode, what=what, example='{body: "", value: {}}')
 
 
-def _mode_slots(shape: MatchedOperation) -> frozenset[str]:
-    return mode_slots(shape.contract, shape.operation, shape.offered)
-
-
 def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
     for name in shape.slots:
-        if name in _mode_slots(shape):
+        if name in mode_slots(shape):
             values = shape.offered.named("path")[name].leaf.values
             yield "path", SchemaLeaf(steps=(name,), values=values)
     for place in ("query", "header"):
@@ -243,7 +216,7 @@ def unfilled_slots(shape: MatchedOperation) -> Iterator[str]:
     """
     filled = bound_places(shape, "path") | {shape.operation.about}
     if not shape.operation.makes:
-        filled |= _mode_slots(shape)
+        filled |= mode_slots(shape)
     yield from (slot for slot in shape.slots if slot not in filled)
 
 
@@ -253,10 +226,15 @@ def queries(shape: MatchedOperation) -> Iterator[YamlEntry]:
     for name, parameter in shape.offered.named("query").items():
         if parameter.required and name not in bound:
             known = parameter.leaf.values and not secret_kind(name)
-            values = parameter.leaf.values
-            value = ("booked" if "booked" in values else values[0]) if known else "…"
+            value = _usual_value(parameter) if known else "…"
             what = f"a value for {name}, which the document requires in the query"
             yield shape.gap("queries", what=what, example=flow({name: value}))
+
+
+def _usual_value(parameter: OpenApiParameter) -> str:
+    """Return the value of a parameter that asks for the usual: of entries, those that are booked."""
+    values = parameter.leaf.values
+    return "booked" if "booked" in values else values[0]
 
 
 def bound_places(shape: MatchedOperation, place: str) -> set[str]:
@@ -291,12 +269,12 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
         parameter = shape.offered.named(place).get(name)
         if parameter is not None:
             taken: dict[str, Json] = {place: name}
+            known = parameter.required and parameter.leaf.values and not _is_secret(place, name)
             if place == "header" and is_unique_header(name):
                 taken["value"] = "{unique}"
-            elif parameter.required and parameter.leaf.fixed and not _is_secret(place, name):
-                values = parameter.leaf.values
-                taken["value"] = "booked" if "booked" in values else values[0]
-            elif parameter.required and parameter.leaf.values and not _is_secret(place, name):
+            elif known and parameter.leaf.fixed:
+                taken["value"] = _usual_value(parameter)
+            elif known:
                 taken["value"] = parameter.leaf.values[0]
                 return YamlEntry(key=name, value=taken, why="the document's example"), False
             return YamlEntry(key=name, value=taken), False
@@ -334,7 +312,8 @@ def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, 
     fixed = facts_of(shape.contract).fixed_values.get(name)
     if fixed:
         return fixed[:1]
-    special = frozenset(_texts([clause.params for clause in shape.contract.clauses]))
+    rules = [clause.params for clause in shape.contract.clauses]
+    special = frozenset(text for _, text in texts(rules))
     ordinary = tuple(
         typed(leaf, value)
         for value in leaf.values
@@ -350,25 +329,10 @@ def _is_ordinary(shape: MatchedOperation, name: str, value: str) -> bool:
     return not _LIKE_AN_IBAN.fullmatch(value) or is_iban(value)
 
 
-def _texts(values: Sequence[Json]) -> Iterator[str]:
-    """Yield all texts in the parameters of rules."""
-    pending = [*values]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, Mapping):
-            pending += cast("Mapping[str, Json]", value).values()
-        elif isinstance(value, list | tuple):
-            pending += cast("Sequence[Json]", value)
-
-
 # -- Where a consent lists what it covers, and in which shape ------------------------------------
 def granted(shape: MatchedOperation, name: str) -> YamlEntry:
     """Return where a consent lists what it covers, possibly in several lists."""
-    arrays = [
-        leaf for leaf in shape.offered.request if leaf.kind == "array" and EACH not in leaf.steps
-    ]
+    arrays = [leaf for leaf in shape.offered.request if leaf.kind == "array" and not leaf.is_listed]
     operations = shape.contract.operations.values()
     available = [operation.id for operation in operations if operation.available]
     known = {word for known in (name, *available) for word in words(known)}
@@ -416,8 +380,8 @@ def granted_again(shape: MatchedOperation, mode: str) -> YamlEntry | None:
 def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:
     """Return the shape of one item in a list; empty if an item is only a key."""
     inside = (leaf.below((*array.steps, EACH)) for leaf in shape.offered.request)
-    members = [leaf for leaf in inside if leaf and leaf.kind in {"string", ""}]
-    members = [leaf for leaf in members if EACH not in leaf.steps]
+    members = [leaf for leaf in inside if leaf and leaf.is_text]
+    members = [leaf for leaf in members if not leaf.is_listed]
     resources = shape.contract.resources.values()
     keys = {resource.key for resource in resources if resource.key}
     first = next((leaf for leaf in members if leaf.steps[-1] in keys), None)
@@ -444,19 +408,17 @@ def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
 # say. A request is read, changed and cancelled under the path under which it was made.
 
 
-def mode_slots(
-    contract: Contract, operation: Operation, offered: OpenApiOperation
-) -> frozenset[str]:
+def mode_slots(shape: MatchedOperation) -> frozenset[str]:
     """Return the path parameters of an operation with a value that is a mode of its request."""
-    requests = {operation.makes, operation.request} - {None}
+    requests = {shape.operation.makes, shape.operation.request} - {None}
     modes = {
         words(mode)
-        for maker in contract.operations.values()
+        for maker in shape.contract.operations.values()
         if maker.makes in requests
         for mode in maker.modes
     }
     return frozenset(
         name
-        for name, parameter in offered.named("path").items()
+        for name, parameter in shape.offered.named("path").items()
         if parameter.leaf.fixed and modes & set(map(words, parameter.leaf.values))
     )

@@ -11,8 +11,17 @@ from functools import partial
 from typing import cast
 
 from assay.contract.model import Json
-from assay.onboarding.init.name_matching import THEIRS, beside, called, guessed, is_masked, unit_of
-from assay.onboarding.init.openapi_operations import EACH, SchemaLeaf, words
+from assay.onboarding.init.openapi_operations import (
+    EACH,
+    THEIRS,
+    SchemaLeaf,
+    beside,
+    called,
+    guessed,
+    is_masked,
+    unit_of,
+    words,
+)
 from assay.onboarding.init.operation_matching import MatchedOperation
 from assay.onboarding.init.yaml_writer import YamlEntry, flow
 from assay.rules.rule import facts_of
@@ -38,8 +47,8 @@ def with_items(shape: MatchedOperation) -> MatchedOperation:
     alone = alone or (len(objects) == 1 and any(map(partial(_is_whole, shape), items)))
     single = items[0] if alone else next(filter(partial(_has_id, shape), items), None)
     below = (leaf.below(single.steps if single else ()) for leaf in shape.offered.answer)
-    parts = tuple(leaf for leaf in below if leaf and _is_value(leaf)) if shape.shows_one else ()
-    item = tuple(leaf for leaf in parts if EACH not in leaf.steps)
+    parts = tuple(leaf for leaf in below if leaf and leaf.is_value) if shape.shows_one else ()
+    item = tuple(leaf for leaf in parts if not leaf.is_listed)
     return replace(shape, single=single, item=item, parts=parts)
 
 
@@ -60,11 +69,7 @@ def _is_whole(shape: MatchedOperation, single: SchemaLeaf) -> bool:
 def _members(shape: MatchedOperation, single: SchemaLeaf) -> set[tuple[str, ...]]:
     """Return the words of the members of an object."""
     inside = (leaf.below(single.steps) for leaf in shape.offered.answer)
-    return {leaf.words for leaf in inside if leaf and len(leaf.steps) == 1}
-
-
-def _is_value(leaf: SchemaLeaf) -> bool:
-    return leaf.kind not in {"object", "array"}
+    return {leaf.words for leaf in inside if leaf and leaf.is_member}
 
 
 def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
@@ -77,30 +82,26 @@ def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
     mine = {word for name in (shape.operation.id, *shape.operation.lists) for word in words(name)}
     named = [leaf for leaf in arrays if mine & leaf.path and not _OTHER_LISTS & set(leaf.words)]
     # Of a list with another name, what stands beside it must not be an item with this part.
-    values = {leaf.steps[:-1] for leaf in _outside(shape) if _is_of_item(leaf)}
+    # A value is one of an item, unless it is a link, a number of items or a mark of a page.
+    values = {
+        leaf.steps[:-1]
+        for leaf in _outside(shape)
+        if leaf.kind == "string" and not leaf.path & (_LINKS | _PAGES)
+    }
     whole = [leaf for leaf in shape.offered.answer if not leaf.steps and leaf.kind == "array"]
     return named or whole or [leaf for leaf in arrays if leaf.steps[:-1] not in values][:1]
-
-
-def _is_of_item(leaf: SchemaLeaf) -> bool:
-    """Whether a value is one of an item, and no link, number of items or mark of a page."""
-    return leaf.kind == "string" and not leaf.path & (_LINKS | _PAGES)
 
 
 def _inside(shape: MatchedOperation, *lists: SchemaLeaf) -> Iterator[SchemaLeaf]:
     """Yield the values in an element of a list."""
     for array in lists:
         below = (leaf.below((*array.steps, EACH)) for leaf in shape.offered.answer)
-        yield from (leaf for leaf in below if leaf is not None and _is_value(leaf))
+        yield from (leaf for leaf in below if leaf is not None and leaf.is_value)
 
 
 def _outside(shape: MatchedOperation) -> list[SchemaLeaf]:
     """Return what a response has outside of lists."""
-    return [leaf for leaf in shape.offered.answer if EACH not in leaf.steps and leaf.steps]
-
-
-def _is_text(leaf: SchemaLeaf) -> bool:
-    return leaf.kind in {"string", ""}
+    return [leaf for leaf in shape.offered.answer if not leaf.is_listed and leaf.steps]
 
 
 def list_of_items(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -138,7 +139,7 @@ def next_page(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 def _next_link(shape: MatchedOperation) -> YamlEntry | None:
     for leaf in _outside(shape):
-        if _is_text(leaf) and "next" in leaf.path and leaf.path & (_LINKS | {"url", "uri"}):
+        if leaf.is_text and "next" in leaf.path and leaf.path & (_LINKS | {"url", "uri"}):
             why = f"{leaf.pointer} is named as a link to the next page"
             return YamlEntry(key="next", value=leaf.pointer, why=why)
     return None
@@ -167,7 +168,7 @@ def _cursor(shape: MatchedOperation) -> YamlEntry | None:
         return YamlEntry(key="next", value=value, why=why)
     if shape.offered.method != "POST":
         return None
-    members = (leaf for leaf in shape.offered.request if leaf.steps and EACH not in leaf.steps)
+    members = (leaf for leaf in shape.offered.request if leaf.steps and not leaf.is_listed)
     taker = next((leaf for leaf in members if _takes_page(leaf, marks)), None)
     if taker is None:
         return None
@@ -213,10 +214,7 @@ def approval(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if not (shape.shows_one and makes and shape.members):
         return
     link = next((leaf for leaf in _all_links(shape) if leaf.path & _SCREENS), None)
-    if link is None:
-        yield shape.gap("approval")
-    else:
-        yield YamlEntry(key="approval", value=link.pointer, why="named as a link to SCA screens")
+    yield shape.pointer("approval", link, "named as a link to SCA screens")
 
 
 def links(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -231,12 +229,12 @@ def links(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 
 def _all_links(shape: MatchedOperation) -> list[SchemaLeaf]:
-    return [leaf for leaf in _outside(shape) if _is_text(leaf) and leaf.path & _LINKS]
+    return [leaf for leaf in _outside(shape) if leaf.is_text and leaf.path & _LINKS]
 
 
 def values(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield the pointer to each value that an operation discloses beside its items."""
-    texts = [leaf for leaf in shape.members if _is_text(leaf) and EACH not in leaf.steps]
+    texts = [leaf for leaf in shape.members if leaf.is_text and not leaf.is_listed]
     for name in shape.operation.disclosures:
         named = (leaf for leaf in texts if set(words(name)) & set(leaf.words))
         leaf = min(named, key=lambda leaf: leaf.name != name, default=None)
@@ -288,12 +286,10 @@ def key(shape: MatchedOperation) -> Iterator[YamlEntry]:
 def _entry_key(shape: MatchedOperation) -> YamlEntry:
     """Return the key of an item without a name in the contract; banks may give one of two."""
     leaf = _identifier(shape.item, shape.operation.lists)
-    if leaf is None:
-        return shape.gap("key")
-    why = f"{leaf.name} looks like an identifier"
+    why = f"{leaf.name} looks like an identifier" if leaf else ""
     other = next((each for each in shape.item if each.words == ("entry", "reference")), leaf)
-    if leaf.needed or other is leaf:
-        return YamlEntry(key="key", value=leaf.pointer, why=why)
+    if leaf is None or other is None or leaf.needed or other is leaf:
+        return shape.pointer("key", leaf, why)
     why += f", as does {other.name}"
     return YamlEntry(key="key", value=[leaf.pointer, other.pointer], why=why)
 
@@ -332,7 +328,7 @@ def bank_id(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if shape.lists and shape.lister and _list_key(shape):
         leaf = _identifier(shape.item, shape.operation.lists)
         why = f"{leaf.name} looks like the name used in paths" if leaf else ""
-        yield YamlEntry(key="id", value=leaf.pointer, why=why) if leaf else shape.gap("id")
+        yield shape.pointer("id", leaf, why)
 
 
 def date(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -343,15 +339,14 @@ def date(shape: MatchedOperation) -> Iterator[YamlEntry]:
         leaf
         for leaf in shape.item
         if (leaf.form in {"date", "date-time"} or "date" in leaf.words)
-        and EACH not in leaf.steps
+        and not leaf.is_listed
         and not leaf.path & THEIRS
     ]
     usual = (leaf for word in _DATES for leaf in days if word in leaf.words)
     # Where an item has a single date, its name does not matter.
     dates = [leaf for leaf in days if leaf.form in {"date", "date-time"}]
     leaf = next(usual, None) or (dates[0] if len(dates) == 1 else None)
-    why = f"{leaf.name} is a date" if leaf else ""
-    yield YamlEntry(key="on", value=leaf.pointer, why=why) if leaf else shape.gap("on")
+    yield shape.pointer("on", leaf, f"{leaf.name} is a date" if leaf else "")
 
 
 def resource(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -452,20 +447,18 @@ def fields(shape: MatchedOperation) -> Iterator[YamlEntry]:
         names = [name for listed in shape.operation.lists for name in resources[listed].fields]
     elif shape.shows_one and shape.members and shape.operation.shows:
         names = [*resources[shape.operation.request or ""].fields]
+    key_name, key_leaf = ("", None) if shape.lists or not names else _request_leaf(shape)
     for name in dict.fromkeys(names):
-        leaf = _field_leaf(shape, name)
+        leaf = key_leaf if name == key_name else None
+        if shape.lists:
+            leaf = _field(name, shape.item, shape.operation.lists)
+        elif leaf is None:
+            leaf = called(name, shape.parts)
         if leaf is None:
             found = _by_scheme(name, shape, name) if shape.lists else None
             yield found or shape.gap("field", name, example=f"/{name}")
         else:
             yield _pointer(name, leaf, name, shape.item if _is_mixed(shape) else ())
-
-
-def _field_leaf(shape: MatchedOperation, name: str) -> SchemaLeaf | None:
-    if shape.lists:
-        return _field(name, shape.item, shape.operation.lists)
-    key_name, key_leaf = _request_leaf(shape)
-    return key_leaf if key_leaf and name == key_name else called(name, shape.parts)
 
 
 def volatile(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -519,11 +512,11 @@ def _field(name: str, item: Sequence[SchemaLeaf], lists: Sequence[str]) -> Schem
     def far(leaf: SchemaLeaf) -> tuple[bool, int, int]:
         return leaf.name != name, len(leaf.path - about) - len(leaf.path & about), len(leaf.steps)
 
-    own = [leaf for leaf in item if not leaf.path & THEIRS and EACH not in leaf.steps]
+    own = [leaf for leaf in item if not leaf.path & THEIRS and not leaf.is_listed]
     # What is far below is about something else.
     own = [leaf for leaf in own if len(leaf.steps) <= _DEEPEST]
     near = [leaf for leaf in own if leaf.words == mine]
-    near = near or [leaf for leaf in own if leaf.words == short and len(leaf.steps) == 1]
+    near = near or [leaf for leaf in own if leaf.words == short and leaf.is_member]
     return min((leaf for leaf in near if not is_masked(leaf)), key=far, default=None)
 
 
@@ -541,12 +534,12 @@ def _identifier(
     near = [
         leaf
         for leaf in item
-        if len(leaf.steps) == 1
+        if leaf.is_member
         and (leaf.words[-1:] == ("id",) or "reference" in leaf.words)
         and set(leaf.words) <= usual
     ]
     mine = {word for pointer in lists for word in words(pointer)} - {"request"}
-    named = [leaf for leaf in item if len(leaf.steps) == 1 and mine & set(leaf.words)]
+    named = [leaf for leaf in item if leaf.is_member and mine & set(leaf.words)]
     near = near or [leaf for leaf in named if leaf.words in slots]
     order = ("id", "resource", *lists)
 

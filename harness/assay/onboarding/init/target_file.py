@@ -17,12 +17,17 @@ from assay.binding.features import describe
 from assay.binding.secret_names import secret_header, secret_kind
 from assay.contract.model import Contract, Json
 from assay.history import ERROR_CODE
-from assay.onboarding.init.authentication import GuessedAuth, token_endpoint
-from assay.onboarding.init.defaults import TargetDraft
+from assay.onboarding.init.defaults import GuessedAuth, TargetDraft, token_endpoint
 from assay.onboarding.init.fixture_template import ADAPTER_CLASS, adapter_module
 from assay.onboarding.init.foreign_document import text
-from assay.onboarding.init.name_matching import called, is_unique_header
-from assay.onboarding.init.openapi_operations import EACH, OpenApiOperation, SchemaLeaf, schemes
+from assay.onboarding.init.openapi_operations import (
+    EACH,
+    OpenApiOperation,
+    SchemaLeaf,
+    called,
+    is_unique_header,
+    schemes,
+)
 from assay.onboarding.init.operation_bindings import operations, outcomes, sent_outputs
 from assay.onboarding.init.yaml_writer import YamlEntry, gap, render
 from assay.rules.rule import facts_of
@@ -219,7 +224,14 @@ def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
             "A Python class prepares test data. Add everything else that it supports to the offers, and",
             "write `customers: existing` if it selects existing customers.",
         )
-        yield YamlEntry(key="fixtures", says=says, below=tuple(_python(draft)))
+        below = {
+            "kind": "python",
+            "adapter": f"{adapter_module(draft.name)}:{ADAPTER_CLASS}",
+            "customers": "created",
+            "offers": list(_offers(draft, ROLES)),
+        }
+        entries = tuple(YamlEntry(key=key, value=value) for key, value in below.items())
+        yield YamlEntry(key="fixtures", says=says, below=entries)
     else:
         says = ("", "Without fixtures, almost all obligations stay unverified.")
         yield replace(gap("fixtures"), says=says)
@@ -252,13 +264,6 @@ def _control(draft: TargetDraft, offers: Sequence[str]) -> Iterator[YamlEntry]:
     yield YamlEntry(key="offers", value=list(offers))
 
 
-def _python(draft: TargetDraft) -> Iterator[YamlEntry]:
-    yield YamlEntry(key="kind", value="python")
-    yield YamlEntry(key="adapter", value=f"{adapter_module(draft.name)}:{ADAPTER_CLASS}")
-    yield YamlEntry(key="customers", value="created")
-    yield YamlEntry(key="offers", value=list(_offers(draft, ROLES)))
-
-
 def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:
     resources = (resource for each in draft.contracts for resource in each.resources.values())
     resource = next(
@@ -280,7 +285,12 @@ def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:
 
 def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
     if draft.extends and draft.start.document is None:
-        below = tuple(_corrected(draft))
+        below = tuple(
+            YamlEntry(key=operation.id, value={"item": {"volatile": None}})
+            for contract in draft.contracts
+            for operation in contract.operations.values()
+            if operation.lists and operation.available
+        )
         says = ("", "These inherited settings are unknown for this bank and are removed.")
         if below:
             yield YamlEntry(key="operations", below=below, says=says)
@@ -294,18 +304,9 @@ def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
     if below:
         yield YamlEntry(key="operations", below=below, says=says)
     yield from (replace(entry, says=("",)) for entry in outcomes(draft.start.found, inherited))
-    matches = draft.start.found.values()
-    matched = [match.offered for of_contract in matches for match in of_contract.values()]
     if "error" not in inherited.raw:
-        yield from (replace(entry, says=("",)) for entry in error(draft.contracts, matched))
-
-
-def _corrected(draft: TargetDraft) -> Iterator[YamlEntry]:
-    """Yield the inherited settings that are removed."""
-    for contract in draft.contracts:
-        for operation in contract.operations.values():
-            if operation.lists and operation.available:
-                yield YamlEntry(key=operation.id, value={"item": {"volatile": None}})
+        found = error(draft.contracts, _used(draft))
+        yield from (replace(entry, says=("",)) for entry in found)
 
 
 # -- Auth section --------------------------------------------------------------------------------
@@ -416,7 +417,7 @@ def error(contracts: Sequence[Contract], offers: Iterable[OpenApiOperation]) -> 
 def _located(shape: Sequence[SchemaLeaf], fields: Collection[str]) -> Iterator[YamlEntry]:
     """Yield the keys for the errors of one shape."""
     why = "the error responses in the document"
-    lists = [leaf for leaf in shape if leaf.kind == "array" and EACH not in leaf.steps]
+    lists = [leaf for leaf in shape if leaf.kind == "array" and not leaf.is_listed]
     for steps in [*((*leaf.steps, EACH) for leaf in lists), ()]:
         inside = [part for leaf in shape if (part := leaf.below(steps)) is not None]
         code = _code(inside)
@@ -435,6 +436,6 @@ def _located(shape: Sequence[SchemaLeaf], fields: Collection[str]) -> Iterator[Y
 
 def _code(inside: Sequence[SchemaLeaf]) -> SchemaLeaf | None:
     """Return the code of an error: a member of its own, not one further below."""
-    own = [leaf for leaf in inside if len(leaf.steps) == 1 and leaf.kind not in {"object", "array"}]
+    own = [leaf for leaf in inside if leaf.is_member and leaf.is_value]
     by_name = {leaf.words: leaf for leaf in reversed(own)}
     return next((by_name[name] for name in _CODES if name in by_name), None)
