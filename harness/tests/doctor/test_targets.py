@@ -228,7 +228,7 @@ def customers(url: str, monkeypatch) -> dict[str, str]:
 
 
 def calls(app, seen):
-    """Record which operations are called, and whether with the customer present."""
+    """Examined which operations are called, and whether with the customer present."""
 
     def noted(environ, start):
         if not environ["PATH_INFO"].startswith("/assay-control/"):

@@ -20,7 +20,6 @@ from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import number_of, same, same_value, text_of
 from assay.files.document import Pointer, spell
 from assay.history import Owned
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.onboarding.doctor.pointer_probe import (
     AnsweredOperation,
     Fits,
@@ -37,7 +36,7 @@ from assay.onboarding.doctor.pointer_probe import (
     paired,
     values,
 )
-from assay.onboarding.doctor.probes import RULE
+from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight, rule_probe
 from assay.rules.queries import has_value
 from assay.rules.rule import facts_of
 
@@ -75,7 +74,7 @@ def resource(seen: AnsweredOperation) -> Iterator[Finding]:
 def _resources(seen: AnsweredOperation) -> Iterator[Finding]:
     """Report a word that is shown only for owned items of another resource than its own."""
     owned = {item.key: item.resource for item in all_owned(seen)}
-    items = [item for answer in seen.answers for item in answer.exchange.items]
+    items = [item for answer in seen.answers for item in answer.items]
     shown = {(item.resource, owned[item.key]) for item in items if item.key in owned}
     for resource, actual in sorted(pair for pair in shown if pair[0] and pair[0] != pair[1]):
         if (resource, resource) not in shown and resource:
@@ -83,7 +82,7 @@ def _resources(seen: AnsweredOperation) -> Iterator[Finding]:
                 (*seen.place("resource"), "values", resource),
                 f"the word for {resource}",
             )
-            yield seen.context.finding(place, expected, f"that for {actual}")
+            yield seen.record.finding(place, expected, f"that for {actual}")
 
 
 def state(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -123,23 +122,23 @@ def _words(
     hint = "" if any(map(fits, shown)) else correction(seen.items, probe)
     if hint:
         place, found = (*seen.place(feature), "at"), f"another word at {pointers[0]}"
-        yield seen.context.finding(place, probe.expected, found, hint)
+        yield seen.record.finding(place, probe.expected, found, hint)
         return
     for value in [*unknown.values()][:_MOST_WORDS]:
-        yield _unknown_word(seen.context, (*seen.place(feature), "values"), known, value)
+        yield _unknown_word(seen.record, (*seen.place(feature), "values"), known, value)
 
 
 def _unknown_word(
-    context: DoctorContext, place: Pointer, known: Mapping[str, tuple[Json, ...]], value: Json
+    record: Examined, place: Pointer, known: Mapping[str, tuple[Json, ...]], value: Json
 ) -> Finding:
     """Report a word that is missing, at the entry with a similar one if there is any."""
     word = str(value) if isinstance(value, str | int) else kind(value)
     similar = nearest(word, (str(value) for values in known.values() for value in values))
     entry = next((name for name, values in known.items() if similar in map(str, values)), None)
-    masked = context.redactor.bounded(word, 40)
+    masked = record.redactor.bounded(word, 40)
     where = (*place, entry) if entry else place
     expected = "a word listed in the target file"
-    return context.finding(where, expected, repr(masked), f"add {masked!r}")
+    return record.finding(where, expected, repr(masked), f"add {masked!r}")
 
 
 # -- Keys
@@ -172,25 +171,25 @@ def key(seen: AnsweredOperation) -> Iterator[Finding]:
 
 def _foreign_keys(seen: AnsweredOperation) -> Iterator[Finding]:
     """Report each customer whose list shows none of what the customer owns, or more than that."""
-    context = seen.context
-    roles = {role.name for role in context.target.fixtures.roles}
-    complete = Capability.ROSTER in context.target.fixtures.offers
+    record = seen.record
+    roles = {role.name for role in record.target.fixtures.roles}
+    complete = Capability.ROSTER in record.target.fixtures.offers
     shown: defaultdict[str, set[str]] = defaultdict(set)
     for answer in seen.answers:
-        shown[answer.subject] |= {item.key for item in answer.exchange.items if item.key}
+        shown[answer.subject] |= {item.key for item in answer.items if item.key}
     for name, keys in shown.items():
-        subject, role = context.subjects.get(name), context.role_of.get(name, "")
+        subject, role = record.subjects.get(name), record.role_of.get(name, "")
         owned = {item.key for item in subject.owns} if subject else keys
         listed = ("fixtures", "roles", role, "owns")
         if keys and owned and not keys & owned:
             place = listed if role in roles else seen.place("key")
             expected, found = "keys of items that the customer owns", "other keys in the list"
-            yield context.finding(place, expected, found)
+            yield record.finding(place, expected, found)
         elif role in roles and complete and keys - owned and owned - keys:
             expected = "only keys of items that the customer owns"
             found = f"{len(keys - owned)} other keys in the list of {seen.operation.id}"
             hint = "is a key misspelt, or is something missing here?"
-            yield context.finding(listed, expected, found, hint)
+            yield record.finding(listed, expected, found, hint)
 
 
 def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -198,15 +197,15 @@ def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:
     shown: defaultdict[str, set[str]] = defaultdict(set)
     owned: defaultdict[str, set[str]] = defaultdict(set)
     for answer in seen.answers:
-        for item in answer.exchange.items:
+        for item in answer.items:
             if item.resource and item.key:
                 shown[item.resource].add(item.key)
-    for thing in all_owned(seen) if seen.context.makes_customers else ():
+    for thing in all_owned(seen) if seen.record.makes_customers else ():
         owned[thing.resource].add(thing.key)
     for resource, keys in shown.items():
         if owned[resource] and not keys & owned[resource]:
             expected, found = f"the key of each {resource}", "something else"
-            yield seen.context.finding(seen.place("key"), expected, found)
+            yield seen.record.finding(seen.place("key"), expected, found)
 
 
 def known_keys(seen: AnsweredOperation) -> frozenset[Json]:
@@ -239,21 +238,21 @@ def _created_key(seen: AnsweredOperation) -> Iterator[Finding]:
     hint = correction(seen.items, probe)
     if hint or repeated:
         found = "the same value in many requests" if repeated else "a value that is in no link"
-        yield seen.context.finding(seen.place("key"), probe.expected, found, hint)
+        yield seen.record.finding(seen.place("key"), probe.expected, found, hint)
 
 
-def has_wrong_key(context: DoctorContext, operation: Operation) -> bool:
+def has_wrong_key(record: Examined, operation: Operation) -> bool:
     """Whether the target file has the wrong key for what an operation creates."""
-    good = [answer for answer in context.of(operation.id) if answer.good]
+    good = [answer for answer in record.of(operation.id) if answer.good]
     if not good or not good[0].binding.item.key:
         return False
-    seen = AnsweredOperation(context=context, operation=operation, answers=good)
+    seen = AnsweredOperation(record=record, operation=operation, answers=good)
     return any(True for _ in _created_key(seen))
 
 
 def _linked(answer: SeenAnswer, value: str) -> bool:
     """Whether a link of the answer, or its Location, ends with a value."""
-    wire = answer.exchange.wire
+    wire = answer.wire
     links: Sequence[str] = (*wire.links, wire.header("Location") or "")
     return any(link.partition("?")[0].rstrip("/").endswith(f"/{value}") for link in links)
 
@@ -270,7 +269,7 @@ _UNITS: Final = tuple(Decimal(10) ** power for power in (-3, -2, 2, 3))
 
 def fields(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the fields: each must exist and hold a value that it can have."""
-    contract = seen.context.contract_of(seen.operation)
+    contract = seen.record.contract_of(seen.operation)
     conditional = facts_of(contract).conditional_fields
     for name, bound in seen.binding.item.fields.items():
         if when := conditional.get((seen.operation.id, name)):
@@ -301,21 +300,21 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
     hint = correction(seen.items, probe)
     if hint:
         found = f"another value at {bound.at[0]}" if shown else f"nothing at {bound.at[0]}"
-        yield seen.context.finding(seen.place("field", name), probe.expected, found, hint)
+        yield seen.record.finding(seen.place("field", name), probe.expected, found, hint)
     elif shown and (at := _transformed(seen, name)):
         found = f"the value after `{at[-1]}`"
-        yield seen.context.finding(at, f"the {name} that was sent", found)
+        yield seen.record.finding(at, f"the {name} that was sent", found)
     elif shown and (unit := _other_unit(seen, name, bound)):
         found, hint = "a multiple of it", f'is it counted in units of "{unit}"? (`unit`)'
         expected = f"the {name} that was sent"
-        yield seen.context.finding(seen.place("field", name), expected, found, hint)
+        yield seen.record.finding(seen.place("field", name), expected, found, hint)
     elif not shown:
         place = _argument_of(seen, name) or seen.place("field", name)
         found = f"nothing at {bound.at[0]}"
-        yield seen.context.finding(place, probe.expected, found)
+        yield seen.record.finding(place, probe.expected, found)
     elif (part := _mapping(bound)) and fits and _decoded(seen, name) and any(map(fits, shown)):
         found = f"a value different from the one at {bound.at[0]}"
-        yield seen.context.finding(
+        yield seen.record.finding(
             (*seen.place("field", name), part), f"the {name} that was sent", found
         )
 
@@ -340,7 +339,7 @@ def _of_one_resource(
                 f"nothing at {' or '.join(bound.at)}",
             )
             place = seen.place("field", name)
-            yield seen.context.finding(place, expected, found, hint)
+            yield seen.record.finding(place, expected, found, hint)
 
 
 def _mapping(bound: FieldAt) -> str:
@@ -358,7 +357,7 @@ def _other_unit(seen: AnsweredOperation, name: str, bound: FieldAt) -> str:
 def _transformed(seen: AnsweredOperation, name: str) -> Pointer | None:
     """Return the key of an argument by which another day is sent than the one that is shown."""
     place = _argument_of(seen, name)
-    creating = seen.context.target.operations[str(place[1])] if place else None
+    creating = seen.record.target.operations[str(place[1])] if place else None
     spelling = creating.arguments.get(name) if creating else None
     if place is None or spelling is None or not spelling.exclusive:
         return None
@@ -370,7 +369,7 @@ def _transformed(seen: AnsweredOperation, name: str) -> Pointer | None:
 
 def _decoded(seen: AnsweredOperation, name: str) -> list[Json]:
     """Return a field of every item as decoded."""
-    items = (item for answer in seen.answers for item in answer.exchange.items)
+    items = (item for answer in seen.answers for item in answer.items)
     return [item.fields[name] for item in items if name in item.fields]
 
 
@@ -381,7 +380,7 @@ def is_plain(value: Json) -> bool:
 
 def _argument_of(seen: AnsweredOperation, name: str) -> Pointer | None:
     """Return the place of the argument from which a field of a request has its value."""
-    for operation in seen.context.operations if seen.operation.request else ():
+    for operation in seen.record.operations if seen.operation.request else ():
         if operation.makes == seen.operation.request and name in operation.arguments:
             return ("operations", operation.id, "arguments", name)
     return None
@@ -389,11 +388,11 @@ def _argument_of(seen: AnsweredOperation, name: str) -> Pointer | None:
 
 def _sent_values(seen: AnsweredOperation, name: str) -> list[Json]:
     """Return what accepted calls sent for a field of a request."""
-    request, operations = seen.operation.request, seen.context.operations
+    request, operations = seen.operation.request, seen.record.operations
     sending = [
         operation.id for operation in operations if request in (operation.makes, operation.changes)
     ]
-    calls = [answer.exchange.call for answer in seen.context.plain(*sending) if answer.accepted]
+    calls = [answer.call for answer in seen.record.plain(*sending) if answer.accepted]
     return [call.arguments[name] for call in calls if name in call.arguments]
 
 
@@ -402,7 +401,7 @@ def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
     sent = _sent_values(seen, name) if seen.operation.request else []
     if sent:
         return lambda value: any(alike(value, argument) for argument in sent)
-    contract = seen.context.contract_of(seen.operation)
+    contract = seen.record.contract_of(seen.operation)
     listed = (contract.resources[name] for name in seen.operation.lists)
     keys = {resource.key for resource in listed if not resource.of}
     owned = {item.key for item in all_owned(seen)} if name in {seen.operation.about, *keys} else ()
@@ -413,7 +412,7 @@ def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
 
 def _allowed(seen: AnsweredOperation, name: str) -> Fits | None:
     """Return what recognises the values that clauses allow in a field, if any clause does."""
-    operation, contract = seen.operation, seen.context.contract_of(seen.operation)
+    operation, contract = seen.operation, seen.record.contract_of(seen.operation)
     resources = operation.lists or (operation.request or "",)
     known = facts_of(contract).allowed_values
     allowed = [known.get((resource, name), ()) for resource in resources]
@@ -438,7 +437,7 @@ def unit_of(shown: Json, sent: Json) -> Decimal | None:
 
 def all_owned(seen: AnsweredOperation) -> list[Owned]:
     """Return everything that the customers of the probes own."""
-    return [owned for subject in seen.context.subjects.values() for owned in subject.owns]
+    return [owned for subject in seen.record.subjects.values() for owned in subject.owns]
 
 
 def alternatives(
@@ -455,7 +454,7 @@ def alternatives(
         if meant:
             place, found = (*seen.place(feature, name), n), f"nothing at {pointer}"
             expected = f"the field {name}" if name else BINDING_FEATURES[feature].title
-            yield seen.context.finding(place, expected, found, f"did you mean {meant}?")
+            yield seen.record.finding(place, expected, found, f"did you mean {meant}?")
 
 
 # -- Conditional fields --------------------------------------------------------------------------
@@ -467,23 +466,23 @@ def _conditional(
     seen: AnsweredOperation, name: str, bound: FieldAt, when: str
 ) -> Iterator[Finding]:
     """Examine one field: the answers of its own rule show it, and ordinary ones do not."""
-    context, place = seen.context, seen.place("field", name)
+    record, place = seen.record, seen.place("field", name)
     probed = [*_rule_answers(seen, name)]
     refused = [answer for answer, _ in _in_modes(probed) if answer.refused]
     if refused:
-        yield _refused_mode(context, refused[0], name)
+        yield _refused_mode(record, refused[0], name)
         return
     own = AnsweredOperation(
-        context=context,
+        record=record,
         operation=seen.operation,
         answers=[each for each in probed if _lists(seen, each)],
     )
-    usual = [answer for answer in context.plain(seen.operation.id) if answer.accepted]
+    usual = [answer for answer in record.plain(seen.operation.id) if answer.accepted]
     plain = [item for answer in usual for item in answer.raw_items]
     if not own.items:
-        if not context.quick:
+        if not record.quick:
             found = f"no answer {when}"
-            yield context.finding(place, f"the field {name}", found, weight=Weight.UNSEEN)
+            yield record.finding(place, f"the field {name}", found, weight=Weight.UNSEEN)
         return
     always = any(map(has_value, values(plain, bound.at)))
     if not always and any(map(has_value, values(own.items, bound.at))):
@@ -500,36 +499,36 @@ def _conditional(
     modes = dict.fromkeys(spell(each.place("modes", mode)) for each, mode in _in_modes(probed))
     if not (hint or always) and modes:
         hint = f"does the bank read {' and '.join(modes)}?"
-    yield context.finding(place, what, found, hint)
+    yield record.finding(place, what, found, hint)
 
 
 def _rule_answers(seen: AnsweredOperation, name: str) -> Iterator[SeenAnswer]:
     """Yield the answers of the probes of the rules that say when a field is shown."""
-    context, operation = seen.context, seen.operation
-    own = context.contract_of(operation)
-    for contract, clause, rule in context.rules:
+    record, operation = seen.record, seen.operation
+    own = record.contract_of(operation)
+    for contract, clause, rule in record.rules:
         if contract is own and (operation.id, name) in rule.facts().conditional_fields:
-            beginning = f"{contract.id} {RULE} {clause} "
-            yield from (each for each in context.answers if each.probe.startswith(beginning))
+            beginning = rule_probe(contract, clause)
+            yield from (each for each in record.answers if each.probe.startswith(beginning))
 
 
 def _in_modes(answers: Iterable[SeenAnswer]) -> Iterator[tuple[SeenAnswer, str]]:
     """Yield the answers to calls in a mode, with that."""
     for answer in answers:
-        if answer.exchange.call.mode:
-            yield answer, answer.exchange.call.mode
+        if answer.call.mode:
+            yield answer, answer.call.mode
 
 
 def _lists(seen: AnsweredOperation, answer: SeenAnswer) -> bool:
     return answer.operation.id == seen.operation.id and answer.accepted
 
 
-def _refused_mode(context: DoctorContext, answer: SeenAnswer, name: str) -> Finding:
-    mode = answer.exchange.call.mode or ""
-    return context.finding(
+def _refused_mode(record: Examined, answer: SeenAnswer, name: str) -> Finding:
+    mode = answer.call.mode or ""
+    return record.finding(
         answer.place("modes", mode),
         f"a request in the mode {mode} to be accepted, as without it",
-        context.refusal(answer),
+        record.refusal(answer),
         f"if the bank does not offer the mode, remove it; the rule about {name} is then not tested",
     )
 

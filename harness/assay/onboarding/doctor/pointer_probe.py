@@ -21,7 +21,7 @@ from assay.binding.spelling import OperationBinding
 from assay.contract.model import Json, Operation
 from assay.files.document import Pointer
 from assay.history import Item
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 
 #: Whether a value is of the expected sort.
 Fits: TypeAlias = Callable[[Json], bool]
@@ -171,7 +171,7 @@ def kind(value: Json) -> str:
 class AnsweredOperation:
     """The successful answers of an operation, in which its pointers must find something."""
 
-    context: DoctorContext
+    record: Examined
     operation: Operation
     answers: Sequence[SeenAnswer]
 
@@ -198,7 +198,7 @@ class AnsweredOperation:
 
 def paired(answer: SeenAnswer) -> Sequence[tuple[Mapping[str, Json], Item]]:
     """Return each item as it was sent and as it was decoded; none if that is not clear."""
-    raw, items = answer.raw_items, answer.exchange.items
+    raw, items = answer.raw_items, answer.items
     return tuple(zip(raw, items, strict=True)) if len(raw) == len(items) else ()
 
 
@@ -251,7 +251,7 @@ def compare(
     what = f"{kind(seen_values[0])} at {pointers}" if seen_values else f"nothing at {pointers}"
     weight = Weight.DOUBT if hint or seen_values else probe.missing
     place = (*seen.place(probe.feature, probe.name), *probe.below)
-    yield seen.context.finding(place, probe.expected, what, hint, weight=weight)
+    yield seen.record.finding(place, probe.expected, what, hint, weight=weight)
 
 
 def correction(documents: Sequence[Json], probe: PointerProbe) -> str:

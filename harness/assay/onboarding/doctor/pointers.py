@@ -21,7 +21,6 @@ from assay.contract.model import Json, Operation
 from assay.contract.scalars import same
 from assay.history import Indeterminate
 from assay.onboarding.doctor import items
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight, ordinary
 from assay.onboarding.doctor.pointer_probe import (
     AnsweredOperation,
     PointerProbe,
@@ -40,6 +39,7 @@ from assay.onboarding.doctor.pointer_probe import (
     values,
 )
 from assay.onboarding.doctor.probes import AGAIN
+from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 from assay.onboarding.doctor.rule_answers import error_pointers
 from assay.rules.queries import has_value
 
@@ -59,12 +59,12 @@ def _list(seen: AnsweredOperation) -> Iterator[Finding]:
         meant = suggest(seen.bodies, operation.id, is_things)
         hint = f"add list: {meant}" if meant else "add `list`"
         place, expected = ("operations", operation.id), "a pointer to the list"
-        yield seen.context.finding(place, expected, "none", hint, weight=Weight.UNSEEN)
+        yield seen.record.finding(place, expected, "none", hint, weight=Weight.UNSEEN)
 
 
 def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine whether the pointers find a list, with items if the customer has any."""
-    context, pointers = seen.context, seen.binding.list
+    record, pointers = seen.record, seen.binding.list
     found_lists = [lists(body, pointer) for body in seen.bodies for pointer in pointers]
     if any(found_lists):
         yield from _unlisted(seen)
@@ -76,15 +76,15 @@ def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
         what = f"no list at {' or '.join(pointers)}"
     elif hint:
         what = f"an empty list at {' or '.join(pointers)}"
-    elif not seen.operation.about and any(subject.owns for subject in context.subjects.values()):
+    elif not seen.operation.about and any(subject.owns for subject in record.subjects.values()):
         what = "an empty list for a customer who owns items"
     if what:
-        yield context.finding(seen.place("list"), probe.expected, what, hint)
+        yield record.finding(seen.place("list"), probe.expected, what, hint)
 
 
 def _unlisted(seen: AnsweredOperation) -> Iterator[Finding]:
     """Report one of several pointers that finds no list in any answer."""
-    context, pointers = seen.context, seen.binding.list
+    record, pointers = seen.record, seen.binding.list
     for n, pointer in enumerate(pointers):
         if any(lists(body, pointer) is not None for body in seen.bodies):
             continue
@@ -93,12 +93,12 @@ def _unlisted(seen: AnsweredOperation) -> Iterator[Finding]:
         weight = Weight.DOUBT if meant else Weight.UNSEEN
         hint = f"did you mean {meant}?" if meant else ""
         place, found = (*seen.place("list"), n), f"no list at {pointer}"
-        yield context.finding(place, "another list of items", found, hint, weight=weight)
+        yield record.finding(place, "another list of items", found, hint, weight=weight)
 
 
 def _further(seen: AnsweredOperation) -> Iterator[Finding]:
     """Report a list that no pointer finds, with items of the customers that no other list has."""
-    shown = {item.key for answer in seen.answers for item in answer.exchange.items}
+    shown = {item.key for answer in seen.answers for item in answer.items}
     missing = items.known_keys(seen) - shown
     unread = {at: value for body in seen.bodies for at, value in _unread(seen, body)}
     for at, value in unread.items() if missing else ():
@@ -106,7 +106,7 @@ def _further(seen: AnsweredOperation) -> Iterator[Finding]:
             place, expected = seen.place("list"), "every list of items"
             found = f"items of the customer at {at}, too"
             hint = f"add {at} to list"
-            yield seen.context.finding(place, expected, found, hint)
+            yield seen.record.finding(place, expected, found, hint)
             return
 
 
@@ -153,12 +153,12 @@ def _link(seen: AnsweredOperation, n: int, pointer: str) -> Iterator[Finding]:
     echoed = next((name for value in shown for name in _sent_as(seen, value)), "")
     if echoed:
         found = f"the value that was sent as {echoed}"
-        yield seen.context.finding(place, "a link of the bank", found)
+        yield seen.record.finding(place, "a link of the bank", found)
     elif any(map(is_reference, shown)):
         return
     elif shown:
         found = f"{kind(shown[0])} at {pointer}"
-        yield seen.context.finding(place, "a link", found)
+        yield seen.record.finding(place, "a link", found)
     else:
         similar = _similar_link(seen, pointer)
         if pointer in seen.binding.optional_links and not similar:
@@ -170,13 +170,13 @@ def _link(seen: AnsweredOperation, n: int, pointer: str) -> Iterator[Finding]:
             else "if the bank may omit it, write {at: …, optional: true}"
         )
         found = f"nothing at {pointer}"
-        yield seen.context.finding(place, "a link", found, hint, weight=weight)
+        yield seen.record.finding(place, "a link", found, hint, weight=weight)
 
 
 def _sent_as(seen: AnsweredOperation, value: Json) -> Iterator[str]:
     """Yield the arguments that were sent with a value, if any were."""
-    for answer in seen.context.answers:
-        for name, sent in answer.exchange.call.arguments.items():
+    for answer in seen.record.answers:
+        for name, sent in answer.call.arguments.items():
             if isinstance(sent, str) and sent and sent == value:
                 yield name
 
@@ -198,21 +198,15 @@ def _similar_link(seen: AnsweredOperation, pointer: str) -> str:
 
 def _values(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the pointers to values that the bank may show only after a consent."""
-    context, operation = seen.context, seen.operation
-    answers = context.plain(operation.id) if seen.binding.values else ()
-    granting = [each.id for each in context.operations if each.grants]
-    given = {
-        answer.subject: answer.exchange.n for answer in context.plain(*granting) if answer.accepted
-    }
-    late = [
-        answer
-        for answer in answers
-        if answer.exchange.n > given.get(answer.subject, answer.exchange.n)
-    ]
+    record, operation = seen.record, seen.operation
+    answers = record.plain(operation.id) if seen.binding.values else ()
+    granting = [each.id for each in record.operations if each.grants]
+    given = {answer.subject: answer.n for answer in record.plain(*granting) if answer.accepted}
+    late = [answer for answer in answers if answer.n > given.get(answer.subject, answer.n)]
     for name, pointer in seen.binding.values.items():
         if other := _other_meaning(seen, pointer):
             place, expected = seen.place("value", name), f"{name} beside the items"
-            yield context.finding(place, expected, f"{pointer}, {other}")
+            yield record.finding(place, expected, f"{pointer}, {other}")
             continue
         probe = PointerProbe(
             feature="value",
@@ -274,7 +268,7 @@ def _header(
     seen: AnsweredOperation, feature: str, header: str, name: str = ""
 ) -> Iterator[Finding]:
     """Report a header that no answer has."""
-    names = [each for answer in seen.answers for each, _ in answer.exchange.wire.headers]
+    names = [each for answer in seen.answers for each, _ in answer.wire.headers]
     if any(each.lower() == header.lower() for each in names):
         return
     wanted = f"/{header.lower()}"
@@ -282,7 +276,7 @@ def _header(
     hint = f"did you mean {similar}?" if similar else ""
     expected = f"{BINDING_FEATURES[feature].title} in a header"
     found = f"no header {header}"
-    yield seen.context.finding(seen.place(feature, name), expected, found, hint)
+    yield seen.record.finding(seen.place(feature, name), expected, found, hint)
 
 
 # -- Checks of `volatile`: the values of an item that change from one answer to the next by themselves
@@ -296,13 +290,13 @@ _MOST_CHANGED = 3
 def _volatile(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the pointers, which an item may lack, and what no pointer names."""
     yield from _misspelt(seen)
-    again = (each for each in seen.answers if each.exchange.call.variation == AGAIN)
+    again = (each for each in seen.answers if each.call.variation == AGAIN)
     for answer in again:
         before = _before(seen, answer)
         changed = _changed(before, answer) if before else ()
         if changed:
             pointers = ", ".join(changed[:_MOST_CHANGED])
-            yield seen.context.finding(
+            yield seen.record.finding(
                 seen.place("volatile"),
                 "the same values in two answers to the same call",
                 f"other values at {pointers}",
@@ -327,17 +321,17 @@ def _any(_value: Json) -> bool:
 
 def _before(seen: AnsweredOperation, again: SeenAnswer) -> SeenAnswer | None:
     """Return the last ordinary answer to the same call; after it, nothing was consented to."""
-    context, call, n = seen.context, again.exchange.call, again.exchange.n
-    granted = [each.exchange.n for each in context.grants if each.subject == again.subject]
+    record, call, n = seen.record, again.call, again.n
+    granted = [each.n for each in record.grants if each.subject == again.subject]
     former = [
         each
         for each in seen.answers
         if each.subject == again.subject
-        and ordinary(each.exchange)
-        and each.exchange.call.arguments == call.arguments
-        and max(granted, default=-1) < each.exchange.n < n
+        and each.ordinary
+        and each.call.arguments == call.arguments
+        and max(granted, default=-1) < each.n < n
     ]
-    return max(former, key=lambda each: each.exchange.n, default=None)
+    return max(former, key=lambda each: each.n, default=None)
 
 
 def _changed(before: SeenAnswer, after: SeenAnswer) -> tuple[str, ...]:
@@ -412,44 +406,44 @@ POINTERS: Final[Mapping[str, Callable[[AnsweredOperation], Iterator[Finding]]]] 
 }
 
 
-def examine(context: DoctorContext) -> Iterator[Finding]:
+def examine(record: Examined) -> Iterator[Finding]:
     """Examine the pointers of each operation, in the order of the contracts."""
-    for operation in context.operations:
-        good = [answer for answer in context.of(operation.id) if _readable(answer)]
+    for operation in record.operations:
+        good = [answer for answer in record.of(operation.id) if _readable(answer)]
         if operation.available and good:
-            yield from _answered(context, operation, [each for each in good if not each.part])
-            yield from _answered(context, operation, [each for each in good if each.part])
-    yield from error_pointers(context)
-    yield from _not_submitted(context)
-    for operation in context.operations:
-        good = [answer for answer in context.submissions if _readable(answer)]
+            yield from _answered(record, operation, [each for each in good if not each.part])
+            yield from _answered(record, operation, [each for each in good if each.part])
+    yield from error_pointers(record)
+    yield from _not_submitted(record)
+    for operation in record.operations:
+        good = [answer for answer in record.submissions if _readable(answer)]
         yield from _answered(
-            context, operation, [each for each in good if each.operation is operation]
+            record, operation, [each for each in good if each.operation is operation]
         )
 
 
-def _not_submitted(context: DoctorContext) -> Iterator[Finding]:
+def _not_submitted(record: Examined) -> Iterator[Finding]:
     """Report a submission that no probe has come to."""
-    for operation in context.submitting:
-        if not any(answer.operation is operation for answer in context.submissions):
+    for operation in record.submitting:
+        if not any(answer.operation is operation for answer in record.submissions):
             place = ("operations", operation.id, SUBMISSION)
             found = "no request was signed, so none was submitted"
-            yield context.finding(place, "", found, weight=Weight.UNSEEN)
+            yield record.finding(place, "", found, weight=Weight.UNSEEN)
 
 
 def _answered(
-    context: DoctorContext, operation: Operation, answers: Sequence[SeenAnswer]
+    record: Examined, operation: Operation, answers: Sequence[SeenAnswer]
 ) -> Iterator[Finding]:
     """Examine the pointers into answers that have one binding, if there are any."""
     if answers:
-        seen = AnsweredOperation(context=context, operation=operation, answers=answers)
+        seen = AnsweredOperation(record=record, operation=operation, answers=answers)
         yield from _pointers(seen) if seen.bodies else _unreadable(seen)
         yield from _headers(seen)
 
 
 def _readable(answer: SeenAnswer) -> bool:
     """Whether an answer is successful by HTTP and no outcome says otherwise."""
-    undecided = isinstance(answer.exchange.outcome, Indeterminate)
+    undecided = isinstance(answer.outcome, Indeterminate)
     return answer.good and (undecided or answer.accepted)
 
 
@@ -469,11 +463,11 @@ def _unreadable(seen: AnsweredOperation) -> Iterator[Finding]:
     expects = seen.binding.list or seen.binding.one is not None
     if not expects or all(answer.status == _NO_CONTENT for answer in seen.answers):
         return
-    found = seen.answers[0].exchange.wire.media_type or "an empty body"
+    found = seen.answers[0].wire.media_type or "an empty body"
     expected = "an answer in JSON"
     if found.endswith("json"):
         # JSON that cannot be read is no mistake of the file.
         place, found = ("operations", seen.operation.id), f"{found} that cannot be read"
-        yield seen.context.finding(place, expected, found, weight=Weight.UNSEEN)
+        yield seen.record.finding(place, expected, found, weight=Weight.UNSEEN)
     else:
-        yield seen.context.finding(("base_url",), expected, found)
+        yield seen.record.finding(("base_url",), expected, found)
