@@ -8,12 +8,13 @@ too, as far as they come over the same connection.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from assay.binding.target import FixtureKind, ScaKind
+from assay.binding.spelling import OperationBinding
+from assay.binding.target import ScaKind
 from assay.contract.model import Capability, Operation
 from assay.errors import InputError
 from assay.files.document import Pointer
@@ -200,18 +201,11 @@ def _masked(record: Examined, result: CheckResult) -> CheckResult:
     if result.findings is None:
         return result
     mask = record.redactor.link
-    return replace(
-        result,
-        findings=tuple(
-            replace(
-                finding,
-                expected=mask(finding.expected),
-                found=mask(finding.found),
-                hint=mask(finding.hint),
-            )
-            for finding in result.findings
-        ),
+    masked = (
+        replace(each, expected=mask(each.expected), found=mask(each.found), hint=mask(each.hint))
+        for each in result.findings
     )
+    return replace(result, findings=tuple(masked))
 
 
 def _result(step: Check, record: Examined, done: Mapping[str, CheckResult]) -> CheckResult:
@@ -225,7 +219,7 @@ def _result(step: Check, record: Examined, done: Mapping[str, CheckResult]) -> C
     silent = not findings or (step.name in _IN_PART and not blocking)
     gap = step.gap(record) if silent else None
     if gap and gap.place:
-        unseen = gap.finding(record)
+        unseen = record.finding(gap.place, gap.expected, gap.found, weight=Weight.UNSEEN)
         findings = (*findings, unseen)
         record.reported.append(unseen)
     idle = gap.found if gap and not gap.place else ""
@@ -254,16 +248,9 @@ def _confirmed(step: Check, record: Examined, findings: Sequence[Finding]) -> It
 def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:
     """Return each finding once: one line may be wrong for many operations."""
     distinct: dict[tuple[str, int, str, str], Finding] = {}
-    for finding in findings:
-        distinct.setdefault(
-            (
-                finding.inherited or finding.path,
-                finding.line,
-                finding.key.rpartition(".")[2],
-                finding.found,
-            ),
-            finding,
-        )
+    for each in findings:
+        same = (each.inherited or each.path, each.line, each.key.rpartition(".")[2], each.found)
+        distinct.setdefault(same, each)
     return tuple(distinct.values())
 
 
@@ -282,25 +269,21 @@ def _cost(record: Examined) -> DoctorCost:
 _MOST_NAMES = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Gap:
     """What a check did not see; `place` is the nearest key of the file, if it had to see it."""
 
-    place: Pointer = ()
-    expected: str = ""
+    place: Pointer
+    expected: str
     found: str
-
-    def finding(self, record: Examined) -> Finding:
-        """Return the gap as a finding."""
-        return record.finding(self.place, self.expected, self.found, weight=Weight.UNSEEN)
 
 
 def _idle(found: str) -> Gap:
     """Return the gap of a check that has nothing to examine."""
-    return Gap(found=found)
+    return Gap((), "", found)
 
 
-def _offered(record: Examined) -> Iterable[Operation]:
+def _offered(record: Examined) -> Iterator[Operation]:
     """Yield the available operations of the contracts."""
     for contract in record.contracts_bound:
         yield from (each for each in contract.operations.values() if each.available)
@@ -313,15 +296,14 @@ def _network(record: Examined) -> Gap | None:
 def _clocks(record: Examined) -> Gap | None:
     if not record.networked or record.ahead is not None:
         return _network(record)
-    place, expected = ("base_url",), "the date of an answer, to compare the clocks"
-    return Gap(place=place, expected=expected, found="an answer without a date")
+    expected = "the date of an answer, to compare the clocks"
+    return Gap(("base_url",), expected, "an answer without a date")
 
 
 def _calls(record: Examined) -> Gap | None:
     if any(answer.accepted for answer in record.answers):
         return None
-    found = "no accepted call" if record.answers else "no call"
-    return Gap(place=("operations",), found=found)
+    return Gap(("operations",), "", "no accepted call" if record.answers else "no call")
 
 
 def _zone(record: Examined) -> Gap | None:
@@ -329,9 +311,7 @@ def _zone(record: Examined) -> Gap | None:
         return _idle("the file names no time zone")
     if record.makes_customers and record.subjects:
         return None
-    return Gap(
-        place=("zone",), expected="the bank's clock", found="no clock among the fixtures' offers"
-    )
+    return Gap(("zone",), "the bank's clock", "no clock among the fixtures' offers")
 
 
 def _static(record: Examined) -> Gap | None:
@@ -339,15 +319,15 @@ def _static(record: Examined) -> Gap | None:
     if any(_asked_differently(record, answer, other) for answer in good for other in good):
         return None
     found = "no operation that answered two different requests"
-    return Gap(place=("base_url",), expected="two answers to compare", found=found)
+    return Gap(("base_url",), "two answers to compare", found)
 
 
 def _asked_differently(record: Examined, answer: SeenAnswer, other: SeenAnswer) -> bool:
     """Whether two requests of one operation are for different things, which differ when shown."""
     if answer.operation.id != other.operation.id:
         return False
-    follow, followed = answer.call.follow, other.call.follow
-    return asked_for(record, answer) != asked_for(record, other) or follow != followed
+    pages_differ = answer.call.follow != other.call.follow
+    return asked_for(record, answer) != asked_for(record, other) or pages_differ
 
 
 def _pointers(record: Examined) -> Gap | None:
@@ -356,26 +336,19 @@ def _pointers(record: Examined) -> Gap | None:
     unseen = [
         operation.id
         for operation in _offered(record)
-        if _points(record, operation)
+        if _points(record.binding(operation))
         and not any(answer.accepted for answer in record.of(operation.id))
         and not any(key.startswith(f"operations.{operation.id}") for key in reported)
     ]
-    accepted = any(answer.accepted for answer in record.answers)
-    if accepted and not unseen:
+    if not unseen and any(answer.accepted for answer in record.answers):
         return None
-    place: Pointer = ("operations", unseen[0]) if len(unseen) == 1 else ("operations",)
-    expected = "a successful answer of each operation"
-    return Gap(place=place, expected=expected, found=f"none of {_names(unseen)}")
+    place = ("operations", *(unseen if len(unseen) == 1 else ()))
+    named, further = ", ".join(unseen[:_MOST_NAMES]) or "any", len(unseen) - _MOST_NAMES
+    found = f"none of {named}" + (f" and {further} more" if further > 0 else "")
+    return Gap(place, "a successful answer of each operation", found)
 
 
-def _names(operations: list[str]) -> str:
-    further = len(operations) - _MOST_NAMES
-    named = ", ".join(operations[:_MOST_NAMES])
-    return f"{named} and {further} more" if further > 0 else named or "any"
-
-
-def _points(record: Examined, operation: Operation) -> bool:
-    binding = record.binding(operation)
+def _points(binding: OperationBinding) -> bool:
     return bool(binding.list or binding.one is not None or binding.links or binding.approval)
 
 
@@ -383,16 +356,10 @@ def _pages(record: Examined) -> Gap | None:
     lists = [each for each in _offered(record) if each.lists]
     if not lists:
         return _idle("the contracts have no lists")
-    turned = [
-        answer
-        for operation in lists
-        for answer in record.of(operation.id)
-        if answer.accepted and (answer.call.follow or _whole(record, answer))
-    ]
-    if turned:
+    accepted = (each for one in lists for each in record.of(one.id) if each.accepted)
+    if any(answer.call.follow or _whole(record, answer) for answer in accepted):
         return None
-    place = ("operations", lists[0].id, "next")
-    return Gap(place=place, expected="a second page of a list", found="none")
+    return Gap(("operations", lists[0].id, "next"), "a second page of a list", "none")
 
 
 def _whole(record: Examined, answer: SeenAnswer) -> bool:
@@ -403,21 +370,16 @@ def _whole(record: Examined, answer: SeenAnswer) -> bool:
 
 def _dates(record: Examined) -> Gap | None:
     bound = [
-        (operation, name)
+        ("operations", operation.id, "arguments", name)
         for operation in _offered(record)
         for name in (operation.since, operation.until)
-        if not operation.grants
-        if name and name in record.binding(operation).arguments
+        if not operation.grants and name and name in record.binding(operation).arguments
     ]
     if not bound:
         return _idle("the file binds no date argument that limits a list")
-    said = {SINCE, UNTIL}
-    limited = [answer for answer in record.answers if answer.call.variation in said]
-    if any(answer.accepted for answer in limited):
+    if any(answer.accepted for answer in record.varied(SINCE, UNTIL)):
         return None
-    operation, name = bound[0]
-    place = ("operations", operation.id, "arguments", name)
-    return Gap(place=place, expected="a date with an effect", found="no such accepted call")
+    return Gap(bound[0], "a date with an effect", "no such accepted call")
 
 
 def _presence(record: Examined) -> Gap | None:
@@ -425,57 +387,53 @@ def _presence(record: Examined) -> Gap | None:
         return None
     if not record.counted:
         return _idle("the contracts set no limit on calls without the customer")
-    place, expected = ("presence", "header"), "a header with an effect"
-    return Gap(place=place, expected=expected, found="no accepted call without the customer")
+    found = "no accepted call without the customer"
+    return Gap(("presence", "header"), "a header with an effect", found)
 
 
-def _makes(record: Examined) -> bool:
-    return any(operation.makes for operation in _offered(record))
+def _signs(record: Examined) -> bool:
+    """Whether requests are made, and signed."""
+    signed = record.target.sca.kind is not ScaKind.NONE
+    return signed and any(operation.makes for operation in _offered(record))
 
 
 def _screens(record: Examined) -> Gap | None:
-    if record.target.sca.kind is ScaKind.NONE or not _makes(record):
+    if not _signs(record):
         return _idle("nothing is signed")
-    if record.signed:
-        return None
-    return Gap(place=("sca",), expected="SCA screens", found="no signed request")
+    return None if record.signed else Gap(("sca",), "SCA screens", "no signed request")
 
 
 def _effects(record: Examined) -> Gap | None:
-    fixtures = record.target.fixtures
-    if Capability.EFFECTS not in fixtures.offers or not _makes(record):
+    reported = Capability.EFFECTS in record.target.fixtures.offers
+    if not reported or not any(operation.makes for operation in _offered(record)):
         return _idle("executed requests are not reported")
     if any(event.done for event in record.effects):
         return None
-    place = ("fixtures", "adapter" if fixtures.kind is FixtureKind.PYTHON else "effects")
-    found = "no executed request"
-    return Gap(place=place, expected="an executed request", found=found)
+    return Gap(fixtures.effects_place(record), "an executed request", "no executed request")
 
 
 def _states(record: Examined) -> Gap | None:
-    if record.target.sca.kind is ScaKind.NONE or not _makes(record):
+    if not _signs(record):
         return _idle("nothing is signed")
-    moments = {answer.call.variation for answer in record.answers if answer.accepted}
-    if moments & {SIGNED, DENIED, CANCELLED}:
+    if any(answer.accepted for answer in record.varied(SIGNED, DENIED, CANCELLED)):
         return None
-    return Gap(place=("sca",), expected="a signed request, read back", found="none")
+    return Gap(("sca",), "a signed request, read back", "none")
 
 
 def _values(record: Examined) -> Gap | None:
-    making = [each for each in _offered(record) if each.makes or each.changes]
+    making = (
+        (each.id, record.binding(each)) for each in _offered(record) if each.makes or each.changes
+    )
     varied = [
-        each.id
-        for each in making
-        for binding in [record.binding(each)]
+        name
+        for name, binding in making
         if binding.modes or any(at.other is not None for at in binding.arguments.values())
     ]
     if not varied:
         return _idle("the file has no modes and no second values")
-    variations = {answer.call.variation for answer in record.answers}
-    if variations & {IN_MODE, BARRED, UNKNOWN, OTHERS, CHANGED}:
+    if record.varied(IN_MODE, BARRED, UNKNOWN, OTHERS, CHANGED):
         return None
-    place, expected = ("operations", varied[0]), "requests in other modes and with other values"
-    return Gap(place=place, expected=expected, found="none")
+    return Gap(("operations", varied[0]), "requests in other modes and with other values", "none")
 
 
 def _arguments_read(record: Examined) -> Gap | None:
@@ -490,8 +448,7 @@ def _arguments_read(record: Examined) -> Gap | None:
         return _idle("no rule is about a header or a query parameter")
     if any(f" {RULE} " in answer.probe for answer in record.answers):
         return None
-    expected, found = "a call that shows whether it is read", "none"
-    return Gap(place=places[0], expected=expected, found=found)
+    return Gap(places[0], "a call that shows whether it is read", "none")
 
 
 #: All checks, in the order in which to fix problems.

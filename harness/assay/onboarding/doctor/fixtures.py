@@ -358,13 +358,13 @@ def _fields(record: Examined, done: Sequence[Effect]) -> Iterator[_Field]:
     if fixtures.kind is FixtureKind.PYTHON:
         for name in dict.fromkeys(name for effect in done for name in effect.fields):
             source = f"in effects() of {fixtures.adapter}"
-            yield _Field(name=name, place=_effects_place(record), source=source)
+            yield _Field(name=name, place=effects_place(record), source=source)
         return
     for name, pointer in fixtures.effects.items():
         yield _Field(name=name, place=("fixtures", "effects", name), source=f"at {pointer}")
 
 
-def _effects_place(record: Examined) -> Pointer:
+def effects_place(record: Examined) -> Pointer:
     """Return the key of the target file that says who reports executed requests."""
     python = record.target.fixtures.kind is FixtureKind.PYTHON
     return ("fixtures", "adapter" if python else "effects")
@@ -427,7 +427,7 @@ def _unreported(record: Examined) -> Iterator[Finding]:
         expected = "executed requests, because the bank shows one as done"
         seen = f"none in effects() of {record.target.fixtures.adapter}"
         hint = "return `None` if executed requests are unknown"
-        yield record.finding(_effects_place(record), expected, seen, hint)
+        yield record.finding(effects_place(record), expected, seen, hint)
 
 
 def _ids(
@@ -437,7 +437,7 @@ def _ids(
     if not any(effect.request in made for effect in done):
         expected = "the bank's id of a request that was made, in `Effect.request`"
         seen = f"ids of no request in effects() of {record.target.fixtures.adapter}"
-        yield record.finding(_effects_place(record), expected, seen)
+        yield record.finding(effects_place(record), expected, seen)
 
 
 def _days(
@@ -451,7 +451,7 @@ def _days(
         if days and effect.on < min(days):
             expected = "the day on which a request was executed"
             seen = "a day before the request was made"
-            yield record.finding(_effects_place(record), expected, seen)
+            yield record.finding(effects_place(record), expected, seen)
             return
 
 
