@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from assay.binding.absent_parts import absent_grants
 from assay.binding.decode import decode
@@ -17,7 +17,7 @@ from assay.binding.target import Auth, AuthKind, Matcher, Outcomes, Place, Spell
 from assay.contract.model import Operation
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
 from assay.onboarding.doctor import items
-from assay.onboarding.doctor.pointer_probe import ALIKE, likeness, nearest
+from assay.onboarding.doctor.pointer_probe import ALIKE, likeness, meant, nearest
 from assay.onboarding.doctor.probe_plan import HOST
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight, by_key
 from assay.rules.consent_probes import named_operations
@@ -102,8 +102,8 @@ def _not_accepted(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
     elif status in MOVED:
         where = answer.wire.header("Location")
         hint = f"is it {record.redactor.bounded(where, 100)}?" if where else ""
-        expected, found = "an address that answers directly", f"a redirect ({status})"
-        yield record.finding(("base_url",), expected, found, hint)
+        expected = "an address that answers directly"
+        yield record.finding(("base_url",), expected, f"a redirect ({status})", hint)
     elif answer.operation.grants and status in ABSENT:
         yield _no_consents(record, answer)
     elif status in REFUSED and _plain_mode_accepted(record, answer):
@@ -114,45 +114,45 @@ def _not_accepted(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
         hint = "the bank may be under maintenance; try again later"
         yield record.finding(answer.place(), "an answer", "503", hint, weight=Weight.UNSEEN)
     else:
-        yield from _failed(record, answer)
+        yield _failed(record, answer)
 
 
 def _no_consents(record: Examined, answer: SeenAnswer) -> Finding:
     """Ask whether the bank has consents, which are optional, or has them at another path."""
-    path = answer.binding.path or answer.operation.path
     place = answer.place("method" if answer.status == NOT_ALLOWED else "path")
-    expected, found = "the path of consents", f"{answer.status} at {path}"
+    found = f"{answer.status} at {_path_of(answer)}"
     hint = "if the bank has no consents, say so under `absent`"
-    return record.finding(place, expected, found, hint)
+    return record.finding(place, "the path of consents", found, hint)
+
+
+def _path_of(answer: SeenAnswer) -> str:
+    return answer.binding.path or answer.operation.path
 
 
 def _plain_mode_accepted(record: Examined, answer: SeenAnswer) -> bool:
     """Whether the same request was accepted in another mode."""
-    mode, plain = answer.call.mode, record.plain(answer.operation.id)
+    plain = record.plain(answer.operation.id)
     accepted = {other.call.mode for other in plain if other.accepted}
-    return bool(mode and answer.operation.makes and accepted - {mode})
+    return bool(answer.call.mode and answer.operation.makes and accepted - {answer.call.mode})
 
 
 def _mode(record: Examined, answer: SeenAnswer) -> Finding:
     """Ask whether the bank offers a mode, or has another word for it."""
-    mode = answer.call.mode or ""
-    found = record.refusal(answer)
+    mode, key = answer.call.mode or "", argument_key(answer)
     expected = f"a request in the mode {mode} to be accepted, as in another mode"
     hint = f"if the bank has no {mode} requests, set modes.{mode} to null"
-    place = answer.place(*argument_key(answer))
-    where = answer.place("modes", mode) if place == answer.place("arguments") else place
-    return record.finding(where, expected, found, hint)
+    place = answer.place(*(("modes", mode) if key == ("arguments",) else key))
+    return record.finding(place, expected, record.refusal(answer), hint)
 
 
-def _failed(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
+def _failed(record: Examined, answer: SeenAnswer) -> Finding:
     """Report that there was no answer, or that the target failed."""
-    outcome = answer.outcome
-    if not isinstance(outcome, Indeterminate):
-        yield record.finding(answer.place(), "an answer", str(answer.status), weight=Weight.UNSEEN)
-        return
-    place = ("timeout",) if outcome.detail is Detail.TIMEOUT else answer.place()
-    weight = Weight.DOUBT if outcome.cause is Cause.TRANSPORT else Weight.UNSEEN
-    yield record.finding(place, "an answer", outcome.why, weight=weight)
+    outcome, place, weight = answer.outcome, answer.place(), Weight.UNSEEN
+    found = outcome.why if isinstance(outcome, Indeterminate) else str(answer.status)
+    if isinstance(outcome, Indeterminate):
+        place = ("timeout",) if outcome.detail is Detail.TIMEOUT else place
+        weight = Weight.DOUBT if outcome.cause is Cause.TRANSPORT else weight
+    return record.finding(place, "an answer", found, weight=weight)
 
 
 def _misread(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
@@ -169,21 +169,21 @@ def _misread(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
         place = _outcomes(target, answer, "accepted")
         narrow = _narrow(target, answer)
         if narrow:
-            index, part = narrow
             media_type = answer.wire.media_type or "none"
-            found = f"media type {media_type}" if part == "media_type" else f"a different {part}"
-            yield record.finding((*place, index, part), expected, found)
+            different = f"a different {narrow[1]}"
+            found = f"media type {media_type}" if narrow[1] == "media_type" else different
+            yield record.finding((*place, *narrow), expected, found)
         else:
             found = f"no matcher for {answer.status}"
             yield record.finding(place, expected, found, "add it to statuses")
 
 
-#: The parts of a matcher besides the statuses, each with a function that removes it.
-_PARTS: Final[Mapping[str, Callable[[Matcher], Matcher]]] = {
-    "media_type": lambda matcher: replace(matcher, media_type=None),
-    "body": lambda matcher: replace(matcher, body={}),
-    "empty": lambda matcher: replace(matcher, empty=None),
-    "states": lambda matcher: replace(matcher, states=frozenset()),
+#: What the parts of a matcher besides the statuses are where nothing is said of them.
+_PARTS: Final[Mapping[str, Any]] = {
+    "media_type": None,
+    "body": {},
+    "empty": None,
+    "states": frozenset(),
 }
 
 
@@ -191,8 +191,8 @@ def _narrow(target: Target, answer: SeenAnswer) -> tuple[int, str] | None:
     """Return the `accepted` matcher, and its part, that alone keeps an answer from matching."""
     matchers = (answer.binding.outcomes or target.outcomes).accepted
     for index, matcher in enumerate(matchers):
-        for part, without in _PARTS.items():
-            wider = without(matcher)
+        for part, unsaid in _PARTS.items():
+            wider = replace(matcher, **{part: unsaid})
             if wider != matcher and _matches(target, answer, wider):
                 return index, part
     return None
@@ -200,11 +200,9 @@ def _narrow(target: Target, answer: SeenAnswer) -> tuple[int, str] | None:
 
 def matched(target: Target, answer: SeenAnswer, name: str) -> int | None:
     """Return the index of the matcher of an outcome that an answer matches, if any."""
-    outcomes = answer.binding.outcomes or target.outcomes
-    matchers: tuple[Matcher, ...] = getattr(outcomes, name)
-    return next(
-        (n for n, matcher in enumerate(matchers) if _matches(target, answer, matcher)), None
-    )
+    matchers: tuple[Matcher, ...] = getattr(answer.binding.outcomes or target.outcomes, name)
+    matching = (n for n, matcher in enumerate(matchers) if _matches(target, answer, matcher))
+    return next(matching, None)
 
 
 def _matches(target: Target, answer: SeenAnswer, matcher: Matcher) -> bool:
@@ -227,8 +225,7 @@ def _outcomes(target: Target, answer: SeenAnswer, name: str) -> tuple[str | int,
 
 def _path(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
     """Report a 404: the path is wrong, or the item that it names does not exist."""
-    binding, operation = answer.binding, answer.operation
-    path = binding.path or operation.path
+    binding, operation, path = answer.binding, answer.operation, _path_of(answer)
     key = operation.about if f"{{{operation.about}}}" in path else None
     own = f"the contract has {operation.path}"
     hint = own if binding.path else "add `path` with the bank's own path"
@@ -259,9 +256,9 @@ def _method(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
 
 def _media(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
     place = answer.place("headers") if answer.binding.headers else ("headers",)
-    found = record.refusal(answer)
+    expected = "media types that the bank accepts"
     hint = "set headers under `headers`, for all calls or for one operation"
-    yield record.finding(place, "media types that the bank accepts", found, hint)
+    yield record.finding(place, expected, record.refusal(answer), hint)
 
 
 def _rate_limited(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
@@ -291,14 +288,13 @@ def _unavailable(record: Examined, operation: Operation) -> Iterator[Finding]:
             continue
         if isinstance(outcome, Accepted):
             index = matched(target, answer, "accepted")
-            place = _outcomes(target, answer, "accepted")
+            place = (*_outcomes(target, answer, "accepted"), *(() if index is None else (index,)))
             found = f"{answer.status} that counts as accepted"
-            where = place if index is None else (*place, index)
-            yield record.finding(where, "a refusal not to count as accepted", found)
+            yield record.finding(place, "a refusal not to count as accepted", found)
         elif isinstance(outcome, Indeterminate) and outcome.cause is Cause.BINDING:
             place = _outcomes(target, answer, "unavailable")
-            found = f"no matcher for {answer.status}"
-            yield record.finding(place, "the refusal of an unavailable method to match", found)
+            expected = "the refusal of an unavailable method to match"
+            yield record.finding(place, expected, f"no matcher for {answer.status}")
         elif answer.status in MALFORMED and answer.binding.arguments:
             yield from _not_as_unavailable(record, answer)
 
@@ -330,17 +326,16 @@ def _aliases(record: Examined) -> Iterator[Finding]:
 def _alias(record: Examined, answer: SeenAnswer, alias: int) -> Finding:
     path = answer.binding.names(answer.operation)[alias]
     near = nearest(path, answer.operation.aliases) if answer.binding.aliases else ""
-    hint = f"did you mean {near!r}?" if near and near != path else ""
+    hint = meant(repr(near)) if near and near != path else ""
     found = f"{answer.status} at {path}"
     return record.finding(answer.place("aliases", alias), "another path of the method", found, hint)
 
 
 def _hosts(record: Examined) -> Iterator[Finding]:
     """Examine the other hosts, where the first one has what is called."""
-    for answer in record.answers:
+    for answer in record.varied(HOST):
         host, known = answer.call.host, record.first(answer.operation.id)
-        elsewhere = answer.call.variation == HOST and answer.status in ABSENT
-        if elsewhere and host is not None and known is not None and known.accepted:
+        if answer.status in ABSENT and host is not None and known is not None and known.accepted:
             found = f"{answer.status} for {answer.operation.id}"
             yield record.finding(("hosts", host), "the operations below this URL", found)
 
@@ -351,12 +346,10 @@ def _refused_submissions(record: Examined) -> Iterator[Finding]:
         answers = [answer for answer in record.submissions if answer.operation is operation]
         if not answers or any(answer.accepted for answer in answers):
             continue
-        answer = answers[0]
-        key = _SUBMISSION_KEYS.get(answer.status, "template")
-        found = record.refusal(answer).removesuffix(": ")
+        place = answers[0].place(_SUBMISSION_KEYS.get(answers[0].status, "template"))
         expected = "the submission of a request that was just signed to be accepted"
         hint = "are the path, the form and the token of the submission correct?"
-        yield record.finding(answer.place(key), expected, found, hint)
+        yield record.finding(place, expected, record.refusal(answers[0]), hint)
 
 
 # -- Refusals ------------------------------------------------------------------------------------
@@ -406,10 +399,9 @@ def without_grant(record: Examined) -> Iterator[Finding]:
             for name in _missing_grants(record, answer):
                 given = name in record.contract_of(operation).given
                 place = ("operations", name, "given") if given else ("absent", "operations", name)
-                excerpt = record.excerpt(answer)
-                found = f"{answer.status} from {operation.id}" + (f": {excerpt}" if excerpt else "")
                 expected = "calls to be accepted without the call that makes a consent"
                 hint = f"if the bank has such a call, bind operations.{name}"
+                found = record.refusal(answer, of=operation.id)
                 yield record.finding(place, expected, found, hint)
 
 
@@ -428,9 +420,8 @@ def _missing_grants(record: Examined, answer: SeenAnswer) -> tuple[str, ...]:
 
 def _without_consent(record: Examined, answer: SeenAnswer) -> bool:
     """Whether a refusal follows from a consent that was not transmitted or not accepted."""
-    if not answer.operation.about or answer.operation.request:
-        return False
-    return not any(grant.accepted for grant in record.grants)
+    about = bool(answer.operation.about and not answer.operation.request)
+    return about and not any(grant.accepted for grant in record.grants)
 
 
 def _unauthenticated(
@@ -438,8 +429,7 @@ def _unauthenticated(
 ) -> Iterator[Finding]:
     """Report refused credentials: of each customer that has its own, or of the party."""
     target, first = record.target, answers[0]
-    excerpt = record.excerpt(first)
-    found = f"401 from {first.operation.id}" + (f": {excerpt}" if excerpt else "")
+    found = record.refusal(first, of=first.operation.id)
     # Where nothing is accepted at all, a run could not show anything either.
     served = any(answer.accepted for answer in record.answers)
     weight = Weight.DOUBT if served else Weight.FAULT
@@ -495,7 +485,7 @@ def _forbidden(
     """
     auth, place = _party(record.target, by_tpp=by_tpp)
     insufficient = "insufficient_scope" in _challenge(answer)
-    found = f"403 from {answer.operation.id}: {record.excerpt(answer)}"
+    found = record.refusal(answer, of=answer.operation.id)
     if auth.oauth and (insufficient or not accepted):
         yield record.finding((*place, "scope"), "a scope that allows the call", found)
     elif insufficient:
@@ -508,13 +498,9 @@ def _forbidden(
         hint = "is the token valid for this interface, and does a consent exist?"
         used = ", ".join(_outputs(record.target, answer))
         hint = f"{hint} Does it need another value than that of {used}?" if used else hint
-        yield record.finding(
-            answer.place(),
-            expected,
-            found,
-            hint,
-            weight=Weight.UNSEEN if accepted and _may_be_right(record, answer) else Weight.DOUBT,
-        )
+        right = accepted and _may_be_right(record, answer)
+        weight = Weight.UNSEEN if right else Weight.DOUBT
+        yield record.finding(answer.place(), expected, found, hint, weight=weight)
 
 
 def _outputs(target: Target, answer: SeenAnswer) -> Iterator[str]:
@@ -545,12 +531,11 @@ def _may_be_right(record: Examined, answer: SeenAnswer) -> bool:
 
 def arguments(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
     """Report the argument that a refusal names, or list all that were sent."""
-    sent, excerpt = ", ".join(_sent(answer)) or "no arguments", record.excerpt(answer)
     place, expected = answer.place(*argument_key(answer)), "an ordinary call to be accepted"
-    found = f"{answer.status}: {excerpt}" if excerpt else str(answer.status)
     common = [name for name in ("headers", "queries") if getattr(record.target, name)]
     also = f"; and {' and '.join(common)} of the whole file" if common else ""
-    yield record.finding(place, expected, found, f"sent: {sent}{also}")
+    hint = f"sent: {', '.join(_sent(answer)) or 'no arguments'}{also}"
+    yield record.finding(place, expected, record.refusal(answer), hint)
 
 
 def argument_key(answer: SeenAnswer) -> tuple[str, ...]:
