@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl, urlsplit
@@ -68,10 +67,8 @@ def answers(record: Examined) -> Iterator[Finding]:
     except TargetError as error:
         reason = str(error)
     if status in _REFUSED and fixtures.key_env:
-        found = f"{status}: the key is refused"
-        yield record.finding(
-            ("fixtures", "key_env"), "the control API's key", found, weight=Weight.FAULT
-        )
+        key, found = ("fixtures", "key_env"), f"{status}: the key is refused"
+        yield record.finding(key, "the control API's key", found, weight=Weight.FAULT)
     elif isinstance(body, dict) and cast("dict[str, Any]", body).get("api") == API:
         yield from _capabilities(record, cast("dict[str, Any]", body))
     elif not _opens(environment.fixtures):
@@ -180,17 +177,10 @@ def _additions(record: Examined, event: Authorised) -> Iterator[Finding]:
         for n, name in enumerate(spelling.adds):
             meant = nearest(name, sorted(added))
             if meant and name not in _parameters(event.redirected):
-                place = (
-                    "operations",
-                    operation.id,
-                    "arguments",
-                    operation.returns or "",
-                    "adds",
-                    n,
-                )
+                argument = ("operations", operation.id, "arguments", operation.returns or "")
                 expected, found = "a parameter that the bank adds", "none of this name"
                 hint = f"did you mean {record.redactor.bounded(meant, 40)}?"
-                yield record.finding(place, expected, found, hint)
+                yield record.finding((*argument, "adds", n), expected, found, hint)
 
 
 def _parameters(url: object) -> set[str]:
@@ -201,26 +191,27 @@ def _parameters(url: object) -> set[str]:
 
 def _offered_to_segments(record: Examined) -> Iterator[Finding]:
     """Report a factor in whose place the screens of a segment offer another one."""
+    words = record.target.sca.factors
+    for segment, expected, event in _signed_by_segments(record):
+        offered = {*(event.offered or ())}
+        missing, other = expected - offered, offered - expected
+        if len(missing) == len(other) == 1 and missing | other <= words.keys():
+            (factor,), (instead,) = missing, other
+            found = f"{instead} in its place on the screens of {segment}"
+            hint = f"are the words for {factor} and {instead} swapped?"
+            place = ("sca", "factors", factor)
+            yield record.finding(place, f"{factor} to be offered", found, hint)
+
+
+def _signed_by_segments(record: Examined) -> Iterator[tuple[str, set[str], Authorised]]:
+    """Yield each visit of the screens by a customer of a segment, and the factors of that."""
     for contract in record.contracts_bound:
         for operation in (each for each in contract.operations.values() if each.makes):
             by_segment = facts_of(contract).factors_by_segment.get(operation.makes or "", {})
             for segment, factors in by_segment.items():
                 for event in record.events.get(f"{contract.id} {SEGMENT} {segment}", ()):
                     if isinstance(event, Authorised) and event.offered:
-                        yield from _replaced(record, segment, {*factors}, {*event.offered})
-
-
-def _replaced(
-    record: Examined, segment: str, expected: set[str], offered: set[str]
-) -> Iterator[Finding]:
-    missing, other = expected - offered, offered - expected
-    words = record.target.sca.factors
-    if len(missing) == len(other) == 1 and missing | other <= words.keys():
-        (factor,), (instead,) = missing, other
-        found = f"{instead} in its place on the screens of {segment}"
-        hint = f"are the words for {factor} and {instead} swapped?"
-        place = ("sca", "factors", factor)
-        yield record.finding(place, f"{factor} to be offered", found, hint)
+                        yield segment, {*factors}, event
 
 
 def _stopped(record: Examined, event: Authorised, page: Wire) -> Iterator[Finding]:
@@ -245,10 +236,8 @@ def _stopped(record: Examined, event: Authorised, page: Wire) -> Iterator[Findin
         yield from _filled(record, event, known[0], shown)
         return
     place, hint = _misspelt(target, names, event.screens)
-    asked = record.redactor.bounded(", ".join(names), 120)
-    yield record.finding(
-        place, "a screen listed in the target file", f"a screen that asks for {asked}", hint
-    )
+    found = f"a screen that asks for {record.redactor.bounded(', '.join(names), 120)}"
+    yield record.finding(place, "a screen listed in the target file", found, hint)
 
 
 def _misspelt(
@@ -313,12 +302,11 @@ def _codes(record: Examined, event: Authorised) -> Iterator[Finding]:
         return
     factor = event.step.factor or next(iter(event.offered or ()), "")
     word = record.redactor.bounded(record.target.sca.factors.get(factor, factor), 40)
-    expected = f"a code of the customer for the factor {word!r}"
-    hint = (
-        "key it in Access.codes by the word from sca.factors"
-        if record.target.fixtures.adapter
-        else ""
+    expected, python = (
+        f"a code of the customer for the factor {word!r}",
+        record.target.fixtures.adapter,
     )
+    hint = "key it in Access.codes by the word from sca.factors" if python else ""
     weight = Weight.UNSEEN if event.ending is Ending.CONFIRMED else Weight.DOUBT
     yield record.finding(("fixtures",), expected, "none", hint, weight=weight)
 
@@ -335,33 +323,13 @@ def effects(record: Examined) -> Iterator[Finding]:
     if not done:
         yield from _unreported(record)
         return
-    made = _made(record)
-    for field in _fields(record, done):
-        yield from _field(record, field, done, made)
-    if record.target.fixtures.kind is FixtureKind.PYTHON:
+    made, python = _made(record), record.target.fixtures.kind is FixtureKind.PYTHON
+    reported = (name for effect in done for name in effect.fields)
+    for name in dict.fromkeys(reported if python else record.target.fixtures.effects):
+        yield from _field(record, name, done, made)
+    if python:
         yield from _ids(record, done, made)
     yield from _days(record, done, made)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Field:
-    """A field of executed requests: its key in the target file, and where its value comes from."""
-
-    name: str
-    place: Pointer
-    source: str
-
-
-def _fields(record: Examined, done: Sequence[Effect]) -> Iterator[_Field]:
-    """Yield the fields that the target file points at, or that the class in Python returns."""
-    fixtures = record.target.fixtures
-    if fixtures.kind is FixtureKind.PYTHON:
-        for name in dict.fromkeys(name for effect in done for name in effect.fields):
-            source = f"in effects() of {fixtures.adapter}"
-            yield _Field(name=name, place=effects_place(record), source=source)
-        return
-    for name, pointer in fixtures.effects.items():
-        yield _Field(name=name, place=("fixtures", "effects", name), source=f"at {pointer}")
 
 
 def effects_place(record: Examined) -> Pointer:
@@ -371,36 +339,29 @@ def effects_place(record: Examined) -> Pointer:
 
 
 def _field(
-    record: Examined,
-    field: _Field,
-    done: Sequence[Effect],
-    made: Mapping[str, Sequence[SeenAnswer]],
+    record: Examined, name: str, done: Sequence[Effect], made: Mapping[str, Sequence[SeenAnswer]]
 ) -> Iterator[Finding]:
-    known = [
-        argument
-        for contract in record.contracts_bound
-        for operation in contract.operations.values()
-        if operation.makes
-        for argument in operation.arguments
-    ]
-    if field.place[-1] == "adapter" and field.name not in known:
-        expected, hint = "an argument of the request", did_you_mean(field.name, known)
-        what = f"a field {found(field.name)} {field.source}"
-        yield record.finding(field.place, expected, what, hint, weight=Weight.FAULT)
-        return
-    values = [
-        (effect.request, effect.fields[field.name])
-        for effect in done
-        if field.name in effect.fields
-    ]
-    expected = f"{field.name} of an executed payment"
+    """Examine a field that the target file points at, or that the class in Python returns."""
+    fixtures, place = record.target.fixtures, effects_place(record)
+    source = f"in effects() of {fixtures.adapter}"
+    if fixtures.kind is not FixtureKind.PYTHON:
+        place, source = (*place, name), f"at {fixtures.effects[name]}"
+    else:
+        operations = (each for one in record.contracts_bound for each in one.operations.values())
+        known = [argument for each in operations if each.makes for argument in each.arguments]
+        if name not in known:
+            what, hint = f"a field {found(name)} {source}", did_you_mean(name, known)
+            expected = "an argument of the request"
+            yield record.finding(place, expected, what, hint, weight=Weight.FAULT)
+            return
+    values = [(effect.request, effect.fields[name]) for effect in done if name in effect.fields]
+    expected = f"{name} of an executed payment"
     if not values:
-        yield record.finding(field.place, expected, f"nothing {field.source}")
+        yield record.finding(place, expected, f"nothing {source}")
     for request, value in values:
         sent = [answer.call.arguments for answer in made.get(request, ())]
-        if what := _mistaken(field.name, value, sent):
-            wanted, seen = f"{expected}, as it was sent", f"{what} {field.source}"
-            yield record.finding(field.place, wanted, seen)
+        if what := _mistaken(name, value, sent):
+            yield record.finding(place, f"{expected}, as it was sent", f"{what} {source}")
             return
 
 

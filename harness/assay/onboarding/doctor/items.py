@@ -453,13 +453,8 @@ def _conditional(
     """Examine one field: the answers of its own rule show it, and ordinary ones do not."""
     record, probed = seen.record, [*_rule_answers(seen, name)]
     modes = [(each, each.call.mode) for each in probed if each.call.mode]
-    if refused := [(answer, mode) for answer, mode in modes if answer.refused]:
-        answer, mode = refused[0]
-        expected = f"a request in the mode {mode} to be accepted, as without it"
-        hint = "if the bank does not offer the mode, remove it; the rule about"
-        hint = f"{hint} {name} is then not tested"
-        place = answer.place("modes", mode)
-        yield record.finding(place, expected, record.refusal(answer), hint)
+    if refused := [answer for answer, _ in modes if answer.refused]:
+        yield record.refused_mode(refused[0], f"the rule about {name} is then not tested")
         return
     own = _items(each for each in probed if each.operation.id == seen.operation.id)
     plain = _items(record.plain(seen.operation.id))

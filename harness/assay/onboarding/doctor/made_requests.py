@@ -99,14 +99,13 @@ def _wrong_word(
     record: Examined, operation: Operation, word: tuple[str, ...], wrong: _ShownState
 ) -> Finding:
     place = ("operations", operation.id, "item", "state", "values")
-    masked = record.redactor.bounded(", ".join(word), 40)
-    expected = " or ".join(sorted(state.value for state in wrong.possible))
+    masked = repr(record.redactor.bounded(", ".join(word), 40))
+    possible = " or ".join(sorted(state.value for state in wrong.possible))
+    expected = f"a word for {possible} {wrong.moment}"
     if wrong.state is None:
-        found, hint = f"{masked!r}, which is not listed", f"add {masked!r}"
-        return record.finding(place, f"a word for {expected} {wrong.moment}", found, hint)
-    found = f"{masked!r}, which is listed under {wrong.state.value}"
-    what = f"a word for {expected} {wrong.moment}"
-    return record.finding((*place, wrong.state.value), what, found)
+        return record.finding(place, expected, f"{masked}, which is not listed", f"add {masked}")
+    found = f"{masked}, which is listed under {wrong.state.value}"
+    return record.finding((*place, wrong.state.value), expected, found)
 
 
 def _shown(record: Examined, answer: SeenAnswer) -> Iterator[_ShownState]:
@@ -145,8 +144,7 @@ def _executed(record: Examined, answer: SeenAnswer) -> bool | None:
     reports = [event.done for event in record.effects if event.done is not None]
     if not reports:
         return None
-    key = str(answer.call.arguments.get(answer.operation.about or "", ""))
-    return any(effect.request == key for done in reports for effect in done)
+    return any(effect.request == answer.about for done in reports for effect in done)
 
 
 # -- Words that only a rule's own requests show
@@ -212,12 +210,8 @@ def _words(answer: SeenAnswer) -> Iterator[tuple[tuple[str, ...], State | None]]
 
 def _day(record: Examined) -> Iterator[Finding]:
     """Report a deferred request that is executed as soon as it is signed."""
-    for operation in record.operations:
-        waiting = [
-            answer
-            for answer in record.of(operation.id)
-            if answer.call.variation == WAITING and operation.shows
-        ]
+    for operation in (each for each in record.operations if each.shows):
+        waiting = [each for each in record.varied(WAITING) if each.operation is operation]
         if waiting and all(_done(record, answer) for answer in waiting):
             making = (each for each in record.operations if each.makes == operation.shows)
             create = next(making, None)
@@ -225,8 +219,7 @@ def _day(record: Examined) -> Iterator[Finding]:
                 place = ("operations", create.id, "arguments", create.due.argument)
                 found = "one that is executed as soon as it is signed"
                 hint = "is this where the bank reads the day?"
-                expected = "a request for a later day to wait"
-                yield record.finding(place, expected, found, hint)
+                yield record.finding(place, "a request for a later day to wait", found, hint)
 
 
 def _done(record: Examined, answer: SeenAnswer) -> bool:
@@ -255,37 +248,30 @@ def values(record: Examined) -> Iterator[Finding]:
 def _modes(record: Examined, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
     """Report each mode in which a request was not accepted."""
     for answer in answers:
-        mode = answer.call.mode
-        if answer.call.variation == IN_MODE and mode and answer.refused:
-            expected = f"a request in the mode {mode} to be accepted, as without it"
-            hint = (
-                "if the bank does not offer the mode, remove it; its rules are then not applicable"
-            )
-            place = answer.place("modes", mode)
-            found = record.refusal(answer)
-            yield record.finding(place, expected, found, hint)
+        if answer.call.variation == IN_MODE and answer.call.mode and answer.refused:
+            yield record.refused_mode(answer, "its rules are then not applicable")
 
 
 def _unread_modes(record: Examined, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
     """Report each mode at a place that the bank does not seem to read."""
     for answer in answers:
-        mode = answer.call.mode or ""
-        known = answer.call.variation
+        mode, known = answer.call.mode or "", answer.call.variation
         if not (answer.accepted and answer.good) or known not in {UNKNOWN, BARRED}:
             continue
-        spelling = answer.binding.modes[mode]
         if known == UNKNOWN:
             found = f"a request with an invalid mode, accepted ({answer.status})"
         elif not _traces(record, answer):
             found = f"an accepted request ({answer.status}) that does not show the mode"
         else:
             continue
-        expected = f"the bank to read the mode {mode}"
-        at = f" at {spelling.name or 'the top level'}"
+        spelling = answer.binding.modes[mode]
         unnamed = spelling.place in {Place.SCOPE, Place.BASE}
-        hint = f"is it the {spelling.place.value}{'' if unnamed else at}?"
-        place = answer.place("modes", mode)
-        yield record.finding(place, expected, found, hint)
+        at = "" if unnamed else f" at {spelling.name or 'the top level'}"
+        expected, hint = (
+            f"the bank to read the mode {mode}",
+            f"is it the {spelling.place.value}{at}?",
+        )
+        yield record.finding(answer.place("modes", mode), expected, found, hint)
 
 
 def _traces(record: Examined, answer: SeenAnswer) -> bool:
@@ -318,13 +304,11 @@ def _segments(record: Examined) -> Iterator[Finding]:
     """Report segments that are served and refused the other way round."""
     served: list[str] = []
     refused: list[str] = []
-    for answer in record.answers:
-        if answer.call.variation != OF_SEGMENT:
-            continue
-        subject = record.subjects.get(answer.subject)
-        contract = record.contract_of(answer.operation)
+    for answer in record.varied(OF_SEGMENT):
+        subject, makes = record.subjects.get(answer.subject), answer.operation.makes or ""
+        facts = facts_of(record.contract_of(answer.operation))
+        admitted = facts.admits(makes, answer.call, subject)
         name = subject.segment if subject and subject.segment else ""
-        admitted = facts_of(contract).admits(answer.operation.makes or "", answer.call, subject)
         if answer.accepted and answer.good and not admitted:
             served.append(name)
         elif admitted and answer.refused:
@@ -340,10 +324,9 @@ def _second_values(record: Examined, answers: tuple[SeenAnswer, ...]) -> Iterato
     for answer in answers:
         call = answer.call
         if call.variation == OTHERS and len(call.varied) == 1 and answer.refused:
-            expected = "a second value as valid as `value`"
-            found = record.refusal(answer)
             place = answer.place("arguments", call.varied[0], "other")
-            yield record.finding(place, expected, found)
+            expected = "a second value as valid as `value`"
+            yield record.finding(place, expected, record.refusal(answer))
 
 
 # -- Changes
@@ -360,24 +343,20 @@ def _changes(record: Examined, answers: tuple[SeenAnswer, ...]) -> Iterator[Find
         if shown is not None:
             yield from _change(record, answer, shown)
         elif accepted and answer.refused:
-            place, expected = answer.place("arguments", call.varied[0]), "a change to be accepted"
-            found = record.refusal(answer)
-            hint = "another change was accepted"
-            yield record.finding(place, expected, found, hint)
+            place, hint = answer.place("arguments", call.varied[0]), "another change was accepted"
+            yield record.finding(place, "a change to be accepted", record.refusal(answer), hint)
 
 
 def _shown_after(record: Examined, change: SeenAnswer) -> SeenAnswer | None:
     """Return the next answer that shows the changed request."""
-    return next(
-        (
-            answer
-            for answer in record.answers
-            if answer.n > change.n
-            and answer.operation.shows == change.operation.changes
-            and answer.subject == change.subject
-        ),
-        None,
+    later = (
+        answer
+        for answer in record.answers
+        if answer.n > change.n
+        and answer.operation.shows == change.operation.changes
+        and answer.subject == change.subject
     )
+    return next(later, None)
 
 
 def _change(record: Examined, change: SeenAnswer, after: SeenAnswer) -> Iterator[Finding]:

@@ -68,10 +68,10 @@ class Finding:
     path: str
     line: int
     key: str
+    inherited: str = ""
     expected: str
     found: str
     hint: str = ""
-    inherited: str = ""
     confirmation: str = ""
 
     @property
@@ -352,6 +352,13 @@ class Examined:
         excerpt = self.excerpt(answer)
         status = f"{answer.status} from {of}" if of else str(answer.status)
         return f"{status}: {excerpt}" if excerpt else status
+
+    def refused_mode(self, answer: SeenAnswer, consequence: str) -> Finding:
+        """Doubt a mode in which a request was refused; `consequence` is that of removing it."""
+        mode = answer.call.mode or ""
+        expected = f"a request in the mode {mode} to be accepted, as without it"
+        hint = f"if the bank does not offer the mode, remove it; {consequence}"
+        return self.finding(answer.place("modes", mode), expected, self.refusal(answer), hint)
 
     def excerpt(self, answer: SeenAnswer) -> str:
         """Return the beginning of a body, redacted."""

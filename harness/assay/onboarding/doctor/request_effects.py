@@ -56,8 +56,7 @@ def _for_whom(requests: Iterable[tuple[str, str, str]]) -> str:
 
 def asked_for(record: Examined, answer: SeenAnswer) -> tuple[str, str]:
     """Return whose data a request asks for, and about which item."""
-    about = answer.call.arguments.get(answer.operation.about or "", "")
-    return record.role_of.get(answer.subject) or answer.subject, str(about)
+    return record.role_of.get(answer.subject) or answer.subject, answer.about
 
 
 # -- Presence
@@ -140,10 +139,8 @@ def _date_not_sent(record: Examined, operation: Operation, name: str) -> Iterato
     """Report that no date was sent, where a call would use up a real customer's accesses."""
     first = record.first(operation.id)
     if first is not None and first.accepted and name in first.binding.arguments:
-        place, found = (
-            first.place("arguments", name),
-            "no call with this date, because it would use up the quota of real customers",
-        )
+        place = first.place("arguments", name)
+        found = "no call with this date, because it would use up the quota of real customers"
         yield record.finding(place, "a date with an effect", found, weight=Weight.UNSEEN)
 
 
@@ -154,8 +151,7 @@ def _date(record: Examined, name: str, limited: SeenAnswer, beyond: _Beyond) -> 
         return  # a limit of calls is reported by another check
     place = limited.place("arguments", name)
     if not limited.accepted:
-        found = record.refusal(limited)
-        yield record.finding(place, "a date to be accepted", found)
+        yield record.finding(place, "a date to be accepted", record.refusal(limited))
         return
     day = date.fromisoformat(str(limited.call.arguments[name]))
     without, with_date = _days(control), _days(limited)
@@ -170,11 +166,8 @@ def _date(record: Examined, name: str, limited: SeenAnswer, beyond: _Beyond) -> 
 def _control(record: Examined, limited: SeenAnswer) -> SeenAnswer | None:
     """Return the accepted call with the same arguments but the date."""
     sent = limited.call.arguments.items()
-    answers = record.plain(limited.operation.id)
-    return next(
-        (answer for answer in answers if answer.accepted and answer.call.arguments.items() <= sent),
-        None,
-    )
+    accepted = (each for each in record.plain(limited.operation.id) if each.accepted)
+    return next((each for each in accepted if each.call.arguments.items() <= sent), None)
 
 
 def _days(answer: SeenAnswer) -> list[date]:
