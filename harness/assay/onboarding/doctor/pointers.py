@@ -19,6 +19,7 @@ from assay.binding.spelling import ItemBinding
 from assay.binding.submission import SUBMISSION
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same
+from assay.files.document import Pointer
 from assay.history import Indeterminate
 from assay.onboarding.doctor import items
 from assay.onboarding.doctor.pointer_probe import (
@@ -277,7 +278,7 @@ def _volatile(seen: AnsweredOperation) -> Iterator[Finding]:
 
 def _before(seen: AnsweredOperation, again: SeenAnswer) -> SeenAnswer | None:
     """Return the last ordinary answer to the same call; after it, nothing was consented to."""
-    record, call, n = seen.record, again.call, again.n
+    record, call = seen.record, again.call
     granted = [each.n for each in record.grants if each.subject == again.subject]
     former = [
         each
@@ -285,7 +286,7 @@ def _before(seen: AnsweredOperation, again: SeenAnswer) -> SeenAnswer | None:
         if each.subject == again.subject
         and each.ordinary
         and each.call.arguments == call.arguments
-        and max(granted, default=-1) < each.n < n
+        and max(granted, default=-1) < each.n < again.n
     ]
     return max(former, key=lambda each: each.n, default=None)
 
@@ -365,17 +366,15 @@ POINTERS: Final[Mapping[str, Callable[[AnsweredOperation], Iterator[Finding]]]] 
 def examine(record: Examined) -> Iterator[Finding]:
     """Examine the pointers of each operation, in the order of the contracts."""
     for operation in record.operations:
-        good = [answer for answer in record.of(operation.id) if _readable(answer)]
-        if operation.available and good:
-            yield from _answered(record, operation, [each for each in good if not each.part])
-            yield from _answered(record, operation, [each for each in good if each.part])
+        if operation.available:
+            answers = [each for each in record.of(operation.id) if _readable(each)]
+            yield from _answered(record, operation, [each for each in answers if not each.part])
+            yield from _answered(record, operation, [each for each in answers if each.part])
     yield from error_pointers(record)
     yield from _not_submitted(record)
     for operation in record.operations:
-        good = [answer for answer in record.submissions if _readable(answer)]
-        yield from _answered(
-            record, operation, [each for each in good if each.operation is operation]
-        )
+        answers = [each for each in record.submissions if each.operation is operation]
+        yield from _answered(record, operation, [each for each in answers if _readable(each)])
 
 
 def _not_submitted(record: Examined) -> Iterator[Finding]:
@@ -420,10 +419,10 @@ def _unreadable(seen: AnsweredOperation) -> Iterator[Finding]:
     if not expects or all(answer.status == _NO_CONTENT for answer in seen.answers):
         return
     found = seen.answers[0].wire.media_type or "an empty body"
-    expected = "an answer in JSON"
+    place: Pointer = ("base_url",)
+    weight = Weight.DOUBT
     if found.endswith("json"):
         # JSON that cannot be read is no mistake of the file.
-        place, found = ("operations", seen.operation.id), f"{found} that cannot be read"
-        yield seen.record.finding(place, expected, found, weight=Weight.UNSEEN)
-    else:
-        yield seen.record.finding(("base_url",), expected, found)
+        place, weight = ("operations", seen.operation.id), Weight.UNSEEN
+        found = f"{found} that cannot be read"
+    yield seen.record.finding(place, "an answer in JSON", found, weight=weight)

@@ -49,12 +49,13 @@ def wrong_confirmations(
         check, _, key = name.partition("/")
         section, _, rest = key.partition(".")
         operation = rest.partition(".")[0]
+        place = ("confirmed", name)
         if check not in checks:
             what = f"expected the name of a check, found {check!r}"
-            yield ("confirmed", name), what, did_you_mean(check, checks)
+            yield place, what, did_you_mean(check, checks)
         elif section == "operations" and operation not in operations:
-            hint = did_you_mean(operation, operations)
-            yield ("confirmed", name), f"there is no operation {operation!r}", hint
+            what = f"there is no operation {operation!r}"
+            yield place, what, did_you_mean(operation, operations)
 
 
 def unused(record: Examined) -> Iterator[Finding]:
@@ -91,8 +92,8 @@ def guessed(record: Examined) -> Iterator[Finding]:
             continue
         for number, line in enumerate(lines, start=1):
             for mark, word in _MARKS:
-                before, found, why = line.partition(mark)
-                if found:
+                before, marked, why = line.partition(mark)
+                if marked:
                     yield Finding(
                         weight=Weight.NOTE if word == "guessed" else Weight.UNSEEN,
                         path=path,
@@ -132,14 +133,19 @@ def certificates(record: Examined) -> Iterator[Finding]:
 # -- The network
 
 
-def _urls(target: Target) -> Iterator[tuple[Pointer, SplitResult]]:
+def _urls(record: Examined) -> Iterator[tuple[Pointer, SplitResult]]:
+    """Yield the URLs that are called over a network, each with its key."""
+    target = record.target
+    if not record.networked:
+        return
     yield ("base_url",), urlsplit(target.base_url)
     if target.fixtures.url:
         yield ("fixtures", "url"), urlsplit(target.fixtures.url)
-    for n, host in enumerate(() if target.nearby else target.hosts):
-        yield ("hosts", n), urlsplit(host)
-    for n, host in enumerate(() if target.nearby else target.sca.hosts):
-        yield ("sca", "hosts", n), urlsplit(host)
+    if not target.nearby:
+        for n, host in enumerate(target.hosts):
+            yield ("hosts", n), urlsplit(host)
+        for n, host in enumerate(target.sca.hosts):
+            yield ("sca", "hosts", n), urlsplit(host)
     for name, auth in (("auth",), target.auth), (("auth", "tpp"), target.auth.tpp):
         if auth and auth.oauth:
             yield (*name, "token_url"), urlsplit(auth.oauth.token_url)
@@ -147,22 +153,17 @@ def _urls(target: Target) -> Iterator[tuple[Pointer, SplitResult]]:
 
 def resolves(record: Examined) -> Iterator[Finding]:
     """Resolve the name of every host that is called."""
-    if not record.networked:
-        return
-    for key, url in _urls(record.target):
+    for key, url in _urls(record):
         try:
             socket.getaddrinfo(url.hostname, _port(url), type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
-            yield record.finding(
-                key, "", f"cannot resolve host name {url.hostname}", weight=Weight.FAULT
-            )
+            found = f"cannot resolve host name {url.hostname}"
+            yield record.finding(key, "", found, weight=Weight.FAULT)
 
 
 def connects(record: Examined) -> Iterator[Finding]:
     """Open a connection to every host that is called, and close it."""
-    if not record.networked:
-        return
-    for key, url in _urls(record.target):
+    for key, url in _urls(record):
         where = url.hostname or "", _port(url)
         try:
             socket.create_connection(where, timeout=record.target.timeout).close()
@@ -178,12 +179,7 @@ def _port(url: SplitResult) -> int:
 
 def answers(record: Examined) -> Iterator[Finding]:
     """Send one request without a token over the configured TLS; keep the date."""
-    if not record.networked:
-        return
-    for key, url in _urls(record.target):
-        finding = _request(record, key, url)
-        if finding is not None:
-            yield finding
+    yield from filter(None, (_request(record, key, url) for key, url in _urls(record)))
 
 
 def _request(record: Examined, key: Pointer, url: SplitResult) -> Finding | None:
@@ -217,14 +213,12 @@ class UnansweredError(Exception):
 
 
 def _head(target: Target, url: SplitResult) -> HTTPResponse:
-    timeout, port = target.timeout, _port(url)
+    timeout, host, port = target.timeout, url.hostname or "", _port(url)
     if url.scheme == "https":
         context = tls_context(target, os.environ, [url.geturl()])
-        connection: HTTPConnection = HTTPSConnection(
-            url.hostname or "", port, timeout=timeout, context=context
-        )
+        connection: HTTPConnection = HTTPSConnection(host, port, timeout=timeout, context=context)
     else:
-        connection = HTTPConnection(url.hostname or "", port, timeout=timeout)
+        connection = HTTPConnection(host, port, timeout=timeout)
     try:
         connection.connect()  # with TLS, including the handshake
         connection.request("HEAD", url.path or "/", headers={"Accept": "application/json"})

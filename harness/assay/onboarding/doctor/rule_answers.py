@@ -52,8 +52,11 @@ def _nowhere(record: Examined, errors: list[ShownError]) -> Iterator[Finding]:
     where = record.target.error
     for name in where.located if where and errors else ():
         if not any(has_error_field(error, name) for error in errors):
-            what = f"none in {len(errors)} errors"
-            yield record.finding(_key(name), f"the {name} of an error", what)
+            yield _lacking(record, name, f"none in {len(errors)} errors")
+
+
+def _lacking(record: Examined, name: str, found: str, hint: str = "") -> Finding:
+    return record.finding(_key(name), f"the {name} of an error", found, hint)
 
 
 def _violating(record: Examined) -> Iterator[Finding]:
@@ -73,8 +76,7 @@ def _form(record: Examined, clause: str, kind: ErrorBodyRule) -> Iterator[Findin
     for name in (each for each in kind.fields if each in where.located):
         for pointer, answer in _left_unread(record, answers, name):
             what = f"none in a refusal ({answer.status}) of {answer.operation.id}"
-            hint = f"is it {pointer}?"
-            yield record.finding(_key(name), f"the {name} of an error", what, hint)
+            yield _lacking(record, name, what, f"is it {pointer}?")
     for answer in answers:
         for evidence in kind.check(History(events=(answer,))):
             name = evidence.facet.removesuffix(ALLOWED)
@@ -124,17 +126,12 @@ def _codes(
         evidences = check_refusals(kind, history, kind.check(history)) if history.events else ()
         for evidence in evidences:
             wrong = evidence.agreement is Agreement.DISAGREES and evidence.facet.endswith(OF_CODE)
-            shown = {
-                code
-                for each in history.exchanges
-                if each.n == evidence.decisive
-                for code in _shown(each)
-            }
+            decisive = (each for each in history.exchanges if each.n == evidence.decisive)
+            shown = {code for each in decisive for code in _shown(each)}
             # A code of the contract that the file does not translate is the bank's own word.
             if wrong and shown - (codes - where.codes.keys()):
-                expected = next((code for code in kind.codes if code in where.codes), "")
-                named = (expected,) if expected else ()
-                place = ("error", "codes", *named) if read else ("error", ERROR_CODE)
+                expected = [code for code in kind.codes if code in where.codes][:1]
+                place = ("error", "codes", *expected) if read else ("error", ERROR_CODE)
                 yield record.finding(place, evidence.expected, _would(clause, evidence), _ASK)
 
 

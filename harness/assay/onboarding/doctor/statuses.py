@@ -27,8 +27,9 @@ from assay.rules.rule import clauses_of
 __all__ = ["examine"]
 
 _Judge: TypeAlias = Callable[[Examined, SeenAnswer], Iterator[Finding]]
+UNAUTHENTICATED, FORBIDDEN = 401, 403
 UNKNOWN, NOT_ALLOWED, NOT_MADE, CLOSED = 404, 405, 501, 503
-DENIED = frozenset({401, 403})
+DENIED = frozenset({UNAUTHENTICATED, FORBIDDEN})
 #: The statuses with which banks answer what they do not have.
 ABSENT = frozenset({404, 405, 501})
 #: The statuses with which banks answer a call that lacks an argument, or has a wrong one.
@@ -64,14 +65,11 @@ def examine(record: Examined) -> Iterator[Finding]:
 
 def _available(record: Examined, operation: Operation) -> Iterator[Finding]:
     """Examine the first answer of an available operation that did not accept the call."""
-    answers = record.plain(operation.id)
-    failed = next((answer for answer in answers if not answer.accepted), None)
+    failed = next((each for each in record.plain(operation.id) if not each.accepted), None)
     if failed is not None and not _follows(record, failed):
         for finding in _not_accepted(record, failed):
-            own = finding.key.startswith("operations.")
-            seen_at = "" if own else f"seen at {operation.id}"
-            hint = "; ".join(text for text in (finding.hint, seen_at) if text)
-            yield replace(finding, hint=hint)
+            seen_at = "" if finding.key.startswith("operations.") else f"seen at {operation.id}"
+            yield replace(finding, hint="; ".join(filter(None, (finding.hint, seen_at))))
 
 
 def _follows(record: Examined, answer: SeenAnswer) -> bool:
@@ -80,11 +78,7 @@ def _follows(record: Examined, answer: SeenAnswer) -> bool:
     if answer.status not in REFUSED:
         return False
     if operation.request and not operation.makes:
-        return any(
-            items.has_wrong_key(record, operation)
-            for operation in record.operations
-            if operation.makes
-        )
+        return any(items.has_wrong_key(record, each) for each in record.operations if each.makes)
     return bool(operation.about) and not all(grant.accepted for grant in record.grants)
 
 
@@ -358,7 +352,6 @@ def _refused_submissions(record: Examined) -> Iterator[Finding]:
 # A 401 or 403 is taken for a mistake in the file, not of the bank, until the same
 # credentials are accepted elsewhere. For another 4xx, the words of the answer are compared
 # with the names in the request; where none matches, all sent arguments are listed.
-UNAUTHENTICATED, FORBIDDEN = 401, 403
 #: The keys of credentials that all calls of a party have.
 _OF_ALL_CALLS = frozenset({"kind", "token_in", "token_env"})
 #: Words of a refusal that are about the signature, and about its key.
@@ -410,8 +403,8 @@ def _missing_grants(record: Examined, answer: SeenAnswer) -> tuple[str, ...]:
 
     None if the bank accepts such a call of another item, or refuses it for another reason.
     """
-    operation, denied = answer.operation, answer.status in {UNAUTHENTICATED, FORBIDDEN}
-    if not denied or operation.request or not operation.available:
+    operation = answer.operation
+    if answer.status not in DENIED or operation.request or not operation.available:
         return ()
     if any(each.accepted for each in record.plain(operation.id)):
         return ()
@@ -520,10 +513,9 @@ def _may_be_right(record: Examined, answer: SeenAnswer) -> bool:
 
     It may not refuse all of a customer's, who was created with them and consented to their use.
     """
-    operation = answer.operation
-    served = any(each.accepted for each in record.plain(operation.id))
-    consented = operation.consent is not None and record.makes_customers
-    return bool(operation.about) and (served or not consented)
+    served = any(each.accepted for each in record.plain(answer.operation.id))
+    consented = answer.operation.consent is not None and record.makes_customers
+    return bool(answer.operation.about) and (served or not consented)
 
 
 # -- Arguments
@@ -540,17 +532,15 @@ def arguments(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
 
 def argument_key(answer: SeenAnswer) -> tuple[str, ...]:
     """Return the key, below the operation, of the argument that a refusal is about."""
-    names_by_key = _names_by_key(answer)
     text = answer.wire.body[:10_000].decode("utf-8", "replace")
-    answer_words = set(_WORD.findall(text)[:_MOST])
+    words = set(_WORD.findall(text)[:_MOST])
     scores = {
-        key: max((likeness(word, name) for word in answer_words for name in names), default=0.0)
-        for key, names in names_by_key.items()
+        key: max((likeness(word, name) for word in words for name in names), default=0.0)
+        for key, names in _names_by_key(answer).items()
     }
     best = max(scores, key=lambda key: scores[key], default=("arguments",))
-    if len(scores) == 1 or scores.get(best, 0.0) >= max(ALIKE, 0.75):
-        return best
-    return ("arguments",)
+    likely = len(scores) == 1 or scores.get(best, 0.0) >= max(ALIKE, 0.75)
+    return best if likely else ("arguments",)
 
 
 def _names_by_key(answer: SeenAnswer) -> Mapping[tuple[str, ...], tuple[str, ...]]:
