@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -224,14 +225,4 @@ def _document(target: str | None, examined: Examination) -> dict[str, object]:
 
 
 def _finding(finding: Finding) -> dict[str, object]:
-    return {
-        "weight": finding.weight.value,
-        "path": finding.path,
-        "line": finding.line,
-        "key": finding.key,
-        "inherited": finding.inherited,
-        "expected": finding.expected,
-        "found": finding.found,
-        "hint": finding.hint,
-        "confirmation": finding.confirmation,
-    }
+    return {**asdict(finding), "weight": finding.weight.value}

@@ -1,15 +1,13 @@
 """`assay doctor` as a person and a machine read it."""
 
 import json
-from pathlib import Path
 
 import pytest
 from command_line import assay
+from examined_banks import BANK
 
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
-
-BANK = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
 
 
 def doctor(*args, cwd):

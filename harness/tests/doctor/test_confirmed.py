@@ -1,12 +1,10 @@
 """Doubts that a target file confirms: each is a note, and nothing else is."""
 
-from pathlib import Path
-
 import pytest
 from command_line import assay
+from examined_banks import BANK, embed
 
 from assay.onboarding.doctor import examination
-from assay.running.environment import set_up
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND
@@ -30,10 +28,7 @@ def examined(monkeypatch, tmp_path):
     """Return a function that examines a file against a bank with this change."""
 
     def examined(confirmed, change=lambda policy: policy):
-        def made(target, ledger=None):
-            return set_up(target, bank=lambda url: make_app(change(SOUND), base_url=url))
-
-        monkeypatch.setattr(examination, "set_up", made)
+        embed(monkeypatch, change)
         path = tmp_path / "ours.yaml"
         path.write_text(f"{FILE}confirmed: {{{confirmed}}}\n", encoding="utf-8")
         result = examination.examine(str(path))
@@ -67,8 +62,7 @@ def test_a_check_that_there_is_not_is_a_fault(examined):
 def test_the_command_says_how_to_confirm(tmp_path):
     """The lines to add to the file stand before the last line."""
     with serving(make_app(ONE_PAGE(SOUND))) as url:
-        text = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
-        (tmp_path / "ours.yaml").write_text(text.replace("URL", url), encoding="utf-8")
+        (tmp_path / "ours.yaml").write_text(BANK.replace("URL", url), encoding="utf-8")
         code, out, _ = assay("doctor", "--target", "ours.yaml", cwd=tmp_path)
     assert 2 == code
     assert ["confirmed:", f"  {DOUBT}: REASON"] == out.splitlines()[-3:-1]

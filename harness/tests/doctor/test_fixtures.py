@@ -12,10 +12,12 @@ import pytest
 
 from assay.binding.target import CustomerSource, FixtureKind, ScaKind, TransportKind
 from assay.contract.model import Capability
+from assay.errors import CannotArrange, TargetError
 from assay.history import Authorise, Authorised, Ending, Subject, Wire
-from assay.onboarding.doctor.context import DoctorContext, EarlyEnd, Weight
 from assay.onboarding.doctor.fixtures import answers, screens, zone
-from assay.onboarding.doctor.probing import _ended_early
+from assay.onboarding.doctor.probes import DoctorProbe
+from assay.onboarding.doctor.probing import _unfinished
+from assay.onboarding.doctor.record import Examined, Weight
 from assay.preparation.prepare import prepare
 from assay.running.environment import set_up
 
@@ -28,11 +30,11 @@ def weights(event: Authorised, kind: ScaKind = ScaKind.FORMS) -> list[Weight]:
     prepared = prepare()
     sca = replace(prepared.target.sca, kind=kind, factors={"sms": "TXT"})
     bound = replace(prepared, target=replace(prepared.target, sca=sca))
-    context = DoctorContext(target_name=None, prepared=bound)
-    context.signed.append((event, PAGE))
+    record = Examined(target_name=None, prepared=bound)
+    record.signed.append((event, PAGE))
     return [
         finding.weight
-        for finding in screens(context)
+        for finding in screens(record)
         if finding.expected == "a code of the customer for the factor 'TXT'"
     ]
 
@@ -68,9 +70,9 @@ def test_a_redirect_before_a_decision_is_doubted() -> None:
     event = replace(
         SIGNED, ending=Ending.DISCONNECTED, redirected="https://tpp.example/", coded=True
     )
-    context = DoctorContext(target_name=None, prepared=prepare())
-    context.signed.append((event, PAGE))
-    (doubt,) = screens(context)
+    record = Examined(target_name=None, prepared=prepare())
+    record.signed.append((event, PAGE))
+    (doubt,) = screens(record)
     assert (Weight.DOUBT, "a screen that asks for the decision") == (doubt.weight, doubt.expected)
     assert "confirmed_by" in doubt.hint
     assert doubt.line
@@ -94,10 +96,10 @@ def test_the_clock_of_another_zone(
     prepared = prepare()
     fixtures = replace(prepared.target.fixtures, kind=kind, offers=offers)
     target = replace(prepared.target, fixtures=fixtures, zone=ZoneInfo("Europe/Paris"))
-    context = DoctorContext(target_name=None, prepared=replace(prepared, target=target))
+    record = Examined(target_name=None, prepared=replace(prepared, target=target))
     now = NOW.astimezone(timezone(timedelta(hours=hours)))
-    context.subjects["psu"] = Subject(name="psu", now=now, owns=())
-    assert found == [finding.weight for finding in zone(context)]
+    record.subjects["psu"] = Subject(name="psu", now=now, owns=())
+    assert found == [finding.weight for finding in zone(record)]
 
 
 class ManualClock:
@@ -148,23 +150,23 @@ def test_trials_side_by_side_need_a_clock_each(
             offers=frozenset({Capability.PSU, Capability.CLOCK}),
         ),
     )
-    context = DoctorContext(target_name=None, prepared=replace(prepared, target=target))
+    record = Examined(target_name=None, prepared=replace(prepared, target=target))
     environment = set_up(prepared.target)
-    context.environment = replace(environment, fixtures=cast("Any", Clocks(shared=shared)))
-    assert [Weight.FAULT] * faults == [finding.weight for finding in answers(context)]
+    record.environment = replace(environment, fixtures=cast("Any", Clocks(shared=shared)))
+    assert [Weight.FAULT] * faults == [finding.weight for finding in answers(record)]
 
 
 @pytest.mark.parametrize(
-    ("early", "weight"),
+    ("error", "weight", "found"),
     [
-        (EarlyEnd(missing="a card with slips", unprepared=True), Weight.UNSEEN),
-        (EarlyEnd(missing="the fixture provider failed"), Weight.DOUBT),
-        (EarlyEnd(missing="a path", key=("operations", "accounts", "path")), Weight.UNSEEN),
+        (CannotArrange("a card with slips"), Weight.UNSEEN, "it needs a card with slips"),
+        (TargetError("the fixture provider failed"), Weight.DOUBT, "the fixture provider failed"),
+        (CannotArrange("a path", key=("operations", "accounts", "path")), Weight.UNSEEN, "a path"),
     ],
 )
-def test_what_the_fixtures_cannot_prepare_is_not_seen(early: EarlyEnd, weight: Weight) -> None:
+def test_what_the_fixtures_cannot_prepare_is_not_seen(error, weight, found):
     """They may lack a part, which costs what needs it; a provider that fails is a question."""
-    context = DoctorContext(target_name=None, prepared=prepare(), early_ends=[early])
-    (finding,) = _ended_early(context)
-    assert weight is finding.weight
-    assert f"it needs {early.missing}" in finding.found
+    record = Examined(target_name=None, prepared=prepare())
+    probe = DoctorProbe(name="reads", start=lambda: iter(()))
+    finding = _unfinished(record, record.contracts_bound[0], probe, error)
+    assert (weight, True) == (finding.weight, found in finding.found)

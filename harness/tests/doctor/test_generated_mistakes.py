@@ -21,7 +21,7 @@ from wrong_files import WrongFile, wrong_files
 
 from assay.errors import InputError
 from assay.onboarding.doctor import examination
-from assay.onboarding.doctor.context import DoctorContext, Finding
+from assay.onboarding.doctor.record import Examined, Finding
 from assay.preparation.prepare import Prepared
 from assay.rules.verdict import Standing
 
@@ -140,14 +140,14 @@ class Trials:
     def mistakes(self) -> Iterator[WrongFile]:
         """Yield the mistakes of the sound file, by the answers of the sound bank."""
         data = json.loads(json.dumps(self.bank.data(), default=str))
-        context = DoctorContext(target_name=None, prepared=self.bank.prepared(self.write(data)))
+        record = Examined(target_name=None, prepared=self.bank.prepared(self.write(data)))
         for step in examination.STEPS:
-            findings = [*step.look(context)]
+            findings = [*step.look(record)]
             blocking = [str(each) for each in findings if each.blocking]
             assert [] == blocking, (step.name, blocking)
-        bound = context.contracts_bound
+        bound = record.contracts_bound
         operations = {name: each for one in bound for name, each in one.operations.items()}
-        answers = (*context.answers, *context.submissions)
+        answers = (*record.answers, *record.submissions)
         yield from filter(self.bank.is_own, wrong_files(data, answers, operations))
 
     def run_sound(self) -> None:

@@ -1,14 +1,14 @@
 """Every typical mistake in a target file: its line is named, and the bank is not blamed."""
 
 import re
-import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from command_line import assay
+from examined_banks import BANK as SOUND
 
 from assay.binding.features import BINDING_FEATURES
-from assay.cli.main import main
 from assay.onboarding.doctor import Weight, examine
 from assay.onboarding.doctor.examination import EXAMINED_BY, STEPS
 from assay.onboarding.doctor.pointers import POINTERS
@@ -18,456 +18,148 @@ from assay.sandbox.serve import serving
 
 pytestmark = pytest.mark.slow
 
-SOUND = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mistake:
+class Mistake(NamedTuple):
     """A wrong text in place of the right one, with the line and key that must be reported."""
 
     name: str
-    right: str
-    wrong: str
     line: int
     key: str
+    right: str
+    wrong: str
 
 
 MISTAKES = (
-    Mistake(
-        name="base path",
-        right="base_url: URL",
-        wrong="base_url: URL/aisp/v9",
-        line=6,
-        key="base_url",
-    ),
-    Mistake(
-        name="no such host",
-        right="base_url: URL",
-        wrong="base_url: http://bank.invalid",
-        line=6,
-        key="base_url",
-    ),
-    Mistake(
-        name="nobody listens",
-        right="base_url: URL",
-        wrong="base_url: http://127.0.0.1:9",
-        line=6,
-        key="base_url",
-    ),
-    Mistake(
-        name="tls where there is none",
-        right="base_url: URL\ntimeout: 5",
-        wrong="base_url: SECURE\ntimeout: 0.5",
-        line=6,
-        key="base_url",
-    ),
-    Mistake(
-        name="path",
-        right="  balances:\n",
-        wrong="  balances:\n    path: /account/balance\n",
-        line=80,
-        key="operations.balances.path",
-    ),
-    Mistake(
-        name="method",
-        right="  balances:\n",
-        wrong="  balances:\n    method: POST\n",
-        line=80,
-        key="operations.balances.method",
-    ),
-    Mistake(
-        name="alias",
-        right="  balances:\n",
-        wrong="  balances:\n    aliases: [/balance]\n",
-        line=80,
-        key="operations.balances.aliases[0]",
-    ),
-    Mistake(
-        name="list",
-        right="list: /accounts",
-        wrong="list: /data/accounts",
-        line=62,
-        key="operations.accounts.list",
-    ),
-    Mistake(
-        name="key",
-        right="      key: /iban",
-        wrong="      key: /id",
-        line=68,
-        key="operations.accounts.item.key",
-    ),
-    Mistake(
-        name="key that is something else",
-        right="      key: /iban",
-        wrong="      key: /name",
-        line=68,
-        key="operations.accounts.item.key",
-    ),
-    Mistake(
-        name="key of entries",
-        right="      key: /id\n",
-        wrong="      key: /label\n",
-        line=100,
-        key="operations.transactions.item.key",
-    ),
-    Mistake(
-        name="key of what is made",
-        right="  key: /paymentRequestResourceId\n      state: &state",
-        wrong="  key: /status\n      state: &state",
-        line=134,
-        key="operations.create-payment.item.key",
-    ),
-    Mistake(
-        name="date",
-        right="on: /bookingDate",
-        wrong="on: /valueDate",
-        line=101,
-        key="operations.transactions.item.on",
-    ),
-    Mistake(
-        name="date that is none",
-        right="on: /bookingDate",
-        wrong="on: /label",
-        line=101,
-        key="operations.transactions.item.on",
-    ),
-    Mistake(
-        name="field",
-        right="currency: /currency\n      volatile: []\n  trans",
-        wrong="currency: /curency\n      volatile: []\n  trans",
-        line=87,
-        key="operations.balances.item.fields.currency",
-    ),
-    Mistake(
-        name="field that is another",
-        right="balanceType: /balanceType",
-        wrong="balanceType: /currency",
-        line=86,
-        key="operations.balances.item.fields.balanceType",
-    ),
-    Mistake(
-        name="field of a request",
-        right="        amount: /amount\n        currency",
-        wrong="        amount: /currency\n        currency",
-        line=154,
-        key="operations.read-payment.item.fields.amount",
-    ),
-    Mistake(
-        name="next",
-        right="    next: /links/next\n    links: [/links/self, /links/next]\n    values",
-        wrong="    next: /links/nxt\n    links: [/links/self]\n    values",
-        line=63,
-        key="operations.accounts.next",
-    ),
-    Mistake(
-        name="page parameter",
-        right="    list: /transactions\n    next: /links/next",
-        wrong="    list: /transactions\n    next: {page: seite}",
-        line=97,
-        key="operations.transactions.next",
-    ),
-    Mistake(
-        name="first page",
-        right="    list: /transactions\n    next: /links/next",
-        wrong="    list: /transactions\n    next: {page: page, first: 0}",
-        line=97,
-        key="operations.transactions.next",
-    ),
-    Mistake(
-        name="cursor",
-        right="    list: /transactions\n    next: /links/next",
-        wrong="    list: /transactions\n    next: {cursor: /cursor, query: cursor}",
-        line=97,
-        key="operations.transactions.next",
-    ),
-    Mistake(
-        name="link",
-        right="links: [/links/self]\n    item:\n      fields:",
-        wrong="links: [/_links/self]\n    item:\n      fields:",
-        line=82,
-        key="operations.balances.links[0]",
-    ),
-    Mistake(
-        name="value",
-        right="PsuIdentity: /PsuIdentity",
-        wrong="PsuIdentity: /psuIdentity",
-        line=65,
-        key="operations.accounts.values.PsuIdentity",
-    ),
-    Mistake(
-        name="query parameter",
-        right="    arguments: {iban: {query: iban}}\n",
-        wrong="    arguments: {iban: {query: accountId}}\n",
-        line=80,
-        key="operations.balances.arguments.iban",
-    ),
-    Mistake(
-        name="since",
-        right="since: {query: dateFrom}",
-        wrong="since: {query: from}",
-        line=92,
-        key="operations.transactions.arguments.since",
-    ),
-    Mistake(
-        name="until",
-        right="until: {query: dateTo}",
-        wrong="until: {query: to}",
-        line=93,
-        key="operations.transactions.arguments.until",
-    ),
-    Mistake(
-        name="body of a consent",
-        right="{accounts: {body: /accounts}}",
-        wrong="{accounts: {body: /access/accounts}}",
-        line=77,
-        key="operations.consents.arguments.accounts",
-    ),
-    Mistake(
-        name="body of a request",
-        right="categoryPurpose: {body: /categoryPurpose,",
-        wrong="categoryPurpose: {body: /purpose,",
-        line=114,
-        key="operations.create-payment.arguments.categoryPurpose",
-    ),
-    Mistake(
-        name="value of an argument",
-        right="value: SLEV",
-        wrong="value: SHAR",
-        line=113,
-        key="operations.create-payment.arguments.chargeBearer.value",
-    ),
-    Mistake(
-        name="another value that is none",
-        right="value: DVPM, other: SUPP",
-        wrong="value: DVPM, other: SUP",
-        line=114,
-        key="operations.create-payment.arguments.categoryPurpose.other",
-    ),
-    Mistake(
-        name="mode",
-        right="immediate: {body: /paymentType, value: immediate}",
-        wrong="immediate: {body: /type, value: immediate}",
-        line=125,
-        key="operations.create-payment.modes.immediate",
-    ),
-    Mistake(
-        name="argument that nobody reads",
-        right="debtorAccount: {body: /debtorAccount}",
-        wrong="debtorAccount: {body: /debtor}",
-        line=120,
-        key="operations.create-payment.arguments.debtorAccount",
-    ),
-    Mistake(
-        name="presence the wrong way round",
-        right="  value: 192.0.2.10",
-        wrong="  value: 192.0.2.10\n  when: absent",
-        line=14,
-        key="presence.when",
-    ),
-    Mistake(
-        name="presence by another name",
-        right="header: PSU-IP-Address",
-        wrong="header: PSU-IP",
-        line=12,
-        key="presence.header",
-    ),
-    Mistake(
-        name="accepted",
-        right="operations:\n  acc",
-        wrong="outcomes:\n  accepted: [{statuses: [201]}]\n\noperations:\n  acc",
-        line=61,
-        key="outcomes.accepted",
-    ),
-    Mistake(
-        name="rejected",
-        right="operations:\n  acc",
-        wrong="outcomes:\n  rejected:\n    - {statuses: [4xx]}\n    - {statuses: [200]}\n\noperations:\n  acc",
-        line=63,
-        key="outcomes.rejected[1]",
-    ),
-    Mistake(
-        name="unavailable unknown",
-        right="operations:\n  acc",
-        wrong="outcomes:\n  unavailable: [{statuses: [404]}]\n  rejected: [{statuses: [400, 403, 404, 409, 422, 429]}]\n\noperations:\n  acc",
-        line=61,
-        key="outcomes.unavailable",
-    ),
-    Mistake(
-        name="accepted too much",
-        right="operations:\n  acc",
-        wrong="outcomes:\n  unavailable: [{statuses: [501]}]\n  rejected: [{statuses: [400]}]\n  accepted:\n    - {statuses: [2xx]}\n    - {statuses: [4xx]}\n\noperations:\n  acc",
-        line=65,
-        key="outcomes.accepted[1]",
-    ),
-    Mistake(
-        name="media type",
-        right="operations:\n  acc",
-        wrong="outcomes:\n  accepted:\n    - {statuses: [2xx], media_type: application/hal+json}\n\noperations:\n  acc",
-        line=62,
-        key="outcomes.accepted[0].media_type",
-    ),
-    Mistake(
-        name="outcomes of one operation",
-        right="  balances:\n",
-        wrong="  balances:\n    outcomes:\n      accepted: [{statuses: [204]}]\n",
-        line=81,
-        key="operations.balances.outcomes.accepted",
-    ),
-    Mistake(
-        name="state at the start",
-        right="open: [received, pending]",
-        wrong="open: [receivd, pending]",
-        line=138,
-        key="operations.create-payment.item.state.values.open",
-    ),
-    Mistake(
-        name="state at the end",
-        right="done: [executed]",
-        wrong="done: [executd]",
-        line=139,
-        key="operations.read-payment.item.state.values.done",
-    ),
-    Mistake(
-        name="state elsewhere",
-        right="        at: /status",
-        wrong="        at: /state",
-        line=136,
-        key="operations.create-payment.item.state.at",
-    ),
-    Mistake(
-        name="resource",
-        right="          card: card",
-        wrong="          card: deferred-card",
-        line=73,
-        key="operations.accounts.item.resource.values.card",
-    ),
-    Mistake(
-        name="resource elsewhere",
-        right="        at: /kind",
-        wrong="        at: /type",
-        line=70,
-        key="operations.accounts.item.resource.at",
-    ),
-    Mistake(
-        name="approval",
-        right="    approval: /links/consentApproval",
-        wrong="    approval: /_links/approval",
-        line=107,
-        key="operations.create-payment.approval",
-    ),
-    Mistake(
-        name="login field",
-        right="{login: login, password: password}",
-        wrong="{user: login, password: password}",
-        line=49,
-        key="sca.screens[0].user",
-    ),
-    Mistake(
-        name="factor field",
-        right="{factor: factor}",
-        wrong="{faktor: factor}",
-        line=50,
-        key="sca.screens[1].faktor",
-    ),
-    Mistake(
-        name="code field",
-        right="{code: code}",
-        wrong="{otp: code}",
-        line=51,
-        key="sca.screens[2].otp",
-    ),
-    Mistake(
-        name="factor",
-        right="    sms: sms",
-        wrong="    sms: SMS-OTP",
-        line=55,
-        key="sca.factors.sms",
-    ),
-    Mistake(
-        name="decision",
-        right="  # The last",
-        wrong="  decisions: {confirm: ja}\n  # The last",
-        line=53,
-        key="sca.decisions.confirm",
-    ),
-    Mistake(
-        name="segment",
-        right="corporate: CORPORATE",
-        wrong="corporate: COMPANY",
-        line=35,
-        key="fixtures.segments.corporate",
-    ),
-    Mistake(
-        name="effect",
-        right="    creditorAccount: /creditor\n",
-        wrong="    creditorAccount: /beneficiary\n",
-        line=41,
-        key="fixtures.effects.creditorAccount",
-    ),
-    Mistake(
-        name="zone",
-        right="zone: Europe/Paris",
-        wrong="zone: America/New_York",
-        line=8,
-        key="zone",
-    ),
-    Mistake(
-        name="control url",
-        right="  kind: control\n",
-        wrong="  kind: control\n  url: URL/control\n",
-        line=17,
-        key="fixtures.url",
-    ),
-    Mistake(
-        name="no token",
-        right="auth: {kind: bearer}",
-        wrong="auth: {kind: none}",
-        line=10,
-        key="auth",
-    ),
-    Mistake(
-        name="token in another header",
-        right="auth: {kind: bearer}",
-        wrong="auth: {kind: key, header: X-Token}",
-        line=10,
-        key="auth.kind",
-    ),
-    Mistake(
-        name="one token for all",
-        right="auth: {kind: bearer}",
-        wrong="auth: {kind: bearer, token_env: DOCTOR_UNSET}",
-        line=10,
-        key="auth",
-    ),
-    Mistake(
-        name="a field of nothing",
-        right="        iban: /iban\n        balanceType",
-        wrong="        ibann: /iban\n        balanceType",
-        line=85,
-        key="operations.balances.item.fields.ibann",
-    ),
-    Mistake(
-        name="the bank's own name",
-        right="    item:\n      key: /iban\n",
-        wrong="    item:\n      id: /resourceId\n      key: /iban\n",
-        line=68,
-        key="operations.accounts.item.id",
-    ),
-    Mistake(
-        name="single item",
-        right='  modify-payment:\n    one: ""',
-        wrong="  modify-payment:\n    one: /paymentRequest",
-        line=159,
-        key="operations.modify-payment.one",
-    ),
-    Mistake(
-        name="unknown operation",
-        right="  consents:\n",
-        wrong="  consent:\n",
-        line=76,
-        key="operations.consent",
-    ),
-)
+    Mistake("base path", 6, "base_url", "base_url: URL", "base_url: URL/aisp/v9"),
+    Mistake("no such host", 6, "base_url", "base_url: URL", "base_url: http://bank.invalid"),
+    Mistake("nobody listens", 6, "base_url", "base_url: URL", "base_url: http://127.0.0.1:9"),
+    Mistake("tls where there is none", 6, "base_url",
+            "base_url: URL\ntimeout: 5", "base_url: SECURE\ntimeout: 0.5"),
+    Mistake("path", 80, "operations.balances.path",
+            "  balances:\n", "  balances:\n    path: /account/balance\n"),
+    Mistake("method", 80, "operations.balances.method",
+            "  balances:\n", "  balances:\n    method: POST\n"),
+    Mistake("alias", 80, "operations.balances.aliases[0]",
+            "  balances:\n", "  balances:\n    aliases: [/balance]\n"),
+    Mistake("list", 62, "operations.accounts.list", "list: /accounts", "list: /data/accounts"),
+    Mistake("key", 68, "operations.accounts.item.key", "      key: /iban", "      key: /id"),
+    Mistake("key that is something else", 68, "operations.accounts.item.key",
+            "      key: /iban", "      key: /name"),
+    Mistake("key of entries", 100, "operations.transactions.item.key",
+            "      key: /id\n", "      key: /label\n"),
+    Mistake("key of what is made", 134, "operations.create-payment.item.key",
+            "  key: /paymentRequestResourceId\n      state: &state",
+            "  key: /status\n      state: &state"),
+    Mistake("date", 101, "operations.transactions.item.on", "on: /bookingDate", "on: /valueDate"),
+    Mistake("date that is none", 101, "operations.transactions.item.on",
+            "on: /bookingDate", "on: /label"),
+    Mistake("field", 87, "operations.balances.item.fields.currency",
+            "currency: /currency\n      volatile: []\n  trans",
+            "currency: /curency\n      volatile: []\n  trans"),
+    Mistake("field that is another", 86, "operations.balances.item.fields.balanceType",
+            "balanceType: /balanceType", "balanceType: /currency"),
+    Mistake("field of a request", 154, "operations.read-payment.item.fields.amount",
+            "        amount: /amount\n        currency",
+            "        amount: /currency\n        currency"),
+    Mistake("next", 63, "operations.accounts.next",
+            "    next: /links/next\n    links: [/links/self, /links/next]\n    values",
+            "    next: /links/nxt\n    links: [/links/self]\n    values"),
+    Mistake("page parameter", 97, "operations.transactions.next",
+            "    list: /transactions\n    next: /links/next",
+            "    list: /transactions\n    next: {page: seite}"),
+    Mistake("first page", 97, "operations.transactions.next",
+            "    list: /transactions\n    next: /links/next",
+            "    list: /transactions\n    next: {page: page, first: 0}"),
+    Mistake("cursor", 97, "operations.transactions.next",
+            "    list: /transactions\n    next: /links/next",
+            "    list: /transactions\n    next: {cursor: /cursor, query: cursor}"),
+    Mistake("link", 82, "operations.balances.links[0]",
+            "links: [/links/self]\n    item:\n      fields:",
+            "links: [/_links/self]\n    item:\n      fields:"),
+    Mistake("value", 65, "operations.accounts.values.PsuIdentity",
+            "PsuIdentity: /PsuIdentity", "PsuIdentity: /psuIdentity"),
+    Mistake("query parameter", 80, "operations.balances.arguments.iban",
+            "    arguments: {iban: {query: iban}}\n",
+            "    arguments: {iban: {query: accountId}}\n"),
+    Mistake("since", 92, "operations.transactions.arguments.since",
+            "since: {query: dateFrom}", "since: {query: from}"),
+    Mistake("until", 93, "operations.transactions.arguments.until",
+            "until: {query: dateTo}", "until: {query: to}"),
+    Mistake("body of a consent", 77, "operations.consents.arguments.accounts",
+            "{accounts: {body: /accounts}}", "{accounts: {body: /access/accounts}}"),
+    Mistake("body of a request", 114, "operations.create-payment.arguments.categoryPurpose",
+            "categoryPurpose: {body: /categoryPurpose,", "categoryPurpose: {body: /purpose,"),
+    Mistake("value of an argument", 113, "operations.create-payment.arguments.chargeBearer.value",
+            "value: SLEV", "value: SHAR"),
+    Mistake("another value that is none", 114, "operations.create-payment.arguments.categoryPurpose.other",
+            "value: DVPM, other: SUPP", "value: DVPM, other: SUP"),
+    Mistake("mode", 125, "operations.create-payment.modes.immediate",
+            "immediate: {body: /paymentType, value: immediate}",
+            "immediate: {body: /type, value: immediate}"),
+    Mistake("argument that nobody reads", 120, "operations.create-payment.arguments.debtorAccount",
+            "debtorAccount: {body: /debtorAccount}", "debtorAccount: {body: /debtor}"),
+    Mistake("presence the wrong way round", 14, "presence.when",
+            "  value: 192.0.2.10", "  value: 192.0.2.10\n  when: absent"),
+    Mistake("presence by another name", 12, "presence.header",
+            "header: PSU-IP-Address", "header: PSU-IP"),
+    Mistake("accepted", 61, "outcomes.accepted",
+            "operations:\n  acc",
+            "outcomes:\n  accepted: [{statuses: [201]}]\n\noperations:\n  acc"),
+    Mistake("rejected", 63, "outcomes.rejected[1]",
+            "operations:\n  acc",
+            "outcomes:\n  rejected:\n    - {statuses: [4xx]}\n    - {statuses: [200]}\n\noperations:\n  acc"),
+    Mistake("unavailable unknown", 61, "outcomes.unavailable",
+            "operations:\n  acc",
+            "outcomes:\n  unavailable: [{statuses: [404]}]\n  rejected: [{statuses: [400, 403, 404, 409, 422, 429]}]\n\noperations:\n  acc"),
+    Mistake("accepted too much", 65, "outcomes.accepted[1]",
+            "operations:\n  acc",
+            "outcomes:\n  unavailable: [{statuses: [501]}]\n  rejected: [{statuses: [400]}]\n  accepted:\n    - {statuses: [2xx]}\n    - {statuses: [4xx]}\n\noperations:\n  acc"),
+    Mistake("media type", 62, "outcomes.accepted[0].media_type",
+            "operations:\n  acc",
+            "outcomes:\n  accepted:\n    - {statuses: [2xx], media_type: application/hal+json}\n\noperations:\n  acc"),
+    Mistake("outcomes of one operation", 81, "operations.balances.outcomes.accepted",
+            "  balances:\n", "  balances:\n    outcomes:\n      accepted: [{statuses: [204]}]\n"),
+    Mistake("state at the start", 138, "operations.create-payment.item.state.values.open",
+            "open: [received, pending]", "open: [receivd, pending]"),
+    Mistake("state at the end", 139, "operations.read-payment.item.state.values.done",
+            "done: [executed]", "done: [executd]"),
+    Mistake("state elsewhere", 136, "operations.create-payment.item.state.at",
+            "        at: /status", "        at: /state"),
+    Mistake("resource", 73, "operations.accounts.item.resource.values.card",
+            "          card: card", "          card: deferred-card"),
+    Mistake("resource elsewhere", 70, "operations.accounts.item.resource.at",
+            "        at: /kind", "        at: /type"),
+    Mistake("approval", 107, "operations.create-payment.approval",
+            "    approval: /links/consentApproval", "    approval: /_links/approval"),
+    Mistake("login field", 49, "sca.screens[0].user",
+            "{login: login, password: password}", "{user: login, password: password}"),
+    Mistake("factor field", 50, "sca.screens[1].faktor", "{factor: factor}", "{faktor: factor}"),
+    Mistake("code field", 51, "sca.screens[2].otp", "{code: code}", "{otp: code}"),
+    Mistake("factor", 55, "sca.factors.sms", "    sms: sms", "    sms: SMS-OTP"),
+    Mistake("decision", 53, "sca.decisions.confirm",
+            "  # The last", "  decisions: {confirm: ja}\n  # The last"),
+    Mistake("segment", 35, "fixtures.segments.corporate",
+            "corporate: CORPORATE", "corporate: COMPANY"),
+    Mistake("effect", 41, "fixtures.effects.creditorAccount",
+            "    creditorAccount: /creditor\n", "    creditorAccount: /beneficiary\n"),
+    Mistake("zone", 8, "zone", "zone: Europe/Paris", "zone: America/New_York"),
+    Mistake("control url", 17, "fixtures.url",
+            "  kind: control\n", "  kind: control\n  url: URL/control\n"),
+    Mistake("no token", 10, "auth", "auth: {kind: bearer}", "auth: {kind: none}"),
+    Mistake("token in another header", 10, "auth.kind",
+            "auth: {kind: bearer}", "auth: {kind: key, header: X-Token}"),
+    Mistake("one token for all", 10, "auth",
+            "auth: {kind: bearer}", "auth: {kind: bearer, token_env: DOCTOR_UNSET}"),
+    Mistake("a field of nothing", 85, "operations.balances.item.fields.ibann",
+            "        iban: /iban\n        balanceType",
+            "        ibann: /iban\n        balanceType"),
+    Mistake("the bank's own name", 68, "operations.accounts.item.id",
+            "    item:\n      key: /iban\n",
+            "    item:\n      id: /resourceId\n      key: /iban\n"),
+    Mistake("single item", 159, "operations.modify-payment.one",
+            '  modify-payment:\n    one: ""', "  modify-payment:\n    one: /paymentRequest"),
+    Mistake("unknown operation", 76, "operations.consent", "  consents:\n", "  consent:\n"),
+)  # fmt: skip
 
 #: The sandbox accepts every media type, so no mistake in a header can be made there, and it needs
 #: no outputs. A consent that no call makes is in `test_optional`.
@@ -506,16 +198,8 @@ def written(text: str, url: str, folder: Path) -> Path:
     return path
 
 
-def assay(monkeypatch, capsys, *args) -> tuple[int, str, str]:
-    """Run a command; return its code, its output and its errors."""
-    monkeypatch.setattr(sys, "argv", ["assay", *map(str, args)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    return ended.value.code, *capsys.readouterr()
-
-
 @pytest.mark.parametrize("names", RUNS, ids=lambda names: "+".join(names).replace(" ", "-"))
-def test_mistakes_are_named_before_anything_is_judged(names, url, tmp_path, monkeypatch, capsys):
+def test_mistakes_are_named_before_anything_is_judged(names, url, tmp_path):
     """A run reports exactly the wrong lines and ends before any verdict."""
     text = SOUND
     for mistake in map(BY_NAME.get, names):
@@ -523,7 +207,7 @@ def test_mistakes_are_named_before_anything_is_judged(names, url, tmp_path, monk
         text = text.replace(mistake.right, mistake.wrong)
     path = written(text, url, tmp_path)
     out = tmp_path / "out"
-    code, _, said = assay(monkeypatch, capsys, "run", "--target", path, "--out", out)
+    code, _, said = assay("run", "--target", path, "--out", out, cwd=tmp_path)
     assert (2, False) == (code, out.exists())
     assert len(names) == sum(f"{path}:" in line for line in said.splitlines())
     expected = sorted((BY_NAME[name].line, BY_NAME[name].key) for name in names)
@@ -550,7 +234,7 @@ CERTAIN = {
 
 
 @pytest.mark.parametrize("names", RUNS, ids=lambda names: "+".join(names).replace(" ", "-"))
-def test_every_doubt_can_be_confirmed(names, url, tmp_path, monkeypatch, capsys):
+def test_every_doubt_can_be_confirmed(names, url, tmp_path):
     """With the lines that the doctor prints, pasted as they are, only certain faults stop a run."""
     text, confirmed = SOUND, ""
     for mistake in map(BY_NAME.get, names):
@@ -565,7 +249,7 @@ def test_every_doubt_can_be_confirmed(names, url, tmp_path, monkeypatch, capsys)
         }
         if not any(weight is Weight.DOUBT for _, weight in blocking):
             break
-        _, printed, _ = assay(monkeypatch, capsys, "doctor", "--target", path)
+        _, printed, _ = assay("doctor", "--target", path, cwd=tmp_path)
         *_, lines = printed.rpartition("confirmed:\n")
         further = "".join(f"{line}\n" for line in lines.splitlines() if line.startswith("  "))
         assert further
@@ -587,21 +271,21 @@ def test_the_sound_file_is_found_sound(url, tmp_path):
     assert 68 == examined.calls
 
 
-def test_without_the_examination_the_bank_would_be_blamed(url, tmp_path, monkeypatch, capsys):
+def test_without_the_examination_the_bank_would_be_blamed(url, tmp_path):
     """Without the examination, a wrong presence header turns obligations of a sound bank red."""
     path = written(SOUND.replace("header: PSU-IP-Address", "header: PSU-IP"), url, tmp_path)
     asked = ("run", "--target", path, "--out", tmp_path / "out", "-k", "online-unlimited")
-    code, printed, _ = assay(monkeypatch, capsys, *asked, "--no-doctor")
+    code, printed, _ = assay(*asked, "--no-doctor", cwd=tmp_path)
     assert 1 == code
     assert "violates" in printed
-    assert 2 == assay(monkeypatch, capsys, *asked)[0]
+    assert 2 == assay(*asked, cwd=tmp_path)[0]
 
 
-def test_a_sound_file_is_examined_and_then_run(url, tmp_path, monkeypatch, capsys):
+def test_a_sound_file_is_examined_and_then_run(url, tmp_path):
     """The calls of the examination are announced, and the run follows."""
     path = written(SOUND, url, tmp_path)
     asked = ("--target", path, "--out", tmp_path / "out", "-k", "accounts.available")
-    code, printed, said = assay(monkeypatch, capsys, "run", *asked)
+    code, printed, said = assay("run", *asked, cwd=tmp_path)
     assert (0, "") == (code, said)
     assert printed.startswith("doctor: about 76 calls (accounts 18, balances 4, ")
     assert (tmp_path / "out" / "journal.jsonl").exists()

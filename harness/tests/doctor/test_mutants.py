@@ -1,12 +1,10 @@
 """Banks with a fault: which lines of a sound target file are questioned because of it."""
 
 import pytest
+from examined_banks import embed
 
 from assay.onboarding.doctor import examination
-from assay.running.environment import set_up
-from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS
-from assay.sandbox.policies import SOUND
 
 pytestmark = pytest.mark.slow
 
@@ -19,10 +17,7 @@ def examined(monkeypatch):
     """Return a function that examines the embedded sandbox with changed policies."""
 
     def examined(change):
-        def made(target, ledger=None):
-            return set_up(target, bank=lambda url: make_app(change(SOUND), base_url=url))
-
-        monkeypatch.setattr(examination, "set_up", made)
+        embed(monkeypatch, change)
         return [(one.weight.value, one.key) for one in examination.examine(None).findings]
 
     return examined

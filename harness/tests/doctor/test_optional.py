@@ -1,26 +1,20 @@
 """What a bank may leave out or spell differently is no fault, and does not stop a run."""
 
-import json
 import time
-from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from examined_banks import BANK, Wrap, bank, rewritten
 
 from assay.onboarding.doctor import Weight, examine
 from assay.rules.verdict import Exit
 from assay.sandbox.access import Decision
 from assay.sandbox.app import make_app
-from assay.sandbox.dialects import DIALECTS
 from assay.sandbox.messages import KINDS
 from assay.sandbox.policies import SOUND, put
-from assay.sandbox.serve import serving
 
-HERE = Path(__file__).parent
-BANK = (HERE / "bank.yaml").read_text(encoding="utf-8")
 STET = """\
 assay: 1
 target: hal
@@ -32,17 +26,6 @@ dialect: null
 zone: Europe/Paris
 fixtures: {kind: control, url: URL}
 """
-Wrap = Callable[..., object]
-
-
-@contextmanager
-def bank(folder: Path, wrap: Wrap, text: str = BANK):
-    """Serve a bank behind something, and write the target file for it."""
-    speaks = DIALECTS["stet"] if "extends: stet" in text else lambda app: app
-    with serving(wrap(speaks(make_app()))) as url:
-        path = folder / "bank.yaml"
-        path.write_text(text.replace("URL", url), encoding="utf-8")
-        yield str(path)
 
 
 def answering(status: int, method: str, paths: str) -> Wrap:
@@ -61,28 +44,10 @@ def answering(status: int, method: str, paths: str) -> Wrap:
     return wrap
 
 
-def rewritten(change: Callable[[object], object]) -> Wrap:
-    """Change the bodies of the bank's own answers."""
-
-    def wrap(app):
-        def answer(environ, start):
-            head: list[object] = []
-            body = b"".join(app(environ, lambda *said: head.extend(said)))
-            if not environ["PATH_INFO"].startswith("/assay-control/") and body.startswith(b"{"):
-                body = json.dumps(change(json.loads(body))).encode()
-            headers = [pair for pair in head[1] if pair[0].lower() != "content-length"]
-            start(head[0], headers)
-            return [body]
-
-        return answer
-
-    return wrap
-
-
 def test_a_change_that_is_not_offered(tmp_path):
     """405 to a change is a note where the file says that changes are not offered, else a fault."""
     wrap = answering(405, "PUT", "/payment-requests")
-    with bank(tmp_path, wrap) as path:
+    with bank(tmp_path, wrap) as (path, _):
         first = examine(path).blocking[0]
         assert "operations.modify-payment.method" == first.key
         offered = "not_offered: {payments.modify: no changes here, cancel: no cancellations}\n"
@@ -96,7 +61,7 @@ def test_a_change_that_is_not_offered(tmp_path):
 def test_a_list_that_no_answer_has(tmp_path):
     """One of two lists may be left out where it would be empty; a similar name is a question."""
     two = BANK.replace("    list: /accounts\n", "    list: [/accounts, /loans]\n", 1)
-    with bank(tmp_path, lambda app: app, two) as path:
+    with bank(tmp_path, text=two) as (path, _):
         examined = examine(path, ["aisp"])
     (finding,) = examined.findings
     assert (Weight.UNSEEN, "operations.accounts.list[1]") == (finding.weight, finding.key)
@@ -105,7 +70,7 @@ def test_a_list_that_no_answer_has(tmp_path):
         loans = [{"loan": "L1"}]
         return {**body, "loan": loans} if isinstance(body, dict) and "accounts" in body else body
 
-    with bank(tmp_path, rewritten(with_loans), two) as path:
+    with bank(tmp_path, rewritten(with_loans), two) as (path, _):
         (finding,) = examine(path, ["aisp"]).blocking
     assert (Weight.DOUBT, "operations.accounts.list[1]") == (finding.weight, finding.key)
     assert "did you mean /loan?" == finding.hint
@@ -130,7 +95,7 @@ def without_consents(text: str, instead: str) -> str:
 def test_a_bank_without_consents(tmp_path):
     """404 to a consent is a question, whose hint leads to a file that can be run."""
     refusing = answering(404, "PUT", "/consents")
-    with bank(tmp_path, lambda _: refusing(make_app(OPEN))) as path:
+    with bank(tmp_path, lambda _: refusing(make_app(OPEN))) as (path, _):
         findings = examine(path, ["aisp"]).blocking
         (found,) = [one for one in findings if one.key.startswith("operations.consents")]
         assert Weight.DOUBT is found.weight
@@ -152,7 +117,7 @@ def test_a_bank_without_consents(tmp_path):
 )
 def test_a_bank_that_requires_consents(instead, key, tmp_path):
     """Where all data are refused without a consent, it is doubted that no call makes one."""
-    with bank(tmp_path, lambda app: app, without_consents(BANK, instead)) as path:
+    with bank(tmp_path, text=without_consents(BANK, instead)) as (path, _):
         found, *others = examine(path, ["aisp"]).blocking
     assert (Weight.DOUBT, key) == (found.weight, found.key)
     assert "403 from balances" in found.found
@@ -180,7 +145,7 @@ def without_later_days(app):
 
 def test_a_bank_without_deferred_payments(tmp_path):
     """A refused deferred request is a question about the mode; without the mode, the file is sound."""
-    with bank(tmp_path, without_later_days) as path:
+    with bank(tmp_path, without_later_days) as (path, _):
         findings = examine(path, ["pis"]).blocking
         assert {Weight.DOUBT} == {one.weight for one in findings}
         (found,) = findings
@@ -219,7 +184,7 @@ def test_links_may_be_relative_or_absent(leave, tmp_path):
         return value
 
     wrap = rewritten(leave or without)
-    with bank(tmp_path, wrap, STET) as path:
+    with bank(tmp_path, wrap, STET) as (path, _):
         findings = examine(path, ["aisp"]).findings
     links = [one for one in findings if ".links[" in one.key]
     assert {Weight.UNSEEN} >= {one.weight for one in links}
@@ -243,7 +208,7 @@ def silent(app):
 def test_the_base_path_need_not_answer(tmp_path):
     """A base path that does not answer is not seen, and everything else is examined."""
     text = BANK.replace("timeout: 5", "timeout: 0.5")
-    with bank(tmp_path, silent, text) as path:
+    with bank(tmp_path, silent, text) as (path, _):
         examined = examine(path, ["aisp"])
     assert {("base_url", Weight.UNSEEN)} == {
         (one.key, one.weight) for one in examined.findings if one.weight is not Weight.NOTE
@@ -255,7 +220,7 @@ def test_the_day_at_another_member(tmp_path):
     moment = '{arguments: {date: {body: /creationDateTime, text: "{}T00:00:00Z"}}}'
     read = "{item: {fields: {date: /creationDateTime}}}"
     text = f"{STET}operations:\n  create-payment: {moment}\n  read-payment: {read}\n"
-    with bank(tmp_path, lambda app: app, text) as path:
+    with bank(tmp_path, text=text) as (path, _):
         findings = examine(path, ["pis"]).blocking
     assert "operations.create-payment.arguments.date" in {one.key for one in findings}
 
@@ -263,6 +228,6 @@ def test_the_day_at_another_member(tmp_path):
 def test_a_rule_that_is_not_offered_says_nothing_of_its_operation(tmp_path):
     """A wrong path is a question although one rule about the operation is not offered."""
     text = f"{STET}operations: {{consents: {{path: /consnts}}}}\n"
-    with bank(tmp_path, lambda app: app, text) as path:
+    with bank(tmp_path, text=text) as (path, _):
         keys = {one.key for one in examine(path, ["aisp"]).blocking}
     assert "operations.consents.path" in keys

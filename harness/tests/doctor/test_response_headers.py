@@ -1,15 +1,14 @@
 """Headers of answers that a target file reads: a key, a link to the screens, an output, links."""
 
 import json
-from pathlib import Path
 
 import pytest
+from examined_banks import BANK
 
 from assay.onboarding.doctor import Weight, examine
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 
-BANK = (Path(__file__).parent / "bank.yaml").read_text(encoding="utf-8")
 CREATE = '  create-payment:\n    one: ""\n    approval: /links/consentApproval\n'
 HEADERS = """\
   create-payment:
@@ -59,11 +58,12 @@ def url():
 
 
 def blocking(text, url, folder):
-    """Examine a file; return the weight, key and hint of each finding that stops a run."""
+    """Examine a file; return the key and hint of each finding that stops a run, a doubt."""
     path = folder / "bank.yaml"
     path.write_text(text.replace("URL", url), encoding="utf-8")
     found = examine(str(path), ["pis"]).blocking
-    return [(each.weight, each.key.partition("create-payment.")[2], each.hint) for each in found]
+    assert {Weight.DOUBT} >= {each.weight for each in found}
+    return [(each.key.partition("create-payment.")[2], each.hint) for each in found]
 
 
 def test_headers_that_are_there(url, tmp_path):
@@ -75,27 +75,11 @@ def test_headers_that_are_there(url, tmp_path):
 @pytest.mark.parametrize(
     ("right", "wrong", "found"),
     [
-        (
-            "key: {header: Location}",
-            "key: {header: Locaion}",
-            (Weight.DOUBT, "item.key", "did you mean location?"),
-        ),
-        ("key: {header: Location}", "key: {header: Etag}", (Weight.DOUBT, "item.key", "")),
-        (
-            "approval: {header: X-Screens}",
-            "approval: {header: X-Screns}",
-            (Weight.DOUBT, "approval", "did you mean x-screens?"),
-        ),
-        (
-            "{request-id: {header: X-Request}}",
-            "{request-id: {header: X-Number}}",
-            (Weight.DOUBT, "outputs.request-id", ""),
-        ),
-        (
-            "links: [{header: Location}]",
-            "links: [{header: Loction}]",
-            (Weight.DOUBT, "links", "did you mean location?"),
-        ),
+        ("Location}\n      state", "Locaion}\n      state", ("item.key", "did you mean location?")),
+        ("Location}\n      state", "Etag}\n      state", ("item.key", "")),
+        ("{header: X-Screens}", "{header: X-Screns}", ("approval", "did you mean x-screens?")),
+        ("{header: X-Request}", "{header: X-Number}", ("outputs.request-id", "")),
+        ("[{header: Location}]", "[{header: Loction}]", ("links", "did you mean location?")),
     ],
 )
 def test_a_header_that_no_answer_has(right, wrong, found, url, tmp_path):

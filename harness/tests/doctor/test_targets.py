@@ -1,8 +1,6 @@
 """Unusual targets: static answers, wrong clocks, other services, listed customers."""
 
 import json
-from collections.abc import Callable
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -10,26 +8,11 @@ from pathlib import Path
 import httpx
 import pytest
 from command_line import assay
+from examined_banks import BANK, Wrap, bank, rewritten
 
 from assay._resources import contract_dir
 from assay.onboarding.doctor import Weight, examine
 from assay.rules.verdict import Exit
-from assay.sandbox.app import make_app
-from assay.sandbox.serve import serving
-
-BANK = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
-
-#: What is put before an application.
-Wrap = Callable[..., object]
-
-
-@contextmanager
-def bank(folder: Path, wrap: Wrap = lambda app: app, text: str = BANK):
-    """Serve a bank behind something, and write the target file for it."""
-    with serving(wrap(make_app())) as url:
-        path = folder / "bank.yaml"
-        path.write_text(text.replace("URL", url), encoding="utf-8")
-        yield str(path), url
 
 
 def said(findings):
@@ -195,8 +178,7 @@ def same_accounts(app):
 def test_the_same_list_for_every_customer(tmp_path, monkeypatch):
     """The list of one customer for another one, who owns something else, is a static answer."""
     with bank(tmp_path, same_accounts, roles()) as (path, url):
-        keys = customers(url, monkeypatch)
-        Path(path).write_text(roles(**keys).replace("URL", url), encoding="utf-8")
+        listed(path, url, monkeypatch)
         (found,) = examine(path, ["aisp"]).blocking
     assert "the same body from accounts for every customer" == found.found
 
@@ -227,6 +209,12 @@ def customers(url: str, monkeypatch) -> dict[str, str]:
     return {name: one["holdings"][0]["key"] for name, one in made.items()}
 
 
+def listed(path: str, url: str, monkeypatch, right="", wrong="") -> None:
+    """Write the target file of customers who are created now, with one text replaced."""
+    text = roles(**customers(url, monkeypatch)).replace(right, wrong)
+    Path(path).write_text(text.replace("URL", url), encoding="utf-8")
+
+
 def calls(app, seen):
     """Record which operations are called, and whether with the customer present."""
 
@@ -243,8 +231,7 @@ def test_listed_customers_are_called_once_each_with_the_customer_there(tmp_path,
     """No call without the customer and no call twice; what was not checked is reported."""
     seen: list[tuple[str | None, str, bool]] = []
     with bank(tmp_path, lambda app: calls(app, seen), roles()) as (path, url):
-        keys = customers(url, monkeypatch)
-        Path(path).write_text(roles(**keys).replace("URL", url), encoding="utf-8")
+        listed(path, url, monkeypatch)
         examined = examine(path, ["aisp"])
     assert Exit.INCOMPLETE == examined.exit
     assert {Weight.UNSEEN} == {one.weight for one in examined.findings}
@@ -265,10 +252,8 @@ def test_listed_customers_are_called_once_each_with_the_customer_there(tmp_path,
 def test_the_token_of_one_customer(tmp_path, monkeypatch):
     """A refused token is reported at its own customer."""
     with bank(tmp_path, text=roles()) as (path, url):
-        keys = customers(url, monkeypatch)
         for wrong, line in (("DOCTOR_ALICE", 16), ("DOCTOR_BOB", 19)):
-            text = roles(**keys).replace(wrong, "DOCTOR_WRONG").replace("URL", url)
-            Path(path).write_text(text, encoding="utf-8")
+            listed(path, url, monkeypatch, wrong, "DOCTOR_WRONG")
             name = wrong.removeprefix("DOCTOR_").lower()
             found = examine(path, ["aisp"]).blocking
             assert [(line, f"fixtures.roles.{name}.token_env", Weight.DOUBT)] == said(found)
@@ -287,12 +272,10 @@ def test_a_customer_who_owns_something_else(tmp_path, monkeypatch):
 def test_a_live_bank_is_only_read(tmp_path, monkeypatch):
     """A live bank gets no consents and requests unless the file allows them."""
     seen: list[tuple[str | None, str, bool]] = []
-    live = roles().replace("base_url: URL", "base_url: URL\nenvironment: live")
     contract = tmp_path / "aisp.yaml"
-    with bank(tmp_path, lambda app: calls(app, seen), live) as (path, url):
-        keys = customers(url, monkeypatch)
-        text = roles(**keys).replace("base_url: URL", f"base_url: {url}\nenvironment: live")
-        Path(path).write_text(text, encoding="utf-8")
+    with bank(tmp_path, lambda app: calls(app, seen), roles()) as (path, url):
+        live = "base_url: URL\nenvironment: live"
+        listed(path, url, monkeypatch, "base_url: URL", live)
         # A live host has a form, which an address of this machine has not.
         said_of = (contract_dir() / "aisp.yaml").read_text(encoding="utf-8")
         form = 'hosts:\n  live: www.<bankcode>.live.<api_domain>\n  bankcode: "[0-9]{5}"\n'
@@ -333,20 +316,7 @@ STRANGE = [
 @pytest.mark.parametrize("into", STRANGE, ids=lambda one: json.dumps(one)[:20])
 def test_whatever_stands_in_an_answer(into, tmp_path):
     """No answer makes the examination fail, and its findings are short and printable."""
-
-    def strange(app):
-        def answer(environ, start):
-            head: list[object] = []
-            control = environ["PATH_INFO"].startswith("/assay-control/")
-            body = b"".join(app(environ, lambda *said: head.extend(said)))
-            if not control and body.startswith(b"{"):
-                body = json.dumps(bent(json.loads(body), into)).encode()
-            start(head[0], [("Content-Type", "application/json")])
-            return [body]
-
-        return answer
-
-    with bank(tmp_path, strange) as (path, _):
+    with bank(tmp_path, rewritten(lambda value: bent(value, into))) as (path, _):
         examined = examine(path)
     assert examined.blocking
     for finding in examined.findings:

@@ -15,7 +15,7 @@ from wrong_sections import sections
 from wrong_sends import addressed, requested
 from wrong_values import GONE, Change, Path, changed
 
-from assay.onboarding.doctor.context import SeenAnswer
+from assay.onboarding.doctor.record import SeenAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

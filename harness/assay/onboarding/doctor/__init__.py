@@ -6,7 +6,7 @@ finding names the line of the file. The examination never blames the bank: where
 the file or the bank may be wrong, the finding asks a question.
 """
 
-from assay.onboarding.doctor.context import Finding, Weight
 from assay.onboarding.doctor.examination import Examination, examine
+from assay.onboarding.doctor.record import Finding, Weight
 
 __all__ = ["Examination", "Finding", "Weight", "examine"]

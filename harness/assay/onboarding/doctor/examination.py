@@ -8,25 +8,18 @@ too, as far as they come over the same connection.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from assay.binding.target import FixtureKind, ScaKind
+from assay.binding.spelling import OperationBinding
+from assay.binding.target import ScaKind
 from assay.contract.model import Capability, Operation
 from assay.errors import InputError
 from assay.files.document import Pointer
 from assay.fixtures.providers import Customers, customers_of
 from assay.onboarding.doctor import fixtures, made_requests, pointers, preflight, statuses
-from assay.onboarding.doctor.context import (
-    DoctorContext,
-    Finding,
-    SeenAnswer,
-    Weight,
-    from_problem,
-    ordinary,
-)
 from assay.onboarding.doctor.probe_plan import arguments_of
 from assay.onboarding.doctor.probes import (
     BARRED,
@@ -44,6 +37,7 @@ from assay.onboarding.doctor.probes import (
     cost,
 )
 from assay.onboarding.doctor.probing import make_calls, probe_plans
+from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight, from_problem
 from assay.onboarding.doctor.request_effects import (
     asked_for,
     dates,
@@ -82,9 +76,9 @@ class Check:
 
     name: str
     passed: str
-    look: Callable[[DoctorContext], Iterator[Finding]]
+    look: Callable[[Examined], Iterator[Finding]]
     needs: tuple[str, ...] = ()
-    gap: Callable[[DoctorContext], Gap | None] = lambda _: None
+    gap: Callable[[Examined], Gap | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,27 +134,27 @@ class Examination:
         return Exit.INCOMPLETE if unseen else Exit.OK
 
 
-def _target_file(context: DoctorContext) -> Iterator[Finding]:
+def _target_file(record: Examined) -> Iterator[Finding]:
     """Read the target file and bind it to its contracts."""
     try:
-        context.prepared = context.prepared or prepare(context.contracts, context.target_name)
+        record.prepared = record.prepared or prepare(record.contracts, record.target_name)
     except InputError as error:
         yield from map(from_problem, error.problems)
         return
-    context.makes_customers = customers_of(context.target) is Customers.CREATED
+    record.makes_customers = customers_of(record.target) is Customers.CREATED
     names = [step.name for step in STEPS]
     for place, what, hint in preflight.wrong_confirmations(
-        context.target, context.contracts_bound, names
+        record.target, record.contracts_bound, names
     ):
-        yield context.finding(place, "", what, hint, weight=Weight.FAULT)
+        yield record.finding(place, "", what, hint, weight=Weight.FAULT)
 
 
-def _ready(context: DoctorContext) -> Iterator[Finding]:
+def _ready(record: Examined) -> Iterator[Finding]:
     """Set up the connection, the fixtures and the signer."""
     try:
-        context.environment = set_up(context.target, ledger=context.ledger)
-        if context.prepared is not None:
-            context.environment.guard.learn_operations(context.prepared.plan)
+        record.environment = set_up(record.target, ledger=record.ledger)
+        if record.prepared is not None:
+            record.environment.guard.learn_operations(record.prepared.plan)
     except InputError as error:
         yield from map(from_problem, error.problems)
 
@@ -180,7 +174,7 @@ def examine(
     With `quick` at most three calls are made. `ledger` is the file of accesses, if not the usual one: the examination spends none.
     Problems of the target are findings, never exceptions.
     """
-    context = DoctorContext(
+    record = Examined(
         target_name=target,
         contracts=tuple(contracts),
         prepared=prepared,
@@ -191,59 +185,50 @@ def examine(
     done: dict[str, CheckResult] = {}
     try:
         for step in STEPS:
-            on_step(step.name, _cost(context) if step.name == "calls" and not quick else None)
-            done[step.name] = _result(step, context, done)
+            on_step(step.name, _cost(record) if step.name == "calls" and not quick else None)
+            done[step.name] = _result(step, record, done)
     finally:
-        if context.environment:
-            context.environment.close()
-    outcomes = tuple(_masked(context, result) for result in done.values())
-    return Examination(outcomes=outcomes, calls=len(context.answers))
+        if record.environment:
+            record.environment.close()
+    outcomes = tuple(_masked(record, result) for result in done.values())
+    return Examination(outcomes=outcomes, calls=len(record.answers))
 
 
-def _masked(context: DoctorContext, result: CheckResult) -> CheckResult:
+def _masked(record: Examined, result: CheckResult) -> CheckResult:
     """Return a result with all that is private masked; at the end, all of it is known."""
-    if context.environment:
-        context.redactor.secrets = context.environment.secrets
+    if record.environment:
+        record.redactor.secrets = record.environment.secrets
     if result.findings is None:
         return result
-    mask = context.redactor.link
-    return replace(
-        result,
-        findings=tuple(
-            replace(
-                finding,
-                expected=mask(finding.expected),
-                found=mask(finding.found),
-                hint=mask(finding.hint),
-            )
-            for finding in result.findings
-        ),
+    mask = record.redactor.link
+    masked = (
+        replace(each, expected=mask(each.expected), found=mask(each.found), hint=mask(each.hint))
+        for each in result.findings
     )
+    return replace(result, findings=tuple(masked))
 
 
-def _result(step: Check, context: DoctorContext, done: Mapping[str, CheckResult]) -> CheckResult:
+def _result(step: Check, record: Examined, done: Mapping[str, CheckResult]) -> CheckResult:
     """Perform one check, if those that it needs passed."""
     failed = next((name for name in step.needs if not done[name].sound), "")
     if failed:
         return CheckResult(step=step, findings=None, requires=failed)
-    findings = tuple(_confirmed(step, context, _once(step.look(context))))
-    context.reported += findings
+    findings = tuple(_confirmed(step, record, _once(step.look(record))))
+    record.reported += findings
     blocking = any(finding.blocking for finding in findings)
     silent = not findings or (step.name in _IN_PART and not blocking)
-    gap = step.gap(context) if silent else None
+    gap = step.gap(record) if silent else None
     if gap and gap.place:
-        unseen = gap.finding(context)
+        unseen = record.finding(gap.place, gap.expected, gap.found, weight=Weight.UNSEEN)
         findings = (*findings, unseen)
-        context.reported.append(unseen)
+        record.reported.append(unseen)
     idle = gap.found if gap and not gap.place else ""
     return CheckResult(step=step, findings=findings, idle=idle)
 
 
-def _confirmed(
-    step: Check, context: DoctorContext, findings: Sequence[Finding]
-) -> Iterator[Finding]:
+def _confirmed(step: Check, record: Examined, findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield findings, a doubt that the file confirms as a note; note what is in doubt no longer."""
-    given = context.target.confirmed if context.prepared else {}
+    given = record.target.confirmed if record.prepared else {}
     left = {name: why for name, why in given.items() if name.partition("/")[0] == step.name}
     for finding in findings:
         if finding.weight is not Weight.DOUBT:
@@ -257,28 +242,21 @@ def _confirmed(
             yield replace(finding, confirmation=name)
     for name in left:
         place, found = ("confirmed", name), "nothing: the line can be removed"
-        yield context.finding(place, "a doubt that is confirmed", found, weight=Weight.NOTE)
+        yield record.finding(place, "a doubt that is confirmed", found, weight=Weight.NOTE)
 
 
 def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:
     """Return each finding once: one line may be wrong for many operations."""
     distinct: dict[tuple[str, int, str, str], Finding] = {}
-    for finding in findings:
-        distinct.setdefault(
-            (
-                finding.inherited or finding.path,
-                finding.line,
-                finding.key.rpartition(".")[2],
-                finding.found,
-            ),
-            finding,
-        )
+    for each in findings:
+        same = (each.inherited or each.path, each.line, each.key.rpartition(".")[2], each.found)
+        distinct.setdefault(same, each)
     return tuple(distinct.values())
 
 
-def _cost(context: DoctorContext) -> DoctorCost:
+def _cost(record: Examined) -> DoctorCost:
     total = DoctorCost()
-    for plan in probe_plans(context) if context.environment else ():
+    for plan in probe_plans(record) if record.environment else ():
         cost(plan, total)
     return total
 
@@ -291,216 +269,186 @@ def _cost(context: DoctorContext) -> DoctorCost:
 _MOST_NAMES = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Gap:
     """What a check did not see; `place` is the nearest key of the file, if it had to see it."""
 
-    place: Pointer = ()
-    expected: str = ""
+    place: Pointer
+    expected: str
     found: str
-
-    def finding(self, context: DoctorContext) -> Finding:
-        """Return the gap as a finding."""
-        return context.finding(self.place, self.expected, self.found, weight=Weight.UNSEEN)
 
 
 def _idle(found: str) -> Gap:
     """Return the gap of a check that has nothing to examine."""
-    return Gap(found=found)
+    return Gap((), "", found)
 
 
-def _offered(context: DoctorContext) -> Iterable[Operation]:
+def _offered(record: Examined) -> Iterator[Operation]:
     """Yield the available operations of the contracts."""
-    for contract in context.contracts_bound:
+    for contract in record.contracts_bound:
         yield from (each for each in contract.operations.values() if each.available)
 
 
-def _network(context: DoctorContext) -> Gap | None:
-    return None if context.networked else _idle("the target is not called over a network")
+def _network(record: Examined) -> Gap | None:
+    return None if record.networked else _idle("the target is not called over a network")
 
 
-def _clocks(context: DoctorContext) -> Gap | None:
-    if not context.networked or context.ahead is not None:
-        return _network(context)
-    place, expected = ("base_url",), "the date of an answer, to compare the clocks"
-    return Gap(place=place, expected=expected, found="an answer without a date")
+def _clocks(record: Examined) -> Gap | None:
+    if not record.networked or record.ahead is not None:
+        return _network(record)
+    expected = "the date of an answer, to compare the clocks"
+    return Gap(("base_url",), expected, "an answer without a date")
 
 
-def _calls(context: DoctorContext) -> Gap | None:
-    if any(answer.accepted for answer in context.answers):
+def _calls(record: Examined) -> Gap | None:
+    if any(answer.accepted for answer in record.answers):
         return None
-    found = "no accepted call" if context.answers else "no call"
-    return Gap(place=("operations",), found=found)
+    return Gap(("operations",), "", "no accepted call" if record.answers else "no call")
 
 
-def _zone(context: DoctorContext) -> Gap | None:
-    if context.target.zone is None:
+def _zone(record: Examined) -> Gap | None:
+    if record.target.zone is None:
         return _idle("the file names no time zone")
-    if context.makes_customers and context.subjects:
+    if record.makes_customers and record.subjects:
         return None
-    return Gap(
-        place=("zone",), expected="the bank's clock", found="no clock among the fixtures' offers"
-    )
+    return Gap(("zone",), "the bank's clock", "no clock among the fixtures' offers")
 
 
-def _static(context: DoctorContext) -> Gap | None:
-    good = [answer for answer in context.answers if answer.good and answer.operation.available]
-    if any(_asked_differently(context, answer, other) for answer in good for other in good):
+def _static(record: Examined) -> Gap | None:
+    good = [answer for answer in record.answers if answer.good and answer.operation.available]
+    if any(_asked_differently(record, answer, other) for answer in good for other in good):
         return None
     found = "no operation that answered two different requests"
-    return Gap(place=("base_url",), expected="two answers to compare", found=found)
+    return Gap(("base_url",), "two answers to compare", found)
 
 
-def _asked_differently(context: DoctorContext, answer: SeenAnswer, other: SeenAnswer) -> bool:
+def _asked_differently(record: Examined, answer: SeenAnswer, other: SeenAnswer) -> bool:
     """Whether two requests of one operation are for different things, which differ when shown."""
     if answer.operation.id != other.operation.id:
         return False
-    follow, followed = answer.exchange.call.follow, other.exchange.call.follow
-    return asked_for(context, answer) != asked_for(context, other) or follow != followed
+    pages_differ = answer.call.follow != other.call.follow
+    return asked_for(record, answer) != asked_for(record, other) or pages_differ
 
 
-def _pointers(context: DoctorContext) -> Gap | None:
+def _pointers(record: Examined) -> Gap | None:
     """Name the operations with pointers of which no successful answer was seen."""
-    reported = {finding.key for finding in context.reported}
+    reported = {finding.key for finding in record.reported}
     unseen = [
         operation.id
-        for operation in _offered(context)
-        if _points(context, operation)
-        and not any(answer.accepted for answer in context.of(operation.id))
+        for operation in _offered(record)
+        if _points(record.binding(operation))
+        and not any(answer.accepted for answer in record.of(operation.id))
         and not any(key.startswith(f"operations.{operation.id}") for key in reported)
     ]
-    accepted = any(answer.accepted for answer in context.answers)
-    if accepted and not unseen:
+    if not unseen and any(answer.accepted for answer in record.answers):
         return None
-    place: Pointer = ("operations", unseen[0]) if len(unseen) == 1 else ("operations",)
-    expected = "a successful answer of each operation"
-    return Gap(place=place, expected=expected, found=f"none of {_names(unseen)}")
+    place = ("operations", *(unseen if len(unseen) == 1 else ()))
+    named, further = ", ".join(unseen[:_MOST_NAMES]) or "any", len(unseen) - _MOST_NAMES
+    found = f"none of {named}" + (f" and {further} more" if further > 0 else "")
+    return Gap(place, "a successful answer of each operation", found)
 
 
-def _names(operations: list[str]) -> str:
-    further = len(operations) - _MOST_NAMES
-    named = ", ".join(operations[:_MOST_NAMES])
-    return f"{named} and {further} more" if further > 0 else named or "any"
-
-
-def _points(context: DoctorContext, operation: Operation) -> bool:
-    binding = context.binding(operation)
+def _points(binding: OperationBinding) -> bool:
     return bool(binding.list or binding.one is not None or binding.links or binding.approval)
 
 
-def _pages(context: DoctorContext) -> Gap | None:
-    lists = [each for each in _offered(context) if each.lists]
+def _pages(record: Examined) -> Gap | None:
+    lists = [each for each in _offered(record) if each.lists]
     if not lists:
         return _idle("the contracts have no lists")
-    turned = [
-        answer
-        for operation in lists
-        for answer in context.of(operation.id)
-        if answer.accepted and (answer.exchange.call.follow or _whole(context, answer))
-    ]
-    if turned:
+    accepted = (each for one in lists for each in record.of(one.id) if each.accepted)
+    if any(answer.call.follow or _whole(record, answer) for answer in accepted):
         return None
-    place = ("operations", lists[0].id, "next")
-    return Gap(place=place, expected="a second page of a list", found="none")
+    return Gap(("operations", lists[0].id, "next"), "a second page of a list", "none")
 
 
-def _whole(context: DoctorContext, answer: SeenAnswer) -> bool:
+def _whole(record: Examined, answer: SeenAnswer) -> bool:
     """Whether a list without pages was read of a customer whose items are all known."""
-    known = context.makes_customers and answer.binding.next is None
-    return known and ordinary(answer.exchange) and bool(answer.raw_items)
+    known = record.makes_customers and answer.binding.next is None
+    return known and answer.ordinary and bool(answer.raw_items)
 
 
-def _dates(context: DoctorContext) -> Gap | None:
+def _dates(record: Examined) -> Gap | None:
     bound = [
-        (operation, name)
-        for operation in _offered(context)
+        ("operations", operation.id, "arguments", name)
+        for operation in _offered(record)
         for name in (operation.since, operation.until)
-        if not operation.grants
-        if name and name in context.binding(operation).arguments
+        if not operation.grants and name and name in record.binding(operation).arguments
     ]
     if not bound:
         return _idle("the file binds no date argument that limits a list")
-    said = {SINCE, UNTIL}
-    limited = [answer for answer in context.answers if answer.exchange.call.variation in said]
-    if any(answer.accepted for answer in limited):
+    if any(answer.accepted for answer in record.varied(SINCE, UNTIL)):
         return None
-    operation, name = bound[0]
-    place = ("operations", operation.id, "arguments", name)
-    return Gap(place=place, expected="a date with an effect", found="no such accepted call")
+    return Gap(bound[0], "a date with an effect", "no such accepted call")
 
 
-def _presence(context: DoctorContext) -> Gap | None:
-    if any(answer.accepted for answer in context.presences):
+def _presence(record: Examined) -> Gap | None:
+    if any(answer.accepted for answer in record.presences):
         return None
-    if not context.counted:
+    if not record.counted:
         return _idle("the contracts set no limit on calls without the customer")
-    place, expected = ("presence", "header"), "a header with an effect"
-    return Gap(place=place, expected=expected, found="no accepted call without the customer")
+    found = "no accepted call without the customer"
+    return Gap(("presence", "header"), "a header with an effect", found)
 
 
-def _makes(context: DoctorContext) -> bool:
-    return any(operation.makes for operation in _offered(context))
+def _signs(record: Examined) -> bool:
+    """Whether requests are made, and signed."""
+    signed = record.target.sca.kind is not ScaKind.NONE
+    return signed and any(operation.makes for operation in _offered(record))
 
 
-def _screens(context: DoctorContext) -> Gap | None:
-    if context.target.sca.kind is ScaKind.NONE or not _makes(context):
+def _screens(record: Examined) -> Gap | None:
+    if not _signs(record):
         return _idle("nothing is signed")
-    if context.signed:
-        return None
-    return Gap(place=("sca",), expected="SCA screens", found="no signed request")
+    return None if record.signed else Gap(("sca",), "SCA screens", "no signed request")
 
 
-def _effects(context: DoctorContext) -> Gap | None:
-    fixtures = context.target.fixtures
-    if Capability.EFFECTS not in fixtures.offers or not _makes(context):
+def _effects(record: Examined) -> Gap | None:
+    reported = Capability.EFFECTS in record.target.fixtures.offers
+    if not reported or not any(operation.makes for operation in _offered(record)):
         return _idle("executed requests are not reported")
-    if any(event.done for event in context.effects):
+    if any(event.done for event in record.effects):
         return None
-    place = ("fixtures", "adapter" if fixtures.kind is FixtureKind.PYTHON else "effects")
-    found = "no executed request"
-    return Gap(place=place, expected="an executed request", found=found)
+    return Gap(fixtures.effects_place(record), "an executed request", "no executed request")
 
 
-def _states(context: DoctorContext) -> Gap | None:
-    if context.target.sca.kind is ScaKind.NONE or not _makes(context):
+def _states(record: Examined) -> Gap | None:
+    if not _signs(record):
         return _idle("nothing is signed")
-    moments = {answer.exchange.call.variation for answer in context.answers if answer.accepted}
-    if moments & {SIGNED, DENIED, CANCELLED}:
+    if any(answer.accepted for answer in record.varied(SIGNED, DENIED, CANCELLED)):
         return None
-    return Gap(place=("sca",), expected="a signed request, read back", found="none")
+    return Gap(("sca",), "a signed request, read back", "none")
 
 
-def _values(context: DoctorContext) -> Gap | None:
-    making = [each for each in _offered(context) if each.makes or each.changes]
+def _values(record: Examined) -> Gap | None:
+    making = (
+        (each.id, record.binding(each)) for each in _offered(record) if each.makes or each.changes
+    )
     varied = [
-        each.id
-        for each in making
-        for binding in [context.binding(each)]
+        name
+        for name, binding in making
         if binding.modes or any(at.other is not None for at in binding.arguments.values())
     ]
     if not varied:
         return _idle("the file has no modes and no second values")
-    variations = {answer.exchange.call.variation for answer in context.answers}
-    if variations & {IN_MODE, BARRED, UNKNOWN, OTHERS, CHANGED}:
+    if record.varied(IN_MODE, BARRED, UNKNOWN, OTHERS, CHANGED):
         return None
-    place, expected = ("operations", varied[0]), "requests in other modes and with other values"
-    return Gap(place=place, expected=expected, found="none")
+    return Gap(("operations", varied[0]), "requests in other modes and with other values", "none")
 
 
-def _arguments_read(context: DoctorContext) -> Gap | None:
+def _arguments_read(record: Examined) -> Gap | None:
     """Name an argument that a rule is about, if no probe of such a rule was performed."""
     places = [
         ("operations", operation, "arguments", argument)
-        for contract, _, kind in context.rules
+        for contract, _, kind in record.rules
         for facet in kind.facets()
-        for operation, argument, _ in arguments_of(contract, context.target, kind, facet)
+        for operation, argument, _ in arguments_of(contract, record.target, kind, facet)
     ]
     if not places:
         return _idle("no rule is about a header or a query parameter")
-    if any(f" {RULE} " in answer.probe for answer in context.answers):
+    if any(f" {RULE} " in answer.probe for answer in record.answers):
         return None
-    expected, found = "a call that shows whether it is read", "none"
-    return Gap(place=places[0], expected=expected, found=found)
+    return Gap(places[0], "a call that shows whether it is read", "none")
 
 
 #: All checks, in the order in which to fix problems.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl, urlsplit
@@ -16,10 +15,10 @@ from assay.errors import CannotArrange, TargetError, did_you_mean
 from assay.files.document import Pointer, found
 from assay.fixtures.protocol import FixtureProvider
 from assay.history import Authorised, Effect, Ending, State, Wire
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.onboarding.doctor.items import alike, unit_of
 from assay.onboarding.doctor.pointer_probe import nearest
 from assay.onboarding.doctor.probes import DENIED, SEGMENT
+from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 from assay.rules.lifecycle.request_queries import split_url
 from assay.rules.rule import facts_of
 from assay.rules.state.calendar import local, local_day
@@ -48,17 +47,17 @@ CAPABILITIES: Final[Mapping[Capability, str]] = {
 }
 
 
-def answers(context: DoctorContext) -> Iterator[Finding]:
+def answers(record: Examined) -> Iterator[Finding]:
     """Check that the control API answers, and that trials of a Python class have own clocks."""
-    target, environment = context.target, context.environment
+    target, environment = record.target, record.environment
     fixtures = target.fixtures
     if environment is not None and fixtures.kind is FixtureKind.PYTHON:
-        yield from _one_clock(context, environment.fixtures)
+        yield from _one_clock(record, environment.fixtures)
         return
     if environment is None or fixtures.kind is not FixtureKind.CONTROL:
         if fixtures.kind is FixtureKind.NONE:
             found, weight = "none: no call can be made without a customer", Weight.UNSEEN
-            yield context.finding(("fixtures",), "a fixture provider", found, weight=weight)
+            yield record.finding(("fixtures",), "a fixture provider", found, weight=weight)
         return
     place = ("fixtures", "url") if fixtures.url else ("base_url",)
     expected = f"the control API ({API}) below it"
@@ -68,21 +67,19 @@ def answers(context: DoctorContext) -> Iterator[Finding]:
     except TargetError as error:
         reason = str(error)
     if status in _REFUSED and fixtures.key_env:
-        found = f"{status}: the key is refused"
-        yield context.finding(
-            ("fixtures", "key_env"), "the control API's key", found, weight=Weight.FAULT
-        )
+        key, found = ("fixtures", "key_env"), f"{status}: the key is refused"
+        yield record.finding(key, "the control API's key", found, weight=Weight.FAULT)
     elif isinstance(body, dict) and cast("dict[str, Any]", body).get("api") == API:
-        yield from _capabilities(context, cast("dict[str, Any]", body))
+        yield from _capabilities(record, cast("dict[str, Any]", body))
     elif not _opens(environment.fixtures):
         found = reason or f"status {status} and another body"
-        yield context.finding(place, expected, found, _elsewhere(context), weight=Weight.FAULT)
+        yield record.finding(place, expected, found, _elsewhere(record), weight=Weight.FAULT)
 
 
-def _one_clock(context: DoctorContext, provider: FixtureProvider) -> Iterator[Finding]:
+def _one_clock(record: Examined, provider: FixtureProvider) -> Iterator[Finding]:
     """Report a clock that trials share although they would run side by side."""
-    alone = lanes_for(context.target, None) == 1
-    if alone or Capability.CLOCK not in context.target.fixtures.offers:
+    alone = lanes_for(record.target, None) == 1
+    if alone or Capability.CLOCK not in record.target.fixtures.offers:
         return
     try:
         with closing(provider.open()) as one, closing(provider.open()) as other:
@@ -94,7 +91,7 @@ def _one_clock(context: DoctorContext, provider: FixtureProvider) -> Iterator[Fi
     if moved > _DAY / 2:
         found = "a trial that moves the clock also moves it for the other trials"
         hint = "set `safety: {concurrency: 1}` to run one trial at a time"
-        yield context.finding(
+        yield record.finding(
             ("fixtures", "adapter"), "a clock for each trial", found, hint, weight=Weight.FAULT
         )
 
@@ -108,9 +105,9 @@ def _opens(fixtures: FixtureProvider) -> bool:
     return True
 
 
-def _elsewhere(context: DoctorContext) -> str:
+def _elsewhere(record: Examined) -> str:
     """Return a hint at the URL: the API is often at the root of the host."""
-    where = context.target.fixtures.url or context.target.base_url
+    where = record.target.fixtures.url or record.target.base_url
     path = urlsplit(where).path.rstrip("/")
     hint = f"requested at {where}{CONTROL_PATH}/"
     if path:
@@ -118,79 +115,72 @@ def _elsewhere(context: DoctorContext) -> str:
     return hint
 
 
-def _capabilities(context: DoctorContext, description: Mapping[str, Any]) -> Iterator[Finding]:
+def _capabilities(record: Examined, description: Mapping[str, Any]) -> Iterator[Finding]:
     """Compare the offers of the target file with the capabilities of the API."""
     listed = description.get("capabilities")
     if not isinstance(listed, list):
         return
-    for offer in sorted(context.target.fixtures.offers, key=lambda offer: offer.value):
+    for offer in sorted(record.target.fixtures.offers, key=lambda offer: offer.value):
         needed = CAPABILITIES.get(offer)
         if needed and needed not in listed:
             expected = f"{needed!r} among the API's capabilities, for {offer.value}"
-            yield context.finding(("fixtures", "offers"), expected, "none", weight=Weight.FAULT)
+            yield record.finding(("fixtures", "offers"), expected, "none", weight=Weight.FAULT)
 
 
-def zone(context: DoctorContext) -> Iterator[Finding]:
+def zone(record: Examined) -> Iterator[Finding]:
     """Compare the zone with the offset of the bank's clock, as the fixture provider shows it."""
-    zone, fixtures = context.target.zone, context.target.fixtures
+    zone, fixtures = record.target.zone, record.target.fixtures
     if zone is None or fixtures.kind is FixtureKind.ROLES:
         return
     if fixtures.kind is not FixtureKind.CONTROL and Capability.CLOCK not in fixtures.offers:
         return  # the clock may be that of the machine
-    for subject in list(context.subjects.values())[:1]:
+    for subject in list(record.subjects.values())[:1]:
         theirs, ours = subject.now.utcoffset(), local(subject.now, zone).utcoffset()
         if theirs and theirs != ours:
             found = f"a clock at {subject.now.strftime('%z')}"
             expected = f"a clock of the zone {zone.key}"
-            yield context.finding(("zone",), expected, found)
+            yield record.finding(("zone",), expected, found)
 
 
 _MOST = 12
 
 
-def screens(context: DoctorContext) -> Iterator[Finding]:
+def screens(record: Examined) -> Iterator[Finding]:
     """Examine every visit of the SCA screens."""
-    for event, page in context.signed:
-        yield from _factors(context, event)
-        yield from _codes(context, event)
-        yield from _additions(context, event)
+    for event, page in record.signed:
+        yield from _factors(record, event)
+        yield from _codes(record, event)
+        yield from _additions(record, event)
         if event.step.variation == DENIED and event.ending is Ending.CONFIRMED:
             found = "a decision that signs the request"
             place, expected = ("sca", "decisions", "refuse"), "a decision that refuses the request"
-            yield context.finding(place, expected, found)
+            yield record.finding(place, expected, found)
         elif event.ending is not Ending.CONFIRMED and not event.step.variation:
-            yield from _stopped(context, event, page)
-    yield from _offered_to_segments(context)
+            yield from _stopped(record, event, page)
+    yield from _offered_to_segments(record)
 
 
-def _additions(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
+def _additions(record: Examined, event: Authorised) -> Iterator[Finding]:
     """Doubt a parameter in `adds` that a return address lacks, where it has a similar one."""
     sent = {
         name
-        for answer in context.answers
-        for value in answer.exchange.call.arguments.values()
+        for answer in record.answers
+        for value in answer.call.arguments.values()
         for name in _parameters(value)
     }
     added = _parameters(event.redirected) - sent - {*(event.adds or ())}
-    for operation in context.operations:
-        binding = context.target.operations.get(operation.id)
+    for operation in record.operations:
+        binding = record.target.operations.get(operation.id)
         spelling = binding.arguments.get(operation.returns or "") if binding else None
         if spelling is None or spelling.adds is None or spelling.adds != event.adds:
             continue
         for n, name in enumerate(spelling.adds):
             meant = nearest(name, sorted(added))
             if meant and name not in _parameters(event.redirected):
-                place = (
-                    "operations",
-                    operation.id,
-                    "arguments",
-                    operation.returns or "",
-                    "adds",
-                    n,
-                )
+                argument = ("operations", operation.id, "arguments", operation.returns or "")
                 expected, found = "a parameter that the bank adds", "none of this name"
-                hint = f"did you mean {context.redactor.bounded(meant, 40)}?"
-                yield context.finding(place, expected, found, hint)
+                hint = f"did you mean {record.redactor.bounded(meant, 40)}?"
+                yield record.finding((*argument, "adds", n), expected, found, hint)
 
 
 def _parameters(url: object) -> set[str]:
@@ -199,56 +189,55 @@ def _parameters(url: object) -> set[str]:
     return {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)} if parts else set()
 
 
-def _offered_to_segments(context: DoctorContext) -> Iterator[Finding]:
+def _offered_to_segments(record: Examined) -> Iterator[Finding]:
     """Report a factor in whose place the screens of a segment offer another one."""
-    for contract in context.contracts_bound:
+    words = record.target.sca.factors
+    for segment, expected, event in _signed_by_segments(record):
+        offered = {*(event.offered or ())}
+        missing, other = expected - offered, offered - expected
+        if len(missing) == len(other) == 1 and missing | other <= words.keys():
+            (factor,), (instead,) = missing, other
+            found = f"{instead} in its place on the screens of {segment}"
+            hint = f"are the words for {factor} and {instead} swapped?"
+            place = ("sca", "factors", factor)
+            yield record.finding(place, f"{factor} to be offered", found, hint)
+
+
+def _signed_by_segments(record: Examined) -> Iterator[tuple[str, set[str], Authorised]]:
+    """Yield each visit of the screens by a customer of a segment, and the factors of that."""
+    for contract in record.contracts_bound:
         for operation in (each for each in contract.operations.values() if each.makes):
             by_segment = facts_of(contract).factors_by_segment.get(operation.makes or "", {})
             for segment, factors in by_segment.items():
-                for event in context.events.get(f"{contract.id} {SEGMENT} {segment}", ()):
+                for event in record.events.get(f"{contract.id} {SEGMENT} {segment}", ()):
                     if isinstance(event, Authorised) and event.offered:
-                        yield from _replaced(context, segment, {*factors}, {*event.offered})
+                        yield segment, {*factors}, event
 
 
-def _replaced(
-    context: DoctorContext, segment: str, expected: set[str], offered: set[str]
-) -> Iterator[Finding]:
-    missing, other = expected - offered, offered - expected
-    words = context.target.sca.factors
-    if len(missing) == len(other) == 1 and missing | other <= words.keys():
-        (factor,), (instead,) = missing, other
-        found = f"{instead} in its place on the screens of {segment}"
-        hint = f"are the words for {factor} and {instead} swapped?"
-        place = ("sca", "factors", factor)
-        yield context.finding(place, f"{factor} to be offered", found, hint)
-
-
-def _stopped(context: DoctorContext, event: Authorised, page: Wire) -> Iterator[Finding]:
+def _stopped(record: Examined, event: Authorised, page: Wire) -> Iterator[Finding]:
     """Report the screen at which signing ended, and the fields of its form."""
-    target = context.target
+    target = record.target
     shown = list(forms(page.body)) if target.sca.kind is ScaKind.FORMS else []
     if event.redirected and event.screens and target.sca.deciding not in event.screens:
         expected = f"a screen that asks for the {target.sca.deciding}"
         found = f"a redirect after the screens for {', '.join(event.screens)}"
         hint = f"does the form that asks for the {event.screens[-1]} confirm? (confirmed_by)"
-        yield context.finding(("sca", "screens"), expected, found, hint, weight=Weight.DOUBT)
+        yield record.finding(("sca", "screens"), expected, found, hint, weight=Weight.DOUBT)
         return
     if target.sca.kind is ScaKind.CONTROL or not shown:
         found = event.why or event.ending.value
         disconnected = event.ending is Ending.DISCONNECTED and not target.fixtures.roles
         weight = Weight.UNSEEN if disconnected else Weight.DOUBT
-        yield context.finding(("sca",), "the request to be signed", found, weight=weight)
+        yield record.finding(("sca",), "the request to be signed", found, weight=weight)
         return
     names = sorted({name for form in shown for name in form.names})[:_MOST]
     known = [screen for screen in target.sca.screens if screen.keys() <= set(names)]
     if known:
-        yield from _filled(context, event, known[0], shown)
+        yield from _filled(record, event, known[0], shown)
         return
     place, hint = _misspelt(target, names, event.screens)
-    asked = context.redactor.bounded(", ".join(names), 120)
-    yield context.finding(
-        place, "a screen listed in the target file", f"a screen that asks for {asked}", hint
-    )
+    found = f"a screen that asks for {record.redactor.bounded(', '.join(names), 120)}"
+    yield record.finding(place, "a screen listed in the target file", found, hint)
 
 
 def _misspelt(
@@ -273,10 +262,10 @@ def _misspelt(
 
 
 def _filled(
-    context: DoctorContext, event: Authorised, screen: Mapping[str, str], shown: Sequence[Form]
+    record: Examined, event: Authorised, screen: Mapping[str, str], shown: Sequence[Form]
 ) -> Iterator[Finding]:
     """Report what is wrong with the values that were entered into a known screen."""
-    target, choices = context.target, {k: v for screen in shown for k, v in screen.choices.items()}
+    target, choices = record.target, {k: v for screen in shown for k, v in screen.choices.items()}
     for name, what in screen.items():
         offered = choices.get(name, [])
         word = event.step.decision.value
@@ -284,18 +273,18 @@ def _filled(
         if what == "decision" and offered and sent not in offered:
             hint = f"did you mean {nearest(sent, offered) or offered[0]}?"
             found = f"{', '.join(offered[:_MOST])} on the screen"
-            yield context.finding(("sca", "decisions", word), repr(sent), found, hint)
+            yield record.finding(("sca", "decisions", word), repr(sent), found, hint)
             return
     n = list(target.sca.screens).index(screen)
     found, expected = event.why or event.ending.value, "the form to lead to the next screen"
-    yield context.finding(("sca", "screens", n), expected, found)
+    yield record.finding(("sca", "screens", n), expected, found)
 
 
-def _factors(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
+def _factors(record: Examined, event: Authorised) -> Iterator[Finding]:
     """Report factors on the screen that the target file does not have or misspells."""
-    factors = context.target.sca.factors
+    factors = record.target.sca.factors
     for shown in event.unspelt:
-        masked = context.redactor.bounded(shown, 40)
+        masked = record.redactor.bounded(shown, 40)
         unseen = [name for name, word in factors.items() if word not in (event.offered or ())]
         similar = [name for name in unseen if name == shown or nearest(factors[name], [shown])]
         place = ("sca", "factors", *similar[:1])
@@ -303,24 +292,23 @@ def _factors(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
         weight = Weight.DOUBT if similar else Weight.UNSEEN
         expected = "a factor listed in the target file"
         hint = f"did you mean {similar[0]}: {masked}?" if similar else f"add {masked} to it"
-        yield context.finding(place, expected, found, hint, weight=weight)
+        yield record.finding(place, expected, found, hint, weight=weight)
 
 
-def _codes(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
+def _codes(record: Examined, event: Authorised) -> Iterator[Finding]:
     """Report a factor for which the test data has no code, so that nothing was entered."""
-    by_program = context.target.sca.kind in {ScaKind.FORMS, ScaKind.BROWSER}
+    by_program = record.target.sca.kind in {ScaKind.FORMS, ScaKind.BROWSER}
     if event.coded or "code" not in event.screens or not by_program:
         return
     factor = event.step.factor or next(iter(event.offered or ()), "")
-    word = context.redactor.bounded(context.target.sca.factors.get(factor, factor), 40)
-    expected = f"a code of the customer for the factor {word!r}"
-    hint = (
-        "key it in Access.codes by the word from sca.factors"
-        if context.target.fixtures.adapter
-        else ""
+    word = record.redactor.bounded(record.target.sca.factors.get(factor, factor), 40)
+    expected, python = (
+        f"a code of the customer for the factor {word!r}",
+        record.target.fixtures.adapter,
     )
+    hint = "key it in Access.codes by the word from sca.factors" if python else ""
     weight = Weight.UNSEEN if event.ending is Ending.CONFIRMED else Weight.DOUBT
-    yield context.finding(("fixtures",), expected, "none", hint, weight=weight)
+    yield record.finding(("fixtures",), expected, "none", hint, weight=weight)
 
 
 # -- Checks of what the fixture provider reports as executed: its requests, days and fields --------
@@ -329,78 +317,51 @@ def _codes(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
 # value, another unit of an amount, or a report of another day. Requests are new in each probe.
 
 
-def effects(context: DoctorContext) -> Iterator[Finding]:
+def effects(record: Examined) -> Iterator[Finding]:
     """Examine the fields, the ids and the days of executed requests."""
-    done = [effect for event in context.effects for effect in event.done or ()]
+    done = [effect for event in record.effects for effect in event.done or ()]
     if not done:
-        yield from _unreported(context)
+        yield from _unreported(record)
         return
-    made = _made(context)
-    for field in _fields(context, done):
-        yield from _field(context, field, done, made)
-    if context.target.fixtures.kind is FixtureKind.PYTHON:
-        yield from _ids(context, done, made)
-    yield from _days(context, done, made)
+    made, python = _made(record), record.target.fixtures.kind is FixtureKind.PYTHON
+    reported = (name for effect in done for name in effect.fields)
+    for name in dict.fromkeys(reported if python else record.target.fixtures.effects):
+        yield from _field(record, name, done, made)
+    if python:
+        yield from _ids(record, done, made)
+    yield from _days(record, done, made)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Field:
-    """A field of executed requests: its key in the target file, and where its value comes from."""
-
-    name: str
-    place: Pointer
-    source: str
-
-
-def _fields(context: DoctorContext, done: Sequence[Effect]) -> Iterator[_Field]:
-    """Yield the fields that the target file points at, or that the class in Python returns."""
-    fixtures = context.target.fixtures
-    if fixtures.kind is FixtureKind.PYTHON:
-        for name in dict.fromkeys(name for effect in done for name in effect.fields):
-            source = f"in effects() of {fixtures.adapter}"
-            yield _Field(name=name, place=_effects_place(context), source=source)
-        return
-    for name, pointer in fixtures.effects.items():
-        yield _Field(name=name, place=("fixtures", "effects", name), source=f"at {pointer}")
-
-
-def _effects_place(context: DoctorContext) -> Pointer:
+def effects_place(record: Examined) -> Pointer:
     """Return the key of the target file that says who reports executed requests."""
-    python = context.target.fixtures.kind is FixtureKind.PYTHON
+    python = record.target.fixtures.kind is FixtureKind.PYTHON
     return ("fixtures", "adapter" if python else "effects")
 
 
 def _field(
-    context: DoctorContext,
-    field: _Field,
-    done: Sequence[Effect],
-    made: Mapping[str, Sequence[SeenAnswer]],
+    record: Examined, name: str, done: Sequence[Effect], made: Mapping[str, Sequence[SeenAnswer]]
 ) -> Iterator[Finding]:
-    known = [
-        argument
-        for contract in context.contracts_bound
-        for operation in contract.operations.values()
-        if operation.makes
-        for argument in operation.arguments
-    ]
-    if field.place[-1] == "adapter" and field.name not in known:
-        expected, hint = "an argument of the request", did_you_mean(field.name, known)
-        what = f"a field {found(field.name)} {field.source}"
-        yield context.finding(field.place, expected, what, hint, weight=Weight.FAULT)
-        return
-    values = [
-        (effect.request, effect.fields[field.name])
-        for effect in done
-        if field.name in effect.fields
-    ]
-    expected = f"{field.name} of an executed payment"
+    """Examine a field that the target file points at, or that the class in Python returns."""
+    fixtures, place = record.target.fixtures, effects_place(record)
+    source = f"in effects() of {fixtures.adapter}"
+    if fixtures.kind is not FixtureKind.PYTHON:
+        place, source = (*place, name), f"at {fixtures.effects[name]}"
+    else:
+        operations = (each for one in record.contracts_bound for each in one.operations.values())
+        known = [argument for each in operations if each.makes for argument in each.arguments]
+        if name not in known:
+            what, hint = f"a field {found(name)} {source}", did_you_mean(name, known)
+            expected = "an argument of the request"
+            yield record.finding(place, expected, what, hint, weight=Weight.FAULT)
+            return
+    values = [(effect.request, effect.fields[name]) for effect in done if name in effect.fields]
+    expected = f"{name} of an executed payment"
     if not values:
-        yield context.finding(field.place, expected, f"nothing {field.source}")
+        yield record.finding(place, expected, f"nothing {source}")
     for request, value in values:
-        sent = [answer.exchange.call.arguments for answer in made.get(request, ())]
-        if what := _mistaken(field.name, value, sent):
-            wanted, seen = f"{expected}, as it was sent", f"{what} {field.source}"
-            yield context.finding(field.place, wanted, seen)
+        sent = [answer.call.arguments for answer in made.get(request, ())]
+        if what := _mistaken(name, value, sent):
+            yield record.finding(place, f"{expected}, as it was sent", f"{what} {source}")
             return
 
 
@@ -418,49 +379,49 @@ def _mistaken(name: str, value: Json, sent: Sequence[Mapping[str, Json]]) -> str
     return ""
 
 
-def _unreported(context: DoctorContext) -> Iterator[Finding]:
+def _unreported(record: Examined) -> Iterator[Finding]:
     """Report a class that reports nothing, although the bank shows a request as done."""
-    asked = any(event.done is not None for event in context.effects)
-    python = context.target.fixtures.kind is FixtureKind.PYTHON
-    items = (item for answer in context.answers for item in answer.exchange.items)
+    asked = any(event.done is not None for event in record.effects)
+    python = record.target.fixtures.kind is FixtureKind.PYTHON
+    items = (item for answer in record.answers for item in answer.items)
     if asked and python and any(item.state is State.DONE for item in items):
         expected = "executed requests, because the bank shows one as done"
-        seen = f"none in effects() of {context.target.fixtures.adapter}"
+        seen = f"none in effects() of {record.target.fixtures.adapter}"
         hint = "return `None` if executed requests are unknown"
-        yield context.finding(_effects_place(context), expected, seen, hint)
+        yield record.finding(effects_place(record), expected, seen, hint)
 
 
 def _ids(
-    context: DoctorContext, done: Sequence[Effect], made: Mapping[str, Sequence[SeenAnswer]]
+    record: Examined, done: Sequence[Effect], made: Mapping[str, Sequence[SeenAnswer]]
 ) -> Iterator[Finding]:
     """Report a class whose ids are none that the bank's own answers have."""
     if not any(effect.request in made for effect in done):
         expected = "the bank's id of a request that was made, in `Effect.request`"
-        seen = f"ids of no request in effects() of {context.target.fixtures.adapter}"
-        yield context.finding(_effects_place(context), expected, seen)
+        seen = f"ids of no request in effects() of {record.target.fixtures.adapter}"
+        yield record.finding(effects_place(record), expected, seen)
 
 
 def _days(
-    context: DoctorContext, done: Sequence[Effect], made: Mapping[str, Sequence[SeenAnswer]]
+    record: Examined, done: Sequence[Effect], made: Mapping[str, Sequence[SeenAnswer]]
 ) -> Iterator[Finding]:
     """Report a request that is said to be executed on a day before it was made."""
-    zones = [contract.zone for contract in context.contracts_bound if contract.zone]
+    zones = [contract.zone for contract in record.contracts_bound if contract.zone]
     for effect in done:
         answers = made.get(effect.request, ())
-        days = [local_day(answer.exchange.at, zone) for answer in answers for zone in zones]
+        days = [local_day(answer.at, zone) for answer in answers for zone in zones]
         if days and effect.on < min(days):
             expected = "the day on which a request was executed"
             seen = "a day before the request was made"
-            yield context.finding(_effects_place(context), expected, seen)
+            yield record.finding(effects_place(record), expected, seen)
             return
 
 
-def _made(context: DoctorContext) -> Mapping[str, Sequence[SeenAnswer]]:
+def _made(record: Examined) -> Mapping[str, Sequence[SeenAnswer]]:
     """Return the answers in which each request was made, by its key."""
     made: defaultdict[str, list[SeenAnswer]] = defaultdict(list)
-    for answer in context.answers:
+    for answer in record.answers:
         if answer.operation.makes and answer.accepted:
-            for item in answer.exchange.items:
+            for item in answer.items:
                 if item.key:
                     made[item.key].append(answer)
     return made

@@ -20,24 +20,24 @@ from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import number_of, same, same_value, text_of
 from assay.files.document import Pointer, spell
 from assay.history import Owned
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.onboarding.doctor.pointer_probe import (
     AnsweredOperation,
     Fits,
     PointerProbe,
     compare,
     correction,
-    differs_in_spelling,
     is_day,
     is_id,
     is_text,
     kind,
+    meant,
     members,
     nearest,
     paired,
+    respelt,
     values,
 )
-from assay.onboarding.doctor.probes import RULE
+from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight, rule_probe
 from assay.rules.queries import has_value
 from assay.rules.rule import facts_of
 
@@ -49,16 +49,15 @@ _DISTINCTIVE = 4
 
 def date(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the date by which items are filtered."""
-    if seen.binding.item.on:
-        probe = PointerProbe(feature="on", at=seen.binding.item.on, fits=is_day, named=False)
-        yield from compare(seen, probe, seen.items)
+    at = seen.binding.item.on
+    return compare(seen, PointerProbe(feature="on", at=at, fits=is_day, named=False))
 
 
 def bank_id(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the bank's own name of an item."""
-    if seen.binding.item.id is not None:
-        probe = PointerProbe(feature="id", at=(seen.binding.item.id,), fits=is_id)
-        yield from compare(seen, probe, seen.items)
+    pointer = seen.binding.item.id
+    at = () if pointer is None else (pointer,)
+    return compare(seen, PointerProbe(feature="id", at=at, fits=is_id))
 
 
 # -- Words for resources and states
@@ -75,15 +74,12 @@ def resource(seen: AnsweredOperation) -> Iterator[Finding]:
 def _resources(seen: AnsweredOperation) -> Iterator[Finding]:
     """Report a word that is shown only for owned items of another resource than its own."""
     owned = {item.key: item.resource for item in all_owned(seen)}
-    items = [item for answer in seen.answers for item in answer.exchange.items]
+    items = [item for answer in seen.answers for item in answer.items]
     shown = {(item.resource, owned[item.key]) for item in items if item.key in owned}
     for resource, actual in sorted(pair for pair in shown if pair[0] and pair[0] != pair[1]):
         if (resource, resource) not in shown and resource:
-            place, expected = (
-                (*seen.place("resource"), "values", resource),
-                f"the word for {resource}",
-            )
-            yield seen.context.finding(place, expected, f"that for {actual}")
+            expected, below = f"the word for {resource}", ("values", resource)
+            yield seen.doubt("resource", expected, f"that for {actual}", below=below)
 
 
 def state(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -115,31 +111,30 @@ def _words(
     )
     shown = values(seen.items, pointers)
     if not shown:
-        yield from compare(seen, probe, seen.items)
+        yield from compare(seen, probe)
         return
     if len(single) < len(known_values):
         return  # words that only mean something together cannot be examined one by one
     unknown = {str(value): value for value in shown if not fits(value)}
     hint = "" if any(map(fits, shown)) else correction(seen.items, probe)
     if hint:
-        place, found = (*seen.place(feature), "at"), f"another word at {pointers[0]}"
-        yield seen.context.finding(place, probe.expected, found, hint)
+        found = f"another word at {pointers[0]}"
+        yield seen.doubt(feature, probe.expected, found, hint, below=("at",))
         return
     for value in [*unknown.values()][:_MOST_WORDS]:
-        yield _unknown_word(seen.context, (*seen.place(feature), "values"), known, value)
+        yield _unknown_word(seen.record, (*seen.place(feature), "values"), known, value)
 
 
 def _unknown_word(
-    context: DoctorContext, place: Pointer, known: Mapping[str, tuple[Json, ...]], value: Json
+    record: Examined, place: Pointer, known: Mapping[str, tuple[Json, ...]], value: Json
 ) -> Finding:
     """Report a word that is missing, at the entry with a similar one if there is any."""
     word = str(value) if isinstance(value, str | int) else kind(value)
     similar = nearest(word, (str(value) for values in known.values() for value in values))
     entry = next((name for name, values in known.items() if similar in map(str, values)), None)
-    masked = context.redactor.bounded(word, 40)
-    where = (*place, entry) if entry else place
-    expected = "a word listed in the target file"
-    return context.finding(where, expected, repr(masked), f"add {masked!r}")
+    masked = repr(record.redactor.bounded(word, 40))
+    where, expected = (*place, entry) if entry else place, "a word listed in the target file"
+    return record.finding(where, expected, masked, f"add {masked}")
 
 
 # -- Keys
@@ -161,7 +156,7 @@ def key(seen: AnsweredOperation) -> Iterator[Finding]:
         fits=(lambda value: id_of(value) in known) if known else is_id,
         named=not known,
     )
-    finding = next(compare(seen, probe, seen.items), None)
+    finding = next(compare(seen, probe), None)
     shown = values(seen.items, item.key)
     foreign = known and (finding is None or not finding.hint) and not operation.about
     if foreign and any(map(is_id, shown)):
@@ -172,25 +167,25 @@ def key(seen: AnsweredOperation) -> Iterator[Finding]:
 
 def _foreign_keys(seen: AnsweredOperation) -> Iterator[Finding]:
     """Report each customer whose list shows none of what the customer owns, or more than that."""
-    context = seen.context
-    roles = {role.name for role in context.target.fixtures.roles}
-    complete = Capability.ROSTER in context.target.fixtures.offers
+    record = seen.record
+    roles = {role.name for role in record.target.fixtures.roles}
+    complete = Capability.ROSTER in record.target.fixtures.offers
     shown: defaultdict[str, set[str]] = defaultdict(set)
     for answer in seen.answers:
-        shown[answer.subject] |= {item.key for item in answer.exchange.items if item.key}
+        shown[answer.subject] |= {item.key for item in answer.items if item.key}
     for name, keys in shown.items():
-        subject, role = context.subjects.get(name), context.role_of.get(name, "")
+        subject, role = record.subjects.get(name), record.role_of.get(name, "")
         owned = {item.key for item in subject.owns} if subject else keys
         listed = ("fixtures", "roles", role, "owns")
         if keys and owned and not keys & owned:
             place = listed if role in roles else seen.place("key")
-            expected, found = "keys of items that the customer owns", "other keys in the list"
-            yield context.finding(place, expected, found)
+            expected = "keys of items that the customer owns"
+            yield record.finding(place, expected, "other keys in the list")
         elif role in roles and complete and keys - owned and owned - keys:
             expected = "only keys of items that the customer owns"
             found = f"{len(keys - owned)} other keys in the list of {seen.operation.id}"
             hint = "is a key misspelt, or is something missing here?"
-            yield context.finding(listed, expected, found, hint)
+            yield record.finding(listed, expected, found, hint)
 
 
 def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -198,15 +193,14 @@ def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:
     shown: defaultdict[str, set[str]] = defaultdict(set)
     owned: defaultdict[str, set[str]] = defaultdict(set)
     for answer in seen.answers:
-        for item in answer.exchange.items:
+        for item in answer.items:
             if item.resource and item.key:
                 shown[item.resource].add(item.key)
-    for thing in all_owned(seen) if seen.context.makes_customers else ():
+    for thing in all_owned(seen) if seen.record.makes_customers else ():
         owned[thing.resource].add(thing.key)
     for resource, keys in shown.items():
         if owned[resource] and not keys & owned[resource]:
-            expected, found = f"the key of each {resource}", "something else"
-            yield seen.context.finding(seen.place("key"), expected, found)
+            yield seen.doubt("key", f"the key of each {resource}", "something else")
 
 
 def known_keys(seen: AnsweredOperation) -> frozenset[Json]:
@@ -225,7 +219,7 @@ def _created_key(seen: AnsweredOperation) -> Iterator[Finding]:
     keys = [key for key in values(seen.items, item.key) if is_id(key)]
     if not keys:
         probe = PointerProbe(feature="key", at=item.key, fits=is_id)
-        yield from compare(seen, probe, seen.items)
+        yield from compare(seen, probe)
         return
     # A request that is sent twice for the same thing may have the same key twice, and no more often.
     repeated = len(keys) > 1 and 2 * len(set(map(str, keys))) <= len(keys)
@@ -239,21 +233,21 @@ def _created_key(seen: AnsweredOperation) -> Iterator[Finding]:
     hint = correction(seen.items, probe)
     if hint or repeated:
         found = "the same value in many requests" if repeated else "a value that is in no link"
-        yield seen.context.finding(seen.place("key"), probe.expected, found, hint)
+        yield seen.doubt("key", probe.expected, found, hint)
 
 
-def has_wrong_key(context: DoctorContext, operation: Operation) -> bool:
+def has_wrong_key(record: Examined, operation: Operation) -> bool:
     """Whether the target file has the wrong key for what an operation creates."""
-    good = [answer for answer in context.of(operation.id) if answer.good]
+    good = [answer for answer in record.of(operation.id) if answer.good]
     if not good or not good[0].binding.item.key:
         return False
-    seen = AnsweredOperation(context=context, operation=operation, answers=good)
+    seen = AnsweredOperation(record=record, operation=operation, answers=good)
     return any(True for _ in _created_key(seen))
 
 
 def _linked(answer: SeenAnswer, value: str) -> bool:
     """Whether a link of the answer, or its Location, ends with a value."""
-    wire = answer.exchange.wire
+    wire = answer.wire
     links: Sequence[str] = (*wire.links, wire.header("Location") or "")
     return any(link.partition("?")[0].rstrip("/").endswith(f"/{value}") for link in links)
 
@@ -270,7 +264,7 @@ _UNITS: Final = tuple(Decimal(10) ** power for power in (-3, -2, 2, 3))
 
 def fields(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the fields: each must exist and hold a value that it can have."""
-    contract = seen.context.contract_of(seen.operation)
+    contract = seen.record.contract_of(seen.operation)
     conditional = facts_of(contract).conditional_fields
     for name, bound in seen.binding.item.fields.items():
         if when := conditional.get((seen.operation.id, name)):
@@ -293,54 +287,44 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
         feature="field",
         name=name,
         at=bound.at,
-        what=f"the field {name}",
+        what=_what(name),
         fits=fits or is_plain,
         named=fits is None,
         names=(name,),
     )
+    place, nothing = seen.place("field", name), f"nothing at {bound.at[0]}"
+    expected = f"the {name} that was sent"
     hint = correction(seen.items, probe)
     if hint:
-        found = f"another value at {bound.at[0]}" if shown else f"nothing at {bound.at[0]}"
-        yield seen.context.finding(seen.place("field", name), probe.expected, found, hint)
-    elif shown and (at := _transformed(seen, name)):
-        found = f"the value after `{at[-1]}`"
-        yield seen.context.finding(at, f"the {name} that was sent", found)
-    elif shown and (unit := _other_unit(seen, name, bound)):
-        found, hint = "a multiple of it", f'is it counted in units of "{unit}"? (`unit`)'
-        expected = f"the {name} that was sent"
-        yield seen.context.finding(seen.place("field", name), expected, found, hint)
+        found = f"another value at {bound.at[0]}" if shown else nothing
+        yield seen.record.finding(place, probe.expected, found, hint)
     elif not shown:
-        place = _argument_of(seen, name) or seen.place("field", name)
-        found = f"nothing at {bound.at[0]}"
-        yield seen.context.finding(place, probe.expected, found)
+        yield seen.record.finding(_argument_of(seen, name) or place, probe.expected, nothing)
+    elif at := _transformed(seen, name):
+        yield seen.record.finding(at, expected, f"the value after `{at[-1]}`")
+    elif unit := _other_unit(seen, name, bound):
+        hint = f'is it counted in units of "{unit}"? (`unit`)'
+        yield seen.record.finding(place, expected, "a multiple of it", hint)
     elif (part := _mapping(bound)) and fits and _decoded(seen, name) and any(map(fits, shown)):
         found = f"a value different from the one at {bound.at[0]}"
-        yield seen.context.finding(
-            (*seen.place("field", name), part), f"the {name} that was sent", found
-        )
+        yield seen.record.finding((*place, part), expected, found)
 
 
 def _of_one_resource(
     seen: AnsweredOperation, name: str, bound: FieldAt, fits: Fits | None
 ) -> Iterator[Finding]:
     """Doubt a field that all items of one resource have only where no pointer points."""
-    if fits is None:
-        return
     items: defaultdict[str, list[Json]] = defaultdict(list)
-    for answer in seen.answers:
+    for answer in seen.answers if fits else ():
         for raw, item in paired(answer):
             items[item.resource or ""].append(raw)
     for resource, raw_items in items.items():
-        if not resource or values(raw_items, bound.at):
+        if fits is None or not resource or values(raw_items, bound.at):
             continue
         probe = PointerProbe(feature="field", name=name, at=bound.at, fits=fits, named=False)
         if hint := correction(raw_items, probe):
-            expected, found = (
-                f"the field {name} of each {resource}",
-                f"nothing at {' or '.join(bound.at)}",
-            )
-            place = seen.place("field", name)
-            yield seen.context.finding(place, expected, found, hint)
+            expected, found = f"{_what(name)} of each {resource}", " or ".join(bound.at)
+            yield seen.doubt("field", expected, f"nothing at {found}", hint, name=name)
 
 
 def _mapping(bound: FieldAt) -> str:
@@ -358,7 +342,7 @@ def _other_unit(seen: AnsweredOperation, name: str, bound: FieldAt) -> str:
 def _transformed(seen: AnsweredOperation, name: str) -> Pointer | None:
     """Return the key of an argument by which another day is sent than the one that is shown."""
     place = _argument_of(seen, name)
-    creating = seen.context.target.operations[str(place[1])] if place else None
+    creating = seen.record.target.operations[str(place[1])] if place else None
     spelling = creating.arguments.get(name) if creating else None
     if place is None or spelling is None or not spelling.exclusive:
         return None
@@ -370,7 +354,7 @@ def _transformed(seen: AnsweredOperation, name: str) -> Pointer | None:
 
 def _decoded(seen: AnsweredOperation, name: str) -> list[Json]:
     """Return a field of every item as decoded."""
-    items = (item for answer in seen.answers for item in answer.exchange.items)
+    items = (item for answer in seen.answers for item in answer.items)
     return [item.fields[name] for item in items if name in item.fields]
 
 
@@ -381,7 +365,7 @@ def is_plain(value: Json) -> bool:
 
 def _argument_of(seen: AnsweredOperation, name: str) -> Pointer | None:
     """Return the place of the argument from which a field of a request has its value."""
-    for operation in seen.context.operations if seen.operation.request else ():
+    for operation in seen.record.operations if seen.operation.request else ():
         if operation.makes == seen.operation.request and name in operation.arguments:
             return ("operations", operation.id, "arguments", name)
     return None
@@ -389,11 +373,11 @@ def _argument_of(seen: AnsweredOperation, name: str) -> Pointer | None:
 
 def _sent_values(seen: AnsweredOperation, name: str) -> list[Json]:
     """Return what accepted calls sent for a field of a request."""
-    request, operations = seen.operation.request, seen.context.operations
+    request, operations = seen.operation.request, seen.record.operations
     sending = [
         operation.id for operation in operations if request in (operation.makes, operation.changes)
     ]
-    calls = [answer.exchange.call for answer in seen.context.plain(*sending) if answer.accepted]
+    calls = [answer.call for answer in seen.record.plain(*sending) if answer.accepted]
     return [call.arguments[name] for call in calls if name in call.arguments]
 
 
@@ -402,7 +386,7 @@ def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
     sent = _sent_values(seen, name) if seen.operation.request else []
     if sent:
         return lambda value: any(alike(value, argument) for argument in sent)
-    contract = seen.context.contract_of(seen.operation)
+    contract = seen.record.contract_of(seen.operation)
     listed = (contract.resources[name] for name in seen.operation.lists)
     keys = {resource.key for resource in listed if not resource.of}
     owned = {item.key for item in all_owned(seen)} if name in {seen.operation.about, *keys} else ()
@@ -413,7 +397,7 @@ def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
 
 def _allowed(seen: AnsweredOperation, name: str) -> Fits | None:
     """Return what recognises the values that clauses allow in a field, if any clause does."""
-    operation, contract = seen.operation, seen.context.contract_of(seen.operation)
+    operation, contract = seen.operation, seen.record.contract_of(seen.operation)
     resources = operation.lists or (operation.request or "",)
     known = facts_of(contract).allowed_values
     allowed = [known.get((resource, name), ()) for resource in resources]
@@ -438,24 +422,24 @@ def unit_of(shown: Json, sent: Json) -> Decimal | None:
 
 def all_owned(seen: AnsweredOperation) -> list[Owned]:
     """Return everything that the customers of the probes own."""
-    return [owned for subject in seen.context.subjects.values() for owned in subject.owns]
+    return [owned for subject in seen.record.subjects.values() for owned in subject.owns]
 
 
 def alternatives(
     seen: AnsweredOperation, feature: str, pointers: tuple[str, ...], name: str = ""
 ) -> Iterator[Finding]:
     """Report each of several pointers that finds nothing, if only its spelling explains that."""
+    expected = _what(name) if name else BINDING_FEATURES[feature].title
     for n, pointer in enumerate(pointers if len(pointers) > 1 else ()):
         if values(seen.items, (pointer,)):
             continue
-        located = (at for item in seen.items[:_MOST_SEARCHED] for at, _ in members(item))
-        meant = next(
-            (at for at in located if at not in pointers and differs_in_spelling(at, pointer)), ""
-        )
-        if meant:
-            place, found = (*seen.place(feature, name), n), f"nothing at {pointer}"
-            expected = f"the field {name}" if name else BINDING_FEATURES[feature].title
-            yield seen.context.finding(place, expected, found, f"did you mean {meant}?")
+        if similar := respelt(seen.items[:_MOST_SEARCHED], pointer, pointers):
+            found = f"nothing at {pointer}"
+            yield seen.doubt(feature, expected, found, meant(similar), name=name, below=(n,))
+
+
+def _what(name: str) -> str:
+    return f"the field {name}"
 
 
 # -- Conditional fields --------------------------------------------------------------------------
@@ -467,71 +451,45 @@ def _conditional(
     seen: AnsweredOperation, name: str, bound: FieldAt, when: str
 ) -> Iterator[Finding]:
     """Examine one field: the answers of its own rule show it, and ordinary ones do not."""
-    context, place = seen.context, seen.place("field", name)
-    probed = [*_rule_answers(seen, name)]
-    refused = [answer for answer, _ in _in_modes(probed) if answer.refused]
-    if refused:
-        yield _refused_mode(context, refused[0], name)
+    record, probed = seen.record, [*_rule_answers(seen, name)]
+    modes = [(each, each.call.mode) for each in probed if each.call.mode]
+    if refused := [answer for answer, _ in modes if answer.refused]:
+        yield record.refused_mode(refused[0], f"the rule about {name} is then not tested")
         return
-    own = AnsweredOperation(
-        context=context,
-        operation=seen.operation,
-        answers=[each for each in probed if _lists(seen, each)],
-    )
-    usual = [answer for answer in context.plain(seen.operation.id) if answer.accepted]
-    plain = [item for answer in usual for item in answer.raw_items]
-    if not own.items:
-        if not context.quick:
+    own = _items(each for each in probed if each.operation.id == seen.operation.id)
+    plain = _items(record.plain(seen.operation.id))
+    if not own:
+        if not record.quick:
             found = f"no answer {when}"
-            yield context.finding(place, f"the field {name}", found, weight=Weight.UNSEEN)
+            yield seen.doubt("field", _what(name), found, name=name, weight=Weight.UNSEEN)
         return
     always = any(map(has_value, values(plain, bound.at)))
-    if not always and any(map(has_value, values(own.items, bound.at))):
+    if not always and any(map(has_value, values(own, bound.at))):
         return
-    pointer = bound.at[0]
-    hint = _meant(own.items, plain, name, bound)
+    hint = _meant(own, plain, name, bound)
     if always:
-        what, found = (
-            f"the field {name}, {when} only",
-            f"a value at {pointer} in other answers, too",
-        )
+        expected = f"{_what(name)}, {when} only"
+        found = f"a value at {bound.at[0]} in other answers, too"
     else:
-        what, found = f"the field {name}", f"nothing at {pointer} {when}"
-    modes = dict.fromkeys(spell(each.place("modes", mode)) for each, mode in _in_modes(probed))
-    if not (hint or always) and modes:
-        hint = f"does the bank read {' and '.join(modes)}?"
-    yield context.finding(place, what, found, hint)
+        expected, found = _what(name), f"nothing at {bound.at[0]} {when}"
+        keys = dict.fromkeys(spell(each.place("modes", mode)) for each, mode in modes)
+        hint = hint or (f"does the bank read {' and '.join(keys)}?" if keys else "")
+    yield seen.doubt("field", expected, found, hint, name=name)
+
+
+def _items(answers: Iterable[SeenAnswer]) -> list[Json]:
+    """Return every item of the accepted answers, as it was sent."""
+    return [item for answer in answers if answer.accepted for item in answer.raw_items]
 
 
 def _rule_answers(seen: AnsweredOperation, name: str) -> Iterator[SeenAnswer]:
     """Yield the answers of the probes of the rules that say when a field is shown."""
-    context, operation = seen.context, seen.operation
-    own = context.contract_of(operation)
-    for contract, clause, rule in context.rules:
+    record, operation = seen.record, seen.operation
+    own = record.contract_of(operation)
+    for contract, clause, rule in record.rules:
         if contract is own and (operation.id, name) in rule.facts().conditional_fields:
-            beginning = f"{contract.id} {RULE} {clause} "
-            yield from (each for each in context.answers if each.probe.startswith(beginning))
-
-
-def _in_modes(answers: Iterable[SeenAnswer]) -> Iterator[tuple[SeenAnswer, str]]:
-    """Yield the answers to calls in a mode, with that."""
-    for answer in answers:
-        if answer.exchange.call.mode:
-            yield answer, answer.exchange.call.mode
-
-
-def _lists(seen: AnsweredOperation, answer: SeenAnswer) -> bool:
-    return answer.operation.id == seen.operation.id and answer.accepted
-
-
-def _refused_mode(context: DoctorContext, answer: SeenAnswer, name: str) -> Finding:
-    mode = answer.exchange.call.mode or ""
-    return context.finding(
-        answer.place("modes", mode),
-        f"a request in the mode {mode} to be accepted, as without it",
-        context.refusal(answer),
-        f"if the bank does not offer the mode, remove it; the rule about {name} is then not tested",
-    )
+            beginning = rule_probe(contract, clause)
+            yield from (each for each in record.answers if each.probe.startswith(beginning))
 
 
 def _meant(own: Sequence[Json], plain: Sequence[Json], name: str, bound: FieldAt) -> str:
@@ -545,5 +503,5 @@ def _meant(own: Sequence[Json], plain: Sequence[Json], name: str, bound: FieldAt
     )
     similar = (nearest(wanted, further) for wanted in (*bound.at, name))
     only = next(iter(further)) if len(further) == 1 else ""
-    meant = next(filter(None, similar), only)
-    return f"did you mean {meant}?" if meant and meant not in bound.at else ""
+    pointer = next(filter(None, similar), only)
+    return "" if pointer in bound.at else meant(pointer)

@@ -17,7 +17,6 @@ from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import Place
 from assay.contract.model import Json, Operation
 from assay.history import Authorised, State
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer
 from assay.onboarding.doctor.items import alike
 from assay.onboarding.doctor.probes import (
     BARRED,
@@ -33,6 +32,7 @@ from assay.onboarding.doctor.probes import (
     UNKNOWN,
     WAITING,
 )
+from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, rule_probe
 from assay.rules.rule import facts_of
 from assay.rules.verdict import Evidence
 
@@ -74,52 +74,51 @@ class _ShownState:
         return self.state in self.possible
 
 
-def states(context: DoctorContext) -> Iterator[Finding]:
+def states(record: Examined) -> Iterator[Finding]:
     """Examine the words for states of each operation, and the day of deferred requests."""
-    for operation in context.operations:
+    for operation in record.operations:
         if operation.request and operation.available:
-            yield from _operation(context, operation)
-    yield from _day(context)
-    yield from _rules(context)
+            yield from _operation(record, operation)
+    yield from _day(record)
+    yield from _rules(record)
 
 
-def _operation(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
+def _operation(record: Examined, operation: Operation) -> Iterator[Finding]:
     """Report each word that is shown only at moments of another state than its own."""
     shown: defaultdict[tuple[str, ...], list[_ShownState]] = defaultdict(list)
-    for answer in context.of(operation.id):
-        for state in _shown(context, answer):
+    for answer in record.of(operation.id):
+        for state in _shown(record, answer):
             shown[state.word].append(state)
     for word, states in shown.items():
         wrong = next((state for state in states if not state.fits), None)
         if wrong and not any(state.fits for state in states):
-            yield _wrong_word(context, operation, word, wrong)
+            yield _wrong_word(record, operation, word, wrong)
 
 
 def _wrong_word(
-    context: DoctorContext, operation: Operation, word: tuple[str, ...], wrong: _ShownState
+    record: Examined, operation: Operation, word: tuple[str, ...], wrong: _ShownState
 ) -> Finding:
     place = ("operations", operation.id, "item", "state", "values")
-    masked = context.redactor.bounded(", ".join(word), 40)
-    expected = " or ".join(sorted(state.value for state in wrong.possible))
+    masked = repr(record.redactor.bounded(", ".join(word), 40))
+    possible = " or ".join(sorted(state.value for state in wrong.possible))
+    expected = f"a word for {possible} {wrong.moment}"
     if wrong.state is None:
-        found, hint = f"{masked!r}, which is not listed", f"add {masked!r}"
-        return context.finding(place, f"a word for {expected} {wrong.moment}", found, hint)
-    found = f"{masked!r}, which is listed under {wrong.state.value}"
-    what = f"a word for {expected} {wrong.moment}"
-    return context.finding((*place, wrong.state.value), what, found)
+        return record.finding(place, expected, f"{masked}, which is not listed", f"add {masked}")
+    found = f"{masked}, which is listed under {wrong.state.value}"
+    return record.finding((*place, wrong.state.value), expected, found)
 
 
-def _shown(context: DoctorContext, answer: SeenAnswer) -> Iterator[_ShownState]:
+def _shown(record: Examined, answer: SeenAnswer) -> Iterator[_ShownState]:
     """Yield the words for states in an answer, if the moment of its request is known."""
     moment = None if f" {RULE} " in answer.probe else _moment(answer)
     if moment is None or not (answer.accepted and answer.good):
         return
-    about = answer.exchange.call.arguments.get(answer.operation.about or "")
-    if any(each.refused and each.request == about for each in context.submitted(answer.probe)):
+    about = answer.call.arguments.get(answer.operation.about or "")
+    if any(each.refused and each.request == about for each in record.submitted(answer.probe)):
         return  # the bank refused its submission, however its consent is shown
-    if moment == _NEW and not context.signed:
+    if moment == _NEW and not record.signed:
         return  # at a bank where nothing is signed, a new request may be done
-    executed = _executed(context, answer) if moment == SIGNED else None
+    executed = _executed(record, answer) if moment == SIGNED else None
     bound = answer.binding.item.state
     consent = bound is not None and State.VALID in bound.values
     for word, state in _words(answer):
@@ -132,7 +131,7 @@ def _is_word(value: Json) -> bool:
 
 def _moment(answer: SeenAnswer) -> str | None:
     """Return the moment at which an answer shows its request."""
-    operation, variation = answer.operation, answer.exchange.call.variation
+    operation, variation = answer.operation, answer.call.variation
     if operation.makes or operation.changes:
         return _NEW
     if operation.ends:
@@ -140,68 +139,65 @@ def _moment(answer: SeenAnswer) -> str | None:
     return variation if variation in _STATES else {"": _NEW, CHANGED: _NEW}.get(variation)
 
 
-def _executed(context: DoctorContext, answer: SeenAnswer) -> bool | None:
+def _executed(record: Examined, answer: SeenAnswer) -> bool | None:
     """Whether the fixture provider says that the request of an answer was executed."""
-    reports = [event.done for event in context.effects if event.done is not None]
+    reports = [event.done for event in record.effects if event.done is not None]
     if not reports:
         return None
-    key = str(answer.exchange.call.arguments.get(answer.operation.about or "", ""))
-    return any(effect.request == key for done in reports for effect in done)
+    return any(effect.request == answer.about for done in reports for effect in done)
 
 
 # -- Words that only a rule's own requests show
 
 
-def _rules(context: DoctorContext) -> Iterator[Finding]:
+def _rules(record: Examined) -> Iterator[Finding]:
     """Report words that only requests show with which a rule seems to be violated."""
-    for contract, clause, kind in context.rules:
-        beginning = f"{contract.id} {RULE} {clause} "
+    for contract, clause, kind in record.rules:
+        beginning = rule_probe(contract, clause)
         signed: set[str] = set()
         words: list[Finding] = []
-        for probe in [probe for probe in context.events if probe.startswith(beginning)]:
+        for probe in [probe for probe in record.events if probe.startswith(beginning)]:
             facet = probe.removeprefix(beginning)
-            wrong = context.violations(contract, clause, kind, facet)
-            signed |= {factor for each in wrong for factor in _factors(context, probe, each)}
+            wrong = record.violations(contract, clause, kind, facet)
+            signed |= {factor for each in wrong for factor in _factors(record, probe, each)}
             if wrong:
-                words += _only_there(context, probe, clause)
+                words += _only_there(record, probe, clause)
         if len(signed) <= 1:
             yield from words
         else:
             expected = f"the result that {clause} requires for {' and '.join(sorted(signed))}"
             place, found = ("sca", "factors"), "the opposite of each"
             hint = "are the bank's words for them swapped?"
-            yield context.finding(place, expected, found, hint)
+            yield record.finding(place, expected, found, hint)
 
 
-def _factors(context: DoctorContext, probe: str, evidence: Evidence) -> Iterator[str]:
+def _factors(record: Examined, probe: str, evidence: Evidence) -> Iterator[str]:
     """Yield the factors with which the request of some evidence was signed."""
     numbers = {*evidence.exchanges} - {*evidence.controls}
-    for event in context.events[probe]:
+    for event in record.events[probe]:
         if isinstance(event, Authorised) and event.n in numbers and event.step.factor:
             yield event.step.factor
 
 
-def _only_there(context: DoctorContext, probe: str, clause: str) -> Iterator[Finding]:
+def _only_there(record: Examined, probe: str, clause: str) -> Iterator[Finding]:
     """Report the words that one probe of a rule shows, and no moment of an ordinary request."""
-    for operation in context.operations:
-        answers = [answer for answer in context.of(operation.id) if operation.shows]
-        known = {
-            state.word for answer in answers for state in _shown(context, answer) if state.fits
-        }
+    for operation in record.operations:
+        answers = [answer for answer in record.of(operation.id) if operation.shows]
+        known = {state.word for answer in answers for state in _shown(record, answer) if state.fits}
         for answer in (answer for answer in answers if answer.probe == probe):
             for word, state in _words(answer):
                 if state and word not in known and state is not State.OPEN:
                     place = ("operations", operation.id, "item", "state", "values", state.value)
-                    masked = context.redactor.bounded(", ".join(word), 40)
+                    masked = record.redactor.bounded(", ".join(word), 40)
                     expected = f"a word for {state.value}"
                     found = f"{masked!r}, with which the bank would violate {clause}"
-                    yield context.finding(place, expected, found)
+                    yield record.finding(place, expected, found)
 
 
 def _words(answer: SeenAnswer) -> Iterator[tuple[tuple[str, ...], State | None]]:
     """Yield the words for the states that an answer shows, with what they are listed under."""
     bound = answer.binding.item.state
-    pairs = zip(answer.raw_items, answer.exchange.items, strict=False) if bound else ()
+    pairs = zip(answer.raw_items, answer.items, strict=False) if bound else ()
     for raw, item in pairs:
         found = [find(raw, at) for at in bound.at] if bound else []
         word = tuple(str(value) for value in found if value is not MISSING and _is_word(value))
@@ -212,28 +208,23 @@ def _words(answer: SeenAnswer) -> Iterator[tuple[tuple[str, ...], State | None]]
 # -- The day of a deferred request
 
 
-def _day(context: DoctorContext) -> Iterator[Finding]:
+def _day(record: Examined) -> Iterator[Finding]:
     """Report a deferred request that is executed as soon as it is signed."""
-    for operation in context.operations:
-        waiting = [
-            answer
-            for answer in context.of(operation.id)
-            if answer.exchange.call.variation == WAITING and operation.shows
-        ]
-        if waiting and all(_done(context, answer) for answer in waiting):
-            making = (each for each in context.operations if each.makes == operation.shows)
+    for operation in (each for each in record.operations if each.shows):
+        waiting = [each for each in record.varied(WAITING) if each.operation is operation]
+        if waiting and all(_done(record, answer) for answer in waiting):
+            making = (each for each in record.operations if each.makes == operation.shows)
             create = next(making, None)
             if create and create.due:
                 place = ("operations", create.id, "arguments", create.due.argument)
                 found = "one that is executed as soon as it is signed"
                 hint = "is this where the bank reads the day?"
-                expected = "a request for a later day to wait"
-                yield context.finding(place, expected, found, hint)
+                yield record.finding(place, "a request for a later day to wait", found, hint)
 
 
-def _done(context: DoctorContext, answer: SeenAnswer) -> bool:
-    shown = any(item.state is State.DONE for item in answer.exchange.items)
-    return bool(_executed(context, answer)) or shown
+def _done(record: Examined, answer: SeenAnswer) -> bool:
+    shown = any(item.state is State.DONE for item in answer.items)
+    return bool(_executed(record, answer)) or shown
 
 
 # -- Checks of modes, second values and changes: the bank must accept and show each of them --------
@@ -241,64 +232,57 @@ def _done(context: DoctorContext, answer: SeenAnswer) -> bool:
 # change is shown in another field. Either the file is wrong, or the bank is unusual.
 
 
-def values(context: DoctorContext) -> Iterator[Finding]:
+def values(record: Examined) -> Iterator[Finding]:
     """Examine the requests that differ from an accepted one in a mode or a value."""
-    for operation in context.operations:
-        if operation.makes and any(answer.accepted for answer in context.plain(operation.id)):
-            answers = context.of(operation.id)
-            yield from _modes(context, answers)
-            yield from _second_values(context, answers)
-            yield from _unread_modes(context, answers)
+    for operation in record.operations:
+        if operation.makes and any(answer.accepted for answer in record.plain(operation.id)):
+            answers = record.of(operation.id)
+            yield from _modes(record, answers)
+            yield from _second_values(record, answers)
+            yield from _unread_modes(record, answers)
         if operation.changes:
-            yield from _changes(context, context.of(operation.id))
-    yield from _segments(context)
+            yield from _changes(record, record.of(operation.id))
+    yield from _segments(record)
 
 
-def _modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
+def _modes(record: Examined, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
     """Report each mode in which a request was not accepted."""
     for answer in answers:
-        mode = answer.exchange.call.mode
-        if answer.exchange.call.variation == IN_MODE and mode and answer.refused:
-            expected = f"a request in the mode {mode} to be accepted, as without it"
-            hint = (
-                "if the bank does not offer the mode, remove it; its rules are then not applicable"
-            )
-            place = answer.place("modes", mode)
-            found = context.refusal(answer)
-            yield context.finding(place, expected, found, hint)
+        if answer.call.variation == IN_MODE and answer.call.mode and answer.refused:
+            yield record.refused_mode(answer, "its rules are then not applicable")
 
 
-def _unread_modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
+def _unread_modes(record: Examined, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
     """Report each mode at a place that the bank does not seem to read."""
     for answer in answers:
-        mode = answer.exchange.call.mode or ""
-        known = answer.exchange.call.variation
+        mode, known = answer.call.mode or "", answer.call.variation
         if not (answer.accepted and answer.good) or known not in {UNKNOWN, BARRED}:
             continue
-        spelling = answer.binding.modes[mode]
         if known == UNKNOWN:
             found = f"a request with an invalid mode, accepted ({answer.status})"
-        elif not _traces(context, answer):
+        elif not _traces(record, answer):
             found = f"an accepted request ({answer.status}) that does not show the mode"
         else:
             continue
-        expected = f"the bank to read the mode {mode}"
-        at = f" at {spelling.name or 'the top level'}"
+        spelling = answer.binding.modes[mode]
         unnamed = spelling.place in {Place.SCOPE, Place.BASE}
-        hint = f"is it the {spelling.place.value}{'' if unnamed else at}?"
-        place = answer.place("modes", mode)
-        yield context.finding(place, expected, found, hint)
+        at = "" if unnamed else f" at {spelling.name or 'the top level'}"
+        expected, hint = (
+            f"the bank to read the mode {mode}",
+            f"is it the {spelling.place.value}{at}?",
+        )
+        yield record.finding(answer.place("modes", mode), expected, found, hint)
 
 
-def _traces(context: DoctorContext, answer: SeenAnswer) -> bool:
+def _traces(record: Examined, answer: SeenAnswer) -> bool:
     """Whether anything that only the mode sends is shown in an answer about the request."""
-    call, request = answer.exchange.call, answer.operation.makes
-    plain = context.plain(*(each.id for each in context.operations if each.request == request))
+    call, request = answer.call, answer.operation.makes
+    plain = record.plain(*(each.id for each in record.operations if each.request == request))
     usual = " ".join(str(each.body) for each in plain)
     words = set(_leaves(answer.binding.modes[call.mode or ""].value))
     about = [
         each
-        for each in context.answers
+        for each in record.answers
         if each.subject == answer.subject and each.operation.request == request
     ]
     return any(word in str(each.body) for each in about for word in words if word not in usual)
@@ -316,19 +300,15 @@ def _leaves(value: Json) -> Iterator[str]:
             yield from _leaves(element)
 
 
-def _segments(context: DoctorContext) -> Iterator[Finding]:
+def _segments(record: Examined) -> Iterator[Finding]:
     """Report segments that are served and refused the other way round."""
     served: list[str] = []
     refused: list[str] = []
-    for answer in context.answers:
-        if answer.exchange.call.variation != OF_SEGMENT:
-            continue
-        subject = context.subjects.get(answer.subject)
-        contract = context.contract_of(answer.operation)
+    for answer in record.varied(OF_SEGMENT):
+        subject, makes = record.subjects.get(answer.subject), answer.operation.makes or ""
+        facts = facts_of(record.contract_of(answer.operation))
+        admitted = facts.admits(makes, answer.call, subject)
         name = subject.segment if subject and subject.segment else ""
-        admitted = facts_of(contract).admits(
-            answer.operation.makes or "", answer.exchange.call, subject
-        )
         if answer.accepted and answer.good and not admitted:
             served.append(name)
         elif admitted and answer.refused:
@@ -336,69 +316,64 @@ def _segments(context: DoctorContext) -> Iterator[Finding]:
     if served and refused:
         place = ("fixtures", "segments", refused[0])
         expected = f"requests of {refused[0]} to be accepted, and of {served[0]} refused"
-        yield context.finding(place, expected, "the opposite")
+        yield record.finding(place, expected, "the opposite")
 
 
-def _second_values(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
+def _second_values(record: Examined, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
     """Report each second value with which alone a request was not accepted."""
     for answer in answers:
-        call = answer.exchange.call
+        call = answer.call
         if call.variation == OTHERS and len(call.varied) == 1 and answer.refused:
-            expected = "a second value as valid as `value`"
-            found = context.refusal(answer)
             place = answer.place("arguments", call.varied[0], "other")
-            yield context.finding(place, expected, found)
+            expected = "a second value as valid as `value`"
+            yield record.finding(place, expected, record.refusal(answer))
 
 
 # -- Changes
 
 
-def _changes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
+def _changes(record: Examined, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
     """Compare each accepted change with how the request is shown after it."""
     accepted = any(answer.accepted for answer in answers)
     for answer in answers:
-        call = answer.exchange.call
+        call = answer.call
         if call.variation != CHANGED or len(call.varied) != 1:
             continue
-        shown = _shown_after(context, answer) if answer.accepted else None
+        shown = _shown_after(record, answer) if answer.accepted else None
         if shown is not None:
-            yield from _change(context, answer, shown)
+            yield from _change(record, answer, shown)
         elif accepted and answer.refused:
-            place, expected = answer.place("arguments", call.varied[0]), "a change to be accepted"
-            found = context.refusal(answer)
-            hint = "another change was accepted"
-            yield context.finding(place, expected, found, hint)
+            place, hint = answer.place("arguments", call.varied[0]), "another change was accepted"
+            yield record.finding(place, "a change to be accepted", record.refusal(answer), hint)
 
 
-def _shown_after(context: DoctorContext, change: SeenAnswer) -> SeenAnswer | None:
+def _shown_after(record: Examined, change: SeenAnswer) -> SeenAnswer | None:
     """Return the next answer that shows the changed request."""
-    return next(
-        (
-            answer
-            for answer in context.answers
-            if answer.exchange.n > change.exchange.n
-            and answer.operation.shows == change.operation.changes
-            and answer.subject == change.subject
-        ),
-        None,
+    later = (
+        answer
+        for answer in record.answers
+        if answer.n > change.n
+        and answer.operation.shows == change.operation.changes
+        and answer.subject == change.subject
     )
+    return next(later, None)
 
 
-def _change(context: DoctorContext, change: SeenAnswer, after: SeenAnswer) -> Iterator[Finding]:
+def _change(record: Examined, change: SeenAnswer, after: SeenAnswer) -> Iterator[Finding]:
     """Report a change that is shown in another field, or in none."""
-    (name,) = change.exchange.call.varied
-    sent = change.exchange.call.arguments.get(name)
-    fields = after.exchange.items[0].fields if after.exchange.items else {}
+    (name,) = change.call.varied
+    sent = change.call.arguments.get(name)
+    fields = after.items[0].fields if after.items else {}
     if name not in fields or alike(fields[name], sent):
         return
     elsewhere = next((field for field, value in fields.items() if alike(value, sent)), "")
     place, expected = change.place("arguments", name), f"the request with another {name}"
     if elsewhere:
         found = f"a request with that value as its {elsewhere}"
-        yield context.finding(place, expected, found)
+        yield record.finding(place, expected, found)
     elif not _is_shown(after.body, sent):
         found, hint = "an unchanged request", "is this where the bank reads it?"
-        yield context.finding(place, expected, found, hint)
+        yield record.finding(place, expected, found, hint)
 
 
 def _is_shown(body: Json, sent: Json) -> bool:

@@ -6,7 +6,7 @@ hostile: only a bounded part of one is searched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
@@ -21,7 +21,7 @@ from assay.binding.spelling import OperationBinding
 from assay.contract.model import Json, Operation
 from assay.files.document import Pointer
 from assay.history import Item
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 
 #: Whether a value is of the expected sort.
 Fits: TypeAlias = Callable[[Json], bool]
@@ -150,6 +150,29 @@ def differs_in_spelling(pointer: str, other: str) -> bool:
     return SequenceMatcher(None, *pairs[0]).ratio() >= _SAME_WORD
 
 
+def respelt(
+    documents: Iterable[Json],
+    pointer: str,
+    known: Collection[str | None],
+    fits: Fits = lambda _: True,
+) -> str:
+    """Return the pointer, not yet known, of which a written one is a misspelling, if there is one."""
+    located = (member for document in documents for member in members(document))
+    return next(
+        (
+            at
+            for at, value in located
+            if at not in known and fits(value) and differs_in_spelling(at, pointer)
+        ),
+        "",
+    )
+
+
+def meant(pointer: str) -> str:
+    """Return the hint that names what was probably meant, empty if that is."""
+    return f"did you mean {pointer}?" if pointer else ""
+
+
 def kind(value: Json) -> str:
     """Return the type of a value in words, because the value may be private."""
     match value:
@@ -171,7 +194,7 @@ def kind(value: Json) -> str:
 class AnsweredOperation:
     """The successful answers of an operation, in which its pointers must find something."""
 
-    context: DoctorContext
+    record: Examined
     operation: Operation
     answers: Sequence[SeenAnswer]
 
@@ -195,10 +218,29 @@ class AnsweredOperation:
         _, _, *below = BINDING_FEATURES[feature].place(self.operation.id, name)
         return self.answers[0].place(*below)
 
+    def documents(self, feature: str) -> list[Json]:
+        """Return what the pointers of a feature lead into: the items, or the bodies."""
+        return self.items if "item" in BINDING_FEATURES[feature].section else self.bodies
+
+    def doubt(
+        self,
+        feature: str,
+        expected: str,
+        found: str,
+        hint: str = "",
+        *,
+        name: str = "",
+        below: tuple[str | int, ...] = (),
+        weight: Weight = Weight.DOUBT,
+    ) -> Finding:
+        """Return a finding at the key of a feature, or `below` it."""
+        place = (*self.place(feature, name), *below)
+        return self.record.finding(place, expected, found, hint, weight=weight)
+
 
 def paired(answer: SeenAnswer) -> Sequence[tuple[Mapping[str, Json], Item]]:
     """Return each item as it was sent and as it was decoded; none if that is not clear."""
-    raw, items = answer.raw_items, answer.exchange.items
+    raw, items = answer.raw_items, answer.items
     return tuple(zip(raw, items, strict=True)) if len(raw) == len(items) else ()
 
 
@@ -209,8 +251,8 @@ class PointerProbe:
     `name` is that of the field or value, and `below` leads from the key of the feature to
     that of the pointer. `what` replaces the title of the feature. With `named`, another
     pointer is suggested only if its name is similar to one of the pointers or of `names`;
-    `missing` is the weight of the finding if nothing is found and nothing is suggested. With
-    `spelling_only`, a pointer is suggested only if it differs in the spelling of one step.
+    `missing` is the weight of the finding if nothing is found and nothing is suggested. Without
+    any `at`, nothing is wrong. With `spelling_only`, a pointer is suggested only if it differs in the spelling of one step.
     """
 
     feature: str
@@ -240,18 +282,26 @@ def values(documents: Sequence[Json], pointers: Sequence[str]) -> list[Json]:
 
 
 def compare(
-    seen: AnsweredOperation, probe: PointerProbe, documents: Sequence[Json]
+    seen: AnsweredOperation, probe: PointerProbe, documents: Sequence[Json] | None = None
 ) -> Iterator[Finding]:
     """Yield a finding unless a pointer finds its value in some answers, or parts of them."""
+    documents = seen.documents(probe.feature) if documents is None else documents
     seen_values = values(documents, probe.at)
-    if any(probe.fits(value) for value in seen_values):
+    if not probe.at or any(probe.fits(value) for value in seen_values):
         return
     hint = correction(documents, probe)
     pointers = " or ".join(pointer or "the top level" for pointer in probe.at)
     what = f"{kind(seen_values[0])} at {pointers}" if seen_values else f"nothing at {pointers}"
     weight = Weight.DOUBT if hint or seen_values else probe.missing
-    place = (*seen.place(probe.feature, probe.name), *probe.below)
-    yield seen.context.finding(place, probe.expected, what, hint, weight=weight)
+    yield seen.doubt(
+        probe.feature,
+        probe.expected,
+        what,
+        hint,
+        name=probe.name,
+        below=probe.below,
+        weight=weight,
+    )
 
 
 def correction(documents: Sequence[Json], probe: PointerProbe) -> str:
@@ -261,5 +311,5 @@ def correction(documents: Sequence[Json], probe: PointerProbe) -> str:
         if probe.spelling_only and not any(differs_in_spelling(pointer, at) for at in probe.at):
             continue
         if pointer and pointer not in probe.at:
-            return f"did you mean {pointer}?"
+            return meant(pointer)
     return ""

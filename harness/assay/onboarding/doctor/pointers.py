@@ -19,9 +19,9 @@ from assay.binding.spelling import ItemBinding
 from assay.binding.submission import SUBMISSION
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same
+from assay.files.document import Pointer
 from assay.history import Indeterminate
 from assay.onboarding.doctor import items
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight, ordinary
 from assay.onboarding.doctor.pointer_probe import (
     AnsweredOperation,
     PointerProbe,
@@ -33,13 +33,16 @@ from assay.onboarding.doctor.pointer_probe import (
     is_reference,
     is_things,
     kind,
+    meant,
     members,
     nearest,
     paired,
+    respelt,
     suggest,
     values,
 )
 from assay.onboarding.doctor.probes import AGAIN
+from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 from assay.onboarding.doctor.rule_answers import error_pointers
 from assay.rules.queries import has_value
 
@@ -56,15 +59,15 @@ def _list(seen: AnsweredOperation) -> Iterator[Finding]:
     if pointers:
         yield from _listed(seen)
     elif operation.lists:
-        meant = suggest(seen.bodies, operation.id, is_things)
-        hint = f"add list: {meant}" if meant else "add `list`"
+        pointer = suggest(seen.bodies, operation.id, is_things)
+        hint = f"add list: {pointer}" if pointer else "add `list`"
         place, expected = ("operations", operation.id), "a pointer to the list"
-        yield seen.context.finding(place, expected, "none", hint, weight=Weight.UNSEEN)
+        yield seen.record.finding(place, expected, "none", hint, weight=Weight.UNSEEN)
 
 
 def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine whether the pointers find a list, with items if the customer has any."""
-    context, pointers = seen.context, seen.binding.list
+    pointers, where = seen.binding.list, " or ".join(seen.binding.list)
     found_lists = [lists(body, pointer) for body in seen.bodies for pointer in pointers]
     if any(found_lists):
         yield from _unlisted(seen)
@@ -73,58 +76,52 @@ def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
     probe = PointerProbe(feature="list", at=pointers, fits=is_things, named=False)
     hint, what = correction(seen.bodies, probe), ""
     if all(items is None for items in found_lists):
-        what = f"no list at {' or '.join(pointers)}"
+        what = f"no list at {where}"
     elif hint:
-        what = f"an empty list at {' or '.join(pointers)}"
-    elif not seen.operation.about and any(subject.owns for subject in context.subjects.values()):
+        what = f"an empty list at {where}"
+    elif not seen.operation.about and any(each.owns for each in seen.record.subjects.values()):
         what = "an empty list for a customer who owns items"
     if what:
-        yield context.finding(seen.place("list"), probe.expected, what, hint)
+        yield seen.doubt("list", probe.expected, what, hint)
 
 
 def _unlisted(seen: AnsweredOperation) -> Iterator[Finding]:
     """Report one of several pointers that finds no list in any answer."""
-    context, pointers = seen.context, seen.binding.list
-    for n, pointer in enumerate(pointers):
-        if any(lists(body, pointer) is not None for body in seen.bodies):
-            continue
-        unread = dict.fromkeys(at for body in seen.bodies for at, _ in _unread(seen, body))
-        meant = nearest(pointer, unread)
-        weight = Weight.DOUBT if meant else Weight.UNSEEN
-        hint = f"did you mean {meant}?" if meant else ""
-        place, found = (*seen.place("list"), n), f"no list at {pointer}"
-        yield context.finding(place, "another list of items", found, hint, weight=weight)
+    for n, pointer in enumerate(seen.binding.list):
+        if all(lists(body, pointer) is None for body in seen.bodies):
+            similar = nearest(pointer, _unread(seen))
+            weight = Weight.DOUBT if similar else Weight.UNSEEN
+            expected, found = "another list of items", f"no list at {pointer}"
+            yield seen.doubt("list", expected, found, meant(similar), below=(n,), weight=weight)
 
 
 def _further(seen: AnsweredOperation) -> Iterator[Finding]:
     """Report a list that no pointer finds, with items of the customers that no other list has."""
-    shown = {item.key for answer in seen.answers for item in answer.exchange.items}
+    shown = {item.key for answer in seen.answers for item in answer.items}
     missing = items.known_keys(seen) - shown
-    unread = {at: value for body in seen.bodies for at, value in _unread(seen, body)}
-    for at, value in unread.items() if missing else ():
+    for at, value in _unread(seen).items() if missing else ():
         if any(found in missing for _, found in members(value) if isinstance(found, str)):
-            place, expected = seen.place("list"), "every list of items"
             found = f"items of the customer at {at}, too"
-            hint = f"add {at} to list"
-            yield seen.context.finding(place, expected, found, hint)
+            yield seen.doubt("list", "every list of items", found, f"add {at} to list")
             return
 
 
-def _unread(seen: AnsweredOperation, body: Json) -> Iterator[tuple[str, Json]]:
-    """Yield each list of objects in a body that no pointer finds, and that is in no list."""
-    pointers = seen.binding.list
-    for at, value in members(body):
-        if is_things(value) and not any(f"{at}/".startswith(f"{known}/") for known in pointers):
-            yield at, value
+def _unread(seen: AnsweredOperation) -> Mapping[str, Json]:
+    """Return each list of objects in the bodies that no pointer finds, and that is in no list."""
+    known = [f"{pointer}/" for pointer in seen.binding.list]
+    return {
+        at: value
+        for body in seen.bodies
+        for at, value in members(body)
+        if is_things(value) and not any(f"{at}/".startswith(each) for each in known)
+    }
 
 
 def _one(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the pointer to the single item of a response."""
-    if seen.binding.one is not None:
-        bare = "" in seen.binding.item.key
-        fits = is_id if bare else _is_object
-        probe = PointerProbe(feature="one", at=(seen.binding.one,), fits=fits, named=False)
-        yield from compare(seen, probe, seen.bodies)
+    fits = is_id if "" in seen.binding.item.key else _is_object
+    at = () if seen.binding.one is None else (seen.binding.one,)
+    return compare(seen, PointerProbe(feature="one", at=at, fits=fits, named=False))
 
 
 def _is_object(value: Json) -> bool:
@@ -133,10 +130,9 @@ def _is_object(value: Json) -> bool:
 
 def _approval(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the pointer to the link to the SCA screens."""
-    if seen.binding.approval is not None and seen.operation.makes:
-        at = (seen.binding.approval,)
-        probe = PointerProbe(feature="approval", at=at, fits=is_link, names=_SCREENS)
-        yield from compare(seen, probe, seen.bodies)
+    pointer = seen.binding.approval if seen.operation.makes else None
+    at = () if pointer is None else (pointer,)
+    return compare(seen, PointerProbe(feature="approval", at=at, fits=is_link, names=_SCREENS))
 
 
 def _links(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -148,77 +144,50 @@ def _links(seen: AnsweredOperation) -> Iterator[Finding]:
 
 def _link(seen: AnsweredOperation, n: int, pointer: str) -> Iterator[Finding]:
     """Examine one pointer to a link, which an answer may leave out."""
-    place = (*seen.place("links"), n)
+    binding, below = seen.binding, (n,)
     shown = [value for value in values(seen.bodies, (pointer,)) if value is not None]
     echoed = next((name for value in shown for name in _sent_as(seen, value)), "")
     if echoed:
         found = f"the value that was sent as {echoed}"
-        yield seen.context.finding(place, "a link of the bank", found)
-    elif any(map(is_reference, shown)):
-        return
-    elif shown:
+        yield seen.doubt("links", "a link of the bank", found, below=below)
+    elif shown and not any(map(is_reference, shown)):
         found = f"{kind(shown[0])} at {pointer}"
-        yield seen.context.finding(place, "a link", found)
-    else:
-        similar = _similar_link(seen, pointer)
-        if pointer in seen.binding.optional_links and not similar:
-            return
-        weight = Weight.DOUBT if similar else Weight.UNSEEN
-        hint = (
-            f"did you mean {similar}?"
-            if similar
-            else "if the bank may omit it, write {at: …, optional: true}"
-        )
-        found = f"nothing at {pointer}"
-        yield seen.context.finding(place, "a link", found, hint, weight=weight)
+        yield seen.doubt("links", "a link", found, below=below)
+    elif not shown:
+        known = {*binding.links, binding.approval, binding.next.at if binding.next else ""}
+        similar = respelt(seen.bodies, pointer, known, is_link)
+        if similar or pointer not in binding.optional_links:
+            weight = Weight.DOUBT if similar else Weight.UNSEEN
+            hint = meant(similar) or "if the bank may omit it, write {at: …, optional: true}"
+            found = f"nothing at {pointer}"
+            yield seen.doubt("links", "a link", found, hint, below=below, weight=weight)
 
 
 def _sent_as(seen: AnsweredOperation, value: Json) -> Iterator[str]:
     """Yield the arguments that were sent with a value, if any were."""
-    for answer in seen.context.answers:
-        for name, sent in answer.exchange.call.arguments.items():
+    for answer in seen.record.answers:
+        for name, sent in answer.call.arguments.items():
             if isinstance(sent, str) and sent and sent == value:
                 yield name
 
 
-def _similar_link(seen: AnsweredOperation, pointer: str) -> str:
-    """Return the pointer to an unnamed link that differs in the spelling of one step, if any."""
-    binding = seen.binding
-    named = {*binding.links, binding.approval, binding.next.at if binding.next else ""}
-    return next(
-        (
-            at
-            for body in seen.bodies
-            for at, value in members(body)
-            if at not in named and is_link(value) and differs_in_spelling(at, pointer)
-        ),
-        "",
-    )
-
-
 def _values(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the pointers to values that the bank may show only after a consent."""
-    context, operation = seen.context, seen.operation
-    answers = context.plain(operation.id) if seen.binding.values else ()
-    granting = [each.id for each in context.operations if each.grants]
-    given = {
-        answer.subject: answer.exchange.n for answer in context.plain(*granting) if answer.accepted
-    }
-    late = [
-        answer
-        for answer in answers
-        if answer.exchange.n > given.get(answer.subject, answer.exchange.n)
-    ]
+    record, operation = seen.record, seen.operation
+    answers = record.plain(operation.id) if seen.binding.values else ()
+    granting = [each.id for each in record.operations if each.grants]
+    given = {answer.subject: answer.n for answer in record.plain(*granting) if answer.accepted}
+    late = [answer for answer in answers if answer.n > given.get(answer.subject, answer.n)]
     for name, pointer in seen.binding.values.items():
+        what = f"{name} beside the items"
         if other := _other_meaning(seen, pointer):
-            place, expected = seen.place("value", name), f"{name} beside the items"
-            yield context.finding(place, expected, f"{pointer}, {other}")
+            yield seen.doubt("value", what, f"{pointer}, {other}", name=name)
             continue
         probe = PointerProbe(
             feature="value",
             name=name,
             at=(pointer,),
-            what=f"{name} beside the items",
+            what=what,
             # A text or a structure; before a consent, it may be empty.
             fits=lambda value: has_value(value) or not late,
             names=(name,),
@@ -242,9 +211,8 @@ def _other_meaning(seen: AnsweredOperation, pointer: str) -> str:
 def _outputs(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the pointers to values that later calls send."""
     for name, where in seen.binding.outputs.items():
-        if where.at:
-            probe = PointerProbe(feature="output", name=name, at=where.at, fits=_is_sendable)
-            yield from compare(seen, probe, seen.bodies)
+        probe = PointerProbe(feature="output", name=name, at=where.at, fits=_is_sendable)
+        yield from compare(seen, probe)
 
 
 def _is_sendable(value: Json) -> bool:
@@ -274,15 +242,13 @@ def _header(
     seen: AnsweredOperation, feature: str, header: str, name: str = ""
 ) -> Iterator[Finding]:
     """Report a header that no answer has."""
-    names = [each for answer in seen.answers for each, _ in answer.exchange.wire.headers]
+    names = [each for answer in seen.answers for each, _ in answer.wire.headers]
     if any(each.lower() == header.lower() for each in names):
         return
     wanted = f"/{header.lower()}"
     similar = next((each for each in names if differs_in_spelling(f"/{each.lower()}", wanted)), "")
-    hint = f"did you mean {similar}?" if similar else ""
-    expected = f"{BINDING_FEATURES[feature].title} in a header"
-    found = f"no header {header}"
-    yield seen.context.finding(seen.place(feature, name), expected, found, hint)
+    expected, found = f"{BINDING_FEATURES[feature].title} in a header", f"no header {header}"
+    yield seen.doubt(feature, expected, found, meant(similar), name=name)
 
 
 # -- Checks of `volatile`: the values of an item that change from one answer to the next by themselves
@@ -295,49 +261,34 @@ _MOST_CHANGED = 3
 
 def _volatile(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the pointers, which an item may lack, and what no pointer names."""
-    yield from _misspelt(seen)
-    again = (each for each in seen.answers if each.exchange.call.variation == AGAIN)
-    for answer in again:
-        before = _before(seen, answer)
-        changed = _changed(before, answer) if before else ()
-        if changed:
-            pointers = ", ".join(changed[:_MOST_CHANGED])
-            yield seen.context.finding(
-                seen.place("volatile"),
-                "the same values in two answers to the same call",
-                f"other values at {pointers}",
-                f"if they change by themselves, add {pointers}",
-            )
-
-
-def _misspelt(seen: AnsweredOperation) -> Iterator[Finding]:
-    """Doubt a pointer that finds nothing, if another one differs in the spelling of one step."""
     for n, pointer in enumerate(seen.binding.item.volatile or ()):
         probe = PointerProbe(
-            feature="volatile", below=(n,), at=(pointer,), fits=_any, spelling_only=True
+            feature="volatile", below=(n,), at=(pointer,), fits=lambda _: True, spelling_only=True
         )
-        for finding in compare(seen, probe, seen.items):
-            if finding.hint:
-                yield finding
-
-
-def _any(_value: Json) -> bool:
-    return True
+        yield from (finding for finding in compare(seen, probe) if finding.hint)
+    again = (each for each in seen.answers if each.call.variation == AGAIN)
+    for answer in again:
+        before = _before(seen, answer)
+        if changed := _changed(before, answer) if before else ():
+            pointers = ", ".join(changed[:_MOST_CHANGED])
+            expected = "the same values in two answers to the same call"
+            hint = f"if they change by themselves, add {pointers}"
+            yield seen.doubt("volatile", expected, f"other values at {pointers}", hint)
 
 
 def _before(seen: AnsweredOperation, again: SeenAnswer) -> SeenAnswer | None:
     """Return the last ordinary answer to the same call; after it, nothing was consented to."""
-    context, call, n = seen.context, again.exchange.call, again.exchange.n
-    granted = [each.exchange.n for each in context.grants if each.subject == again.subject]
+    record, call = seen.record, again.call
+    granted = [each.n for each in record.grants if each.subject == again.subject]
     former = [
         each
         for each in seen.answers
         if each.subject == again.subject
-        and ordinary(each.exchange)
-        and each.exchange.call.arguments == call.arguments
-        and max(granted, default=-1) < each.exchange.n < n
+        and each.ordinary
+        and each.call.arguments == call.arguments
+        and max(granted, default=-1) < each.n < again.n
     ]
-    return max(former, key=lambda each: each.exchange.n, default=None)
+    return max(former, key=lambda each: each.n, default=None)
 
 
 def _changed(before: SeenAnswer, after: SeenAnswer) -> tuple[str, ...]:
@@ -412,44 +363,42 @@ POINTERS: Final[Mapping[str, Callable[[AnsweredOperation], Iterator[Finding]]]] 
 }
 
 
-def examine(context: DoctorContext) -> Iterator[Finding]:
+def examine(record: Examined) -> Iterator[Finding]:
     """Examine the pointers of each operation, in the order of the contracts."""
-    for operation in context.operations:
-        good = [answer for answer in context.of(operation.id) if _readable(answer)]
-        if operation.available and good:
-            yield from _answered(context, operation, [each for each in good if not each.part])
-            yield from _answered(context, operation, [each for each in good if each.part])
-    yield from error_pointers(context)
-    yield from _not_submitted(context)
-    for operation in context.operations:
-        good = [answer for answer in context.submissions if _readable(answer)]
-        yield from _answered(
-            context, operation, [each for each in good if each.operation is operation]
-        )
+    for operation in record.operations:
+        if operation.available:
+            answers = [each for each in record.of(operation.id) if _readable(each)]
+            yield from _answered(record, operation, [each for each in answers if not each.part])
+            yield from _answered(record, operation, [each for each in answers if each.part])
+    yield from error_pointers(record)
+    yield from _not_submitted(record)
+    for operation in record.operations:
+        answers = [each for each in record.submissions if each.operation is operation]
+        yield from _answered(record, operation, [each for each in answers if _readable(each)])
 
 
-def _not_submitted(context: DoctorContext) -> Iterator[Finding]:
+def _not_submitted(record: Examined) -> Iterator[Finding]:
     """Report a submission that no probe has come to."""
-    for operation in context.submitting:
-        if not any(answer.operation is operation for answer in context.submissions):
+    for operation in record.submitting:
+        if not any(answer.operation is operation for answer in record.submissions):
             place = ("operations", operation.id, SUBMISSION)
             found = "no request was signed, so none was submitted"
-            yield context.finding(place, "", found, weight=Weight.UNSEEN)
+            yield record.finding(place, "", found, weight=Weight.UNSEEN)
 
 
 def _answered(
-    context: DoctorContext, operation: Operation, answers: Sequence[SeenAnswer]
+    record: Examined, operation: Operation, answers: Sequence[SeenAnswer]
 ) -> Iterator[Finding]:
     """Examine the pointers into answers that have one binding, if there are any."""
     if answers:
-        seen = AnsweredOperation(context=context, operation=operation, answers=answers)
+        seen = AnsweredOperation(record=record, operation=operation, answers=answers)
         yield from _pointers(seen) if seen.bodies else _unreadable(seen)
         yield from _headers(seen)
 
 
 def _readable(answer: SeenAnswer) -> bool:
     """Whether an answer is successful by HTTP and no outcome says otherwise."""
-    undecided = isinstance(answer.exchange.outcome, Indeterminate)
+    undecided = isinstance(answer.outcome, Indeterminate)
     return answer.good and (undecided or answer.accepted)
 
 
@@ -469,11 +418,11 @@ def _unreadable(seen: AnsweredOperation) -> Iterator[Finding]:
     expects = seen.binding.list or seen.binding.one is not None
     if not expects or all(answer.status == _NO_CONTENT for answer in seen.answers):
         return
-    found = seen.answers[0].exchange.wire.media_type or "an empty body"
-    expected = "an answer in JSON"
+    found = seen.answers[0].wire.media_type or "an empty body"
+    place: Pointer = ("base_url",)
+    weight = Weight.DOUBT
     if found.endswith("json"):
         # JSON that cannot be read is no mistake of the file.
-        place, found = ("operations", seen.operation.id), f"{found} that cannot be read"
-        yield seen.context.finding(place, expected, found, weight=Weight.UNSEEN)
-    else:
-        yield seen.context.finding(("base_url",), expected, found)
+        place, weight = ("operations", seen.operation.id), Weight.UNSEEN
+        found = f"{found} that cannot be read"
+    yield seen.record.finding(place, "an answer in JSON", found, weight=weight)

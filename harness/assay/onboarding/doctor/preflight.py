@@ -24,7 +24,7 @@ from assay.errors import InputError, did_you_mean
 from assay.files.document import Finding as FileFinding
 from assay.files.document import Pointer
 from assay.judging.waivers import WaiverState, untested
-from assay.onboarding.doctor.context import DoctorContext, Finding, Weight, from_problem, one_line
+from assay.onboarding.doctor.record import Examined, Finding, Weight, from_problem, one_line
 from assay.report.waivers import waiver_sentence
 from assay.transport.auth.tls import explainer, tls_context
 from assay.transport.secrets import unset
@@ -49,41 +49,42 @@ def wrong_confirmations(
         check, _, key = name.partition("/")
         section, _, rest = key.partition(".")
         operation = rest.partition(".")[0]
+        place = ("confirmed", name)
         if check not in checks:
             what = f"expected the name of a check, found {check!r}"
-            yield ("confirmed", name), what, did_you_mean(check, checks)
+            yield place, what, did_you_mean(check, checks)
         elif section == "operations" and operation not in operations:
-            hint = did_you_mean(operation, operations)
-            yield ("confirmed", name), f"there is no operation {operation!r}", hint
+            what = f"there is no operation {operation!r}"
+            yield place, what, did_you_mean(operation, operations)
 
 
-def unused(context: DoctorContext) -> Iterator[Finding]:
+def unused(record: Examined) -> Iterator[Finding]:
     """Report keys without an effect: most of them are spelling mistakes."""
-    for place, found in without_effect(context.target, context.contracts_bound):
-        yield context.finding(place, "a key with an effect", found, weight=Weight.FAULT)
+    for place, found in without_effect(record.target, record.contracts_bound):
+        yield record.finding(place, "a key with an effect", found, weight=Weight.FAULT)
 
 
-def words(context: DoctorContext) -> Iterator[Finding]:
+def words(record: Examined) -> Iterator[Finding]:
     """Report words for states and factors under another heading than their own."""
-    for place, expected, found in other_meanings(context.target, context.contracts_bound):
-        yield context.finding(place, expected, found)
+    for place, expected, found in other_meanings(record.target, record.contracts_bound):
+        yield record.finding(place, expected, found)
 
 
-def waivers(context: DoctorContext) -> Iterator[Finding]:
+def waivers(record: Examined) -> Iterator[Finding]:
     """List the waivers that have expired, or expire soon."""
-    for index, waiver in enumerate(context.target.waivers):
+    for index, waiver in enumerate(record.target.waivers):
         result = untested(waiver, datetime.now(UTC).date())
         if result.state is not WaiverState.IN_FORCE:
             sentence = waiver_sentence(result)
-            yield context.finding(("waivers", index), "", sentence, weight=Weight.NOTE)
+            yield record.finding(("waivers", index), "", sentence, weight=Weight.NOTE)
 
 
-def guessed(context: DoctorContext) -> Iterator[Finding]:
+def guessed(record: Examined) -> Iterator[Finding]:
     """List the lines still marked as guesses or gaps, in the file and those it extends."""
-    document = context.target.document
+    document = record.target.document
     if document is None:
         return
-    paths = {document.path, *(context.target.place(key)[0] for key in document.data)}
+    paths = {document.path, *(record.target.place(key)[0] for key in document.data)}
     for path in sorted(paths):
         try:
             lines = Path(path).read_text(encoding="utf-8").splitlines()
@@ -91,8 +92,8 @@ def guessed(context: DoctorContext) -> Iterator[Finding]:
             continue
         for number, line in enumerate(lines, start=1):
             for mark, word in _MARKS:
-                before, found, why = line.partition(mark)
-                if found:
+                before, marked, why = line.partition(mark)
+                if marked:
                     yield Finding(
                         weight=Weight.NOTE if word == "guessed" else Weight.UNSEEN,
                         path=path,
@@ -104,14 +105,14 @@ def guessed(context: DoctorContext) -> Iterator[Finding]:
                     )
 
 
-def secrets(context: DoctorContext) -> Iterator[Finding]:
+def secrets(record: Examined) -> Iterator[Finding]:
     """Report the environment variables that hold no usable secret."""
-    yield from map(from_problem, unset(context.target, os.environ))
+    yield from map(from_problem, unset(record.target, os.environ))
 
 
-def certificates(context: DoctorContext) -> Iterator[Finding]:
+def certificates(record: Examined) -> Iterator[Finding]:
     """Read certificates and keys, and report those that cannot be used or expire soon."""
-    target = context.target
+    target = record.target
     if not target.has_keys:
         return
     from assay.transport.auth.certificates import check, expiry  # noqa: PLC0415 -- cryptography
@@ -126,68 +127,63 @@ def certificates(context: DoctorContext) -> Iterator[Finding]:
     if expires is not None and expires < now + SOON:
         place, expected = ("tls", "certificate_file"), f"a certificate valid for {SOON.days} days"
         found = f"a certificate that expires on {expires:%Y-%m-%d}"
-        yield context.finding(place, expected, found, weight=Weight.NOTE)
+        yield record.finding(place, expected, found, weight=Weight.NOTE)
 
 
 # -- The network
 
 
-def _urls(target: Target) -> Iterator[tuple[Pointer, SplitResult]]:
+def _urls(record: Examined) -> Iterator[tuple[Pointer, SplitResult]]:
+    """Yield the URLs that are called over a network, each with its key."""
+    target = record.target
+    if not record.networked:
+        return
     yield ("base_url",), urlsplit(target.base_url)
     if target.fixtures.url:
         yield ("fixtures", "url"), urlsplit(target.fixtures.url)
-    for n, host in enumerate(() if target.nearby else target.hosts):
-        yield ("hosts", n), urlsplit(host)
-    for n, host in enumerate(() if target.nearby else target.sca.hosts):
-        yield ("sca", "hosts", n), urlsplit(host)
+    if not target.nearby:
+        for n, host in enumerate(target.hosts):
+            yield ("hosts", n), urlsplit(host)
+        for n, host in enumerate(target.sca.hosts):
+            yield ("sca", "hosts", n), urlsplit(host)
     for name, auth in (("auth",), target.auth), (("auth", "tpp"), target.auth.tpp):
         if auth and auth.oauth:
             yield (*name, "token_url"), urlsplit(auth.oauth.token_url)
 
 
-def resolves(context: DoctorContext) -> Iterator[Finding]:
+def resolves(record: Examined) -> Iterator[Finding]:
     """Resolve the name of every host that is called."""
-    if not context.networked:
-        return
-    for key, url in _urls(context.target):
+    for key, url in _urls(record):
         try:
             socket.getaddrinfo(url.hostname, _port(url), type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
-            yield context.finding(
-                key, "", f"cannot resolve host name {url.hostname}", weight=Weight.FAULT
-            )
+            found = f"cannot resolve host name {url.hostname}"
+            yield record.finding(key, "", found, weight=Weight.FAULT)
 
 
-def connects(context: DoctorContext) -> Iterator[Finding]:
+def connects(record: Examined) -> Iterator[Finding]:
     """Open a connection to every host that is called, and close it."""
-    if not context.networked:
-        return
-    for key, url in _urls(context.target):
+    for key, url in _urls(record):
         where = url.hostname or "", _port(url)
         try:
-            socket.create_connection(where, timeout=context.target.timeout).close()
+            socket.create_connection(where, timeout=record.target.timeout).close()
         except OSError as error:
             reason = "timed out" if isinstance(error, TimeoutError) else error.strerror
             found = f"cannot connect to {where[0]}:{where[1]} ({reason or 'no reason given'})"
-            yield context.finding(key, "", found, weight=Weight.FAULT)
+            yield record.finding(key, "", found, weight=Weight.FAULT)
 
 
 def _port(url: SplitResult) -> int:
     return url.port or (443 if url.scheme == "https" else 80)
 
 
-def answers(context: DoctorContext) -> Iterator[Finding]:
+def answers(record: Examined) -> Iterator[Finding]:
     """Send one request without a token over the configured TLS; keep the date."""
-    if not context.networked:
-        return
-    for key, url in _urls(context.target):
-        finding = _request(context, key, url)
-        if finding is not None:
-            yield finding
+    yield from filter(None, (_request(record, key, url) for key, url in _urls(record)))
 
 
-def _request(context: DoctorContext, key: Pointer, url: SplitResult) -> Finding | None:
-    target = context.target
+def _request(record: Examined, key: Pointer, url: SplitResult) -> Finding | None:
+    target = record.target
     try:
         answer = _head(target, url)
     except ssl.SSLError as error:
@@ -196,19 +192,19 @@ def _request(context: DoctorContext, key: Pointer, url: SplitResult) -> Finding 
     except UnansweredError:
         # Every host is asked for its base path, which need not exist.
         found = f"no answer to HEAD {url.path or '/'} within {target.timeout:g} s"
-        return context.finding(key, "an HTTP response", found, weight=Weight.UNSEEN)
+        return record.finding(key, "an HTTP response", found, weight=Weight.UNSEEN)
     except (OSError, HTTPException) as error:
         if url.scheme == "https" and target.tls and target.tls.certificate_file:
             # Some servers close the connection without an alert when they reject a certificate.
             found = f"a connection closed after our certificate was sent ({type(error).__name__})"
             expected = "a certificate that the bank accepts"
-            return context.finding(("tls", "certificate_file"), expected, found)
+            return record.finding(("tls", "certificate_file"), expected, found)
         found = f"a response that cannot be read ({type(error).__name__})"
         hint = "does the address speak plain http?" if url.scheme == "https" else "is it https?"
-        return context.finding(key, "an HTTP response", found, hint)
+        return record.finding(key, "an HTTP response", found, hint)
     date = answer.getheader("Date")
     if key == ("base_url",) and date:
-        context.ahead = _ahead(date)
+        record.ahead = _ahead(date)
     return None
 
 
@@ -217,14 +213,12 @@ class UnansweredError(Exception):
 
 
 def _head(target: Target, url: SplitResult) -> HTTPResponse:
-    timeout, port = target.timeout, _port(url)
+    timeout, host, port = target.timeout, url.hostname or "", _port(url)
     if url.scheme == "https":
         context = tls_context(target, os.environ, [url.geturl()])
-        connection: HTTPConnection = HTTPSConnection(
-            url.hostname or "", port, timeout=timeout, context=context
-        )
+        connection: HTTPConnection = HTTPSConnection(host, port, timeout=timeout, context=context)
     else:
-        connection = HTTPConnection(url.hostname or "", port, timeout=timeout)
+        connection = HTTPConnection(host, port, timeout=timeout)
     try:
         connection.connect()  # with TLS, including the handshake
         connection.request("HEAD", url.path or "/", headers={"Accept": "application/json"})
@@ -245,13 +239,13 @@ def _ahead(date: str) -> timedelta | None:
     return (theirs if theirs.tzinfo else theirs.replace(tzinfo=UTC)) - datetime.now(UTC)
 
 
-def clocks(context: DoctorContext) -> Iterator[Finding]:
+def clocks(record: Examined) -> Iterator[Finding]:
     """Compare the date of an answer with our own clock."""
-    if context.ahead is None or abs(context.ahead) <= MOST_APART:
+    if record.ahead is None or abs(record.ahead) <= MOST_APART:
         return
-    target, seconds = context.target, int(context.ahead.total_seconds())
+    target, seconds = record.target, int(record.ahead.total_seconds())
     key = "signature" if target.signature else "auth" if target.auth.oauth else "base_url"
     way = "ahead of" if seconds > 0 else "behind"
     found = f"the bank's clock {abs(seconds)} s {way} ours"
     hint = "set the clock of this machine: tokens, signatures and calendar days depend on it"
-    yield context.finding((key,), f"clocks within {MOST_APART.seconds} s", found, hint)
+    yield record.finding((key,), f"clocks within {MOST_APART.seconds} s", found, hint)

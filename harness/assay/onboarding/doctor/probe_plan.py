@@ -108,6 +108,10 @@ class ProbePlan:
         operations = self.contract.operations.values()
         return next((each for each in operations if each.available and fits(each)), None)
 
+    def accepted_modes(self, create: Operation) -> Sequence[str]:
+        """Return the modes of a request that the contract says are accepted."""
+        return facts_of(self.contract).accepted_modes.get(create.makes or "", ())
+
     @property
     def signs(self) -> bool:
         """Whether a request can be signed without a real customer or a person."""

@@ -10,7 +10,7 @@ called at most once, with the customer present. Nothing is judged here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
@@ -19,12 +19,11 @@ from typing import Final, TypeAlias
 from assay.binding.submission import SUBMISSION
 from assay.binding.target import ScaKind, Target
 from assay.binding.values import repeats_argument
-from assay.contract.model import Capability, Operation
+from assay.contract.model import Capability, Contract, Operation
 from assay.history import (
     Accepted,
     Arrange,
     Authorise,
-    Authorised,
     Call,
     Decision,
     Exchange,
@@ -88,15 +87,21 @@ def doctor_probes(plan: ProbePlan) -> Iterator[DoctorProbe]:
 
 def _requests(plan: ProbePlan, create: Operation) -> Iterator[DoctorProbe]:
     """Yield the probes of the requests that an operation creates."""
+    lifecycle = lifecycle_of_operation(plan.contract, create)
     beginning = "" if create is plan.makes else f"{create.id}: "
-    start = partial(_made, plan, create)
-    yield DoctorProbe(name=f"{beginning}{REQUESTS}", start=start)
-    for name, further in _further_probes(plan, create):
-        yield DoctorProbe(name=f"{beginning}{name}", start=further)
+    scripts: list[_Named] = [(REQUESTS, partial(_made, plan, lifecycle))]
     if plan.makes_customers:
-        unknown = partial(_unknown_modes, plan, create)
-        altered = _with_unknown_words(plan, create)
-        yield DoctorProbe(name=f"{beginning}unknown modes", start=unknown, target=altered)
+        scripts += [*_signature_probes(plan, lifecycle), *_varied_probes(plan, lifecycle)]
+    for name, start in scripts:
+        yield DoctorProbe(name=f"{beginning}{name}", start=start)
+    if plan.makes_customers:
+        # The words of the modes are ones that no bank knows.
+        worded = _worded(plan, create)
+        yield DoctorProbe(
+            name=f"{beginning}unknown modes",
+            start=partial(_in_modes, lifecycle, worded, UNKNOWN),
+            target=_with_unknown_words(plan, create, worded),
+        )
 
 
 def _segments(plan: ProbePlan, create: Operation) -> Iterator[DoctorProbe]:
@@ -223,11 +228,8 @@ def _about(plan: ProbePlan, operation: Operation, psu: Subject) -> Part[None]:
         if item.resource in owners:
             first_of.setdefault(item.resource, item)
     for n, thing in enumerate(first_of.values()):
-        call = Call(
-            operation=operation.id,
-            subject="psu",
-            arguments=steps.arguments(operation, thing.key),
-        )
+        arguments = steps.arguments(operation, thing.key)
+        call = Call(operation=operation.id, subject="psu", arguments=arguments)
         if n and not plan.makes_customers:
             return
         first = yield from steps.send(call)
@@ -307,8 +309,8 @@ BARRED, UNKNOWN = "in a mode that is refused", "in an invalid mode"
 OF_SEGMENT = "by a customer of a segment"
 #: What makes a word of a bank one that it does not know.
 _NO_WORD: Final = "-0"
-#: A probe that has not begun.
-_Start: TypeAlias = Callable[[], Script]
+#: The name of a probe, and the probe that has not begun.
+_Named: TypeAlias = tuple[str, "partial[Script]"]
 #: A signature that the customer refuses to give.
 REFUSAL: Final = Authorise(
     subject="", request="", approval=None, decision=Decision.REFUSE, variation=DENIED
@@ -317,22 +319,17 @@ REFUSAL: Final = Authorise(
 IN_SEGMENT: Final = replace(request_steps.SIGN, variation=OF_SEGMENT)
 
 
-def _made(plan: ProbePlan, create: Operation) -> Script:
+def _made(plan: ProbePlan, lifecycle: Lifecycle) -> Script:
     """Create, read, change and end a request; where customers are created, sign another one."""
-    lifecycle = lifecycle_of_operation(plan.contract, create)
     psu = yield from request_steps.customer(lifecycle)
     if plan.makes_customers:
         made = yield from steps.send(request_steps.request(lifecycle, psu))
-        yield from request_steps.read(lifecycle, made)
-        yield from _shown_elsewhere(plan, lifecycle, made)
+        yield from _show(lifecycle, made, everywhere=True)
         for operation in plan.contract.operations.values():
             if not operation.available and operation.by_tpp:
                 yield from request_steps.send_if_any(request_steps.call_about(operation, made))
-        if plan.signs and made.item and _leads(plan, made):
-            yield from request_steps.sign(lifecycle, made)
-            yield from _shown(lifecycle, made, SIGNED)
-            yield from _shown_elsewhere(plan, lifecycle, made, SIGNED)
-            yield from request_steps.inquire()
+        if plan.signs:
+            yield from _sign(plan, lifecycle, made, SIGNED, everywhere=True)
     for host in plan.other_hosts if not plan.reads else ():
         elsewhere = replace(request_steps.request(lifecycle, psu), host=host, variation=HOST)
         yield from steps.send(elsewhere)
@@ -341,12 +338,12 @@ def _made(plan: ProbePlan, create: Operation) -> Script:
     if not plan.makes_customers:
         if made.refused and mode != lifecycle.mode:
             made = yield from steps.send(request_steps.request(lifecycle, psu))
-        yield from request_steps.read(lifecycle, made)
+        yield from _show(lifecycle, made)
     yield from request_steps.send_if_any(request_steps.plain_change(lifecycle, made))
     end = request_steps.call_about(lifecycle.end, made)
     yield from request_steps.send_if_any(end)
     if plan.makes_customers and end is not None:
-        yield from _shown(lifecycle, made, CANCELLED)
+        yield from _show(lifecycle, made, CANCELLED)
 
 
 def _changeable_mode(plan: ProbePlan, lifecycle: Lifecycle) -> str | None:
@@ -356,35 +353,65 @@ def _changeable_mode(plan: ProbePlan, lifecycle: Lifecycle) -> str | None:
     return mode if bound else lifecycle.mode
 
 
-def _shown(lifecycle: Lifecycle, made: Exchange, moment: str) -> Part[Exchange | None]:
-    """Read a request at a moment of its life."""
-    call = request_steps.call_about(lifecycle.read, made)
-    if call is None:
-        return None
-    return (yield from steps.send(replace(call, variation=moment)))
+def _make(
+    lifecycle: Lifecycle,
+    variation: str,
+    mode: str | None = None,
+    *,
+    name: str = "psu",
+    varied: tuple[str, ...] = (),
+) -> Part[Exchange]:
+    """Create a customer, named `name`, who makes a request with a variation."""
+    psu = yield from request_steps.customer(lifecycle, name)
+    call = request_steps.request(lifecycle, psu, mode, variation=variation)
+    return (yield from steps.send(replace(call, varied=varied)))
 
 
-def _shown_elsewhere(
-    plan: ProbePlan, lifecycle: Lifecycle, made: Exchange, moment: str = ""
+def _show(
+    lifecycle: Lifecycle, made: Exchange, moment: str = "", *, everywhere: bool = False
 ) -> Part[None]:
-    """Call the other operations that show a request: of its status, for example."""
-    for operation in plan.contract.operations.values():
-        if operation.shows == lifecycle.request.id and operation is not lifecycle.read:
-            call = request_steps.call_about(operation, made) if operation.available else None
-            if call is not None:
-                yield from steps.send(replace(call, variation=moment))
+    """Read a request at a moment of its life; `everywhere`: also its status, for example."""
+    others = [
+        each
+        for each in lifecycle.contract.operations.values()
+        if each.available and each.shows == lifecycle.request.id and each is not lifecycle.read
+    ]
+    for operation in (lifecycle.read, *(others if everywhere else ())):
+        if call := request_steps.call_about(operation, made):
+            yield from steps.send(replace(call, variation=moment))
 
 
 def _leads(plan: ProbePlan, made: Exchange) -> bool:
-    """Whether it is known where the request is signed."""
-    if plan.target.sca.kind is ScaKind.CONTROL:
-        return True
-    return isinstance(made.outcome, Accepted) and made.outcome.approval is not None
+    """Whether a request was made, and it is known where it is signed."""
+    linked = isinstance(made.outcome, Accepted) and made.outcome.approval is not None
+    return made.item is not None and (linked or plan.target.sca.kind is ScaKind.CONTROL)
 
 
-def _signature_probes(plan: ProbePlan, create: Operation) -> Iterator[tuple[str, _Start]]:
+def _sign(
+    plan: ProbePlan,
+    lifecycle: Lifecycle,
+    made: Exchange,
+    moment: str,
+    how: Authorise = request_steps.SIGN,
+    *,
+    everywhere: bool = False,
+) -> Part[None]:
+    """Sign a request in one way, show it, and ask what was executed."""
+    if _leads(plan, made) and (yield from request_steps.sign(lifecycle, made, how)):
+        yield from _show(lifecycle, made, moment, everywhere=everywhere)
+        yield from request_steps.inquire()
+
+
+def _signed(
+    plan: ProbePlan, lifecycle: Lifecycle, how: Authorise, moment: str, mode: str | None = None
+) -> Script:
+    """Make a request, sign it in one way, and show it."""
+    made = yield from _make(lifecycle, moment, mode)
+    yield from _sign(plan, lifecycle, made, moment, how)
+
+
+def _signature_probes(plan: ProbePlan, lifecycle: Lifecycle) -> Iterator[_Named]:
     """Yield the probes in which a request is signed late, for a later day, or not at all."""
-    lifecycle = lifecycle_of_operation(plan.contract, create)
     if not plan.signs or lifecycle.read is None:
         return
     yield "refused signature", partial(_signed, plan, lifecycle, REFUSAL, DENIED)
@@ -394,57 +421,31 @@ def _signature_probes(plan: ProbePlan, create: Operation) -> Iterator[tuple[str,
         late = replace(request_steps.SIGN, linger=idle, variation=LEFT)
         yield "late signature", partial(_signed, plan, lifecycle, late, LEFT)
     mode = lifecycle.changeable_mode
-    if lifecycle.deferred(mode) and mode in plan.binding(create).modes:
+    if lifecycle.deferred(mode) and mode in plan.binding(lifecycle.create).modes:
         yield "later day", partial(_signed, plan, lifecycle, request_steps.SIGN, WAITING, mode)
 
 
-def _signed(
-    plan: ProbePlan, lifecycle: Lifecycle, how: Authorise, moment: str, mode: str | None = None
-) -> Script:
-    """Make a request, sign it in one way, and show it."""
-    psu = yield from request_steps.customer(lifecycle)
-    made = yield from steps.send(
-        replace(request_steps.request(lifecycle, psu, mode), variation=moment)
-    )
-    if not made.item or not _leads(plan, made):
-        return
-    signed = yield from request_steps.sign(lifecycle, made, how)
-    if isinstance(signed, Authorised):
-        yield from _shown(lifecycle, made, moment)
-        yield from request_steps.inquire()
+def _varied_probes(plan: ProbePlan, lifecycle: Lifecycle) -> Iterator[_Named]:
+    """Yield the probes of the modes that the file binds, of second values and of changes."""
+    create, bound = lifecycle.create, plan.binding(lifecycle.create).modes
+    accepted = [mode for mode in plan.accepted_modes(create) if mode in bound]
+    if accepted:
+        done = {lifecycle.mode, _changeable_mode(plan, lifecycle)}
+        further = [mode for mode in accepted if mode not in done]
+        yield "modes", partial(_in_modes, lifecycle, further, IN_MODE)
+        refused = [mode for mode in create.modes if mode in bound and mode not in accepted]
+        yield "refused modes", partial(_in_modes, lifecycle, refused, BARRED)
+    if names := _second_values(plan, create):
+        yield "other values", partial(_others, lifecycle, names)
+    yield "changes", partial(_changes, plan, lifecycle)
 
 
-def _in_modes(plan: ProbePlan, create: Operation) -> Script:
-    """Make a request in every bound mode that the contract says is accepted."""
-    lifecycle = lifecycle_of_operation(plan.contract, create)
-    done = {lifecycle.mode, _changeable_mode(plan, lifecycle)}
-    accepted = facts_of(plan.contract).accepted_modes.get(lifecycle.request.id, ())
-    bound = plan.binding(create).modes
-    for mode in (mode for mode in accepted if mode in bound and mode not in done):
-        psu = yield from request_steps.customer(lifecycle, f"psu-{mode}")
-        call = request_steps.request(lifecycle, psu, mode)
-        yield from steps.send(replace(call, variation=IN_MODE))
-
-
-def _refused_modes(plan: ProbePlan, create: Operation) -> Script:
-    """Make a request in every bound mode that the contract says is refused."""
-    lifecycle = lifecycle_of_operation(plan.contract, create)
-    accepted = facts_of(plan.contract).accepted_modes.get(lifecycle.request.id, ())
-    bound = plan.binding(create).modes
-    for mode in (mode for mode in create.modes if mode in bound and mode not in accepted):
-        psu = yield from request_steps.customer(lifecycle, f"psu-{mode}")
-        call = request_steps.request(lifecycle, psu, mode)
-        made = yield from steps.send(replace(call, variation=BARRED))
-        yield from _shown(lifecycle, made, BARRED)
-
-
-def _unknown_modes(plan: ProbePlan, create: Operation) -> Script:
-    """Make a request in each accepted mode, whose word is one that no bank knows."""
-    lifecycle = lifecycle_of_operation(plan.contract, create)
-    for mode in _worded(plan, create):
-        psu = yield from request_steps.customer(lifecycle, f"psu-{mode}")
-        call = request_steps.request(lifecycle, psu, mode)
-        yield from steps.send(replace(call, variation=UNKNOWN))
+def _in_modes(lifecycle: Lifecycle, modes: Sequence[str], variation: str) -> Script:
+    """Make a request in each of some modes; show those that the bank should have refused."""
+    for mode in modes:
+        made = yield from _make(lifecycle, variation, mode, name=f"psu-{mode}")
+        if variation == BARRED:
+            yield from _show(lifecycle, made, BARRED)
 
 
 def _worded(plan: ProbePlan, create: Operation) -> tuple[str, ...]:
@@ -455,74 +456,43 @@ def _worded(plan: ProbePlan, create: Operation) -> tuple[str, ...]:
         for mode, spelling in binding.modes.items()
         if isinstance(spelling.value, str) and not repeats_argument(spelling, binding)
     }
-    accepted = facts_of(plan.contract).accepted_modes.get(create.makes or "", ())
-    return tuple(mode for mode in accepted if mode in worded)
+    return tuple(mode for mode in plan.accepted_modes(create) if mode in worded)
 
 
-def _with_unknown_words(plan: ProbePlan, create: Operation) -> Target:
+def _with_unknown_words(plan: ProbePlan, create: Operation, modes: Sequence[str]) -> Target:
     """Return the target with a word in place of that of each mode that no bank knows."""
     binding = plan.binding(create)
     unknown = {
         mode: replace(binding.modes[mode], value=f"{binding.modes[mode].value}{_NO_WORD}")
-        for mode in _worded(plan, create)
+        for mode in modes
     }
     altered = replace(binding, modes={**binding.modes, **unknown})
     return replace(plan.target, operations={**plan.target.operations, create.id: altered})
 
 
-def _others(plan: ProbePlan, create: Operation) -> Script:
+def _others(lifecycle: Lifecycle, names: tuple[str, ...]) -> Script:
     """Make a request with every second value; if that is refused, one with each of them."""
-    lifecycle = lifecycle_of_operation(plan.contract, create)
-    names = _second_values(plan, create)
-    psu = yield from request_steps.customer(lifecycle)
-    first = yield from steps.send(_varied(lifecycle, psu, *names))
+    first = yield from _make(lifecycle, OTHERS, varied=names)
     for name in () if first.accepted or len(names) == 1 else names:
-        psu = yield from request_steps.customer(lifecycle, f"psu-{name}")
-        yield from steps.send(_varied(lifecycle, psu, name))
+        yield from _make(lifecycle, OTHERS, name=f"psu-{name}", varied=(name,))
 
 
 def _second_values(plan: ProbePlan, operation: Operation) -> tuple[str, ...]:
-    arguments = plan.binding(operation).arguments
+    bound = plan.binding(operation).arguments
     return tuple(
-        name
-        for name in operation.arguments
-        if name in arguments and arguments[name].other is not None
+        name for name in operation.arguments if name in bound and bound[name].other is not None
     )
 
 
-def _varied(lifecycle: Lifecycle, psu: Subject, *names: str) -> Call:
-    call = request_steps.request(lifecycle, psu)
-    return replace(call, varied=names, variation=OTHERS)
-
-
-def _changes(plan: ProbePlan, create: Operation) -> Script:
+def _changes(plan: ProbePlan, lifecycle: Lifecycle) -> Script:
     """Change each argument of a request by itself, and show the request after it."""
-    lifecycle = lifecycle_of_operation(plan.contract, create)
     if lifecycle.change is None:
         return
-    psu = yield from request_steps.customer(lifecycle)
-    mode = _changeable_mode(plan, lifecycle)
-    call = request_steps.request(lifecycle, psu, mode)
-    made = yield from steps.send(replace(call, variation=CHANGED))
+    made = yield from _make(lifecycle, CHANGED, _changeable_mode(plan, lifecycle))
     for name in _second_values(plan, lifecycle.change):
-        change = request_steps.call_about(lifecycle.change, made)
-        if change is not None:
+        if change := request_steps.call_about(lifecycle.change, made):
             yield from steps.send(replace(change, varied=(name,), variation=CHANGED))
-            yield from _shown(lifecycle, made, CHANGED)
-
-
-def _further_probes(plan: ProbePlan, create: Operation) -> Iterator[tuple[str, _Start]]:
-    """Yield the probes that only created customers allow, with their names."""
-    if not plan.makes_customers:
-        return
-    yield from _signature_probes(plan, create)
-    accepted = facts_of(plan.contract).accepted_modes.get(create.makes or "", ())
-    if {*accepted} & {*plan.binding(create).modes}:
-        yield "modes", partial(_in_modes, plan, create)
-        yield "refused modes", partial(_refused_modes, plan, create)
-    if _second_values(plan, create):
-        yield "other values", partial(_others, plan, create)
-    yield "changes", partial(_changes, plan, create)
+            yield from _show(lifecycle, made, CHANGED)
 
 
 def _segment(plan: ProbePlan, name: str) -> Script:
@@ -535,5 +505,47 @@ def _segment(plan: ProbePlan, name: str) -> Script:
         call = replace(request_steps.request(lifecycle, psu), variation=OF_SEGMENT)
         made = yield from steps.send(call)
         offered = facts_of(plan.contract).factors_by_segment.get(lifecycle.request.id, {})
-        if name in offered and plan.signs and made.item and _leads(plan, made):
+        if name in offered and plan.signs and _leads(plan, made):
             yield from request_steps.sign(lifecycle, made, IN_SEGMENT)
+
+
+# -- The probes of a quick examination: three calls at most, of all contracts together -------------
+# A list is read first, then a request is made and shown; where no request can be made, a consent
+# is transmitted, and one item is asked about. What these calls do not show is not seen.
+
+
+def quick_probes(plan: ProbePlan, left: int, *, lists_only: bool) -> Iterator[DoctorProbe]:
+    """Yield the probes of a contract that make at most `left` calls.
+
+    With `lists_only`, the calls after the list are left to the requests of another contract.
+    """
+    if plan.lists and left > 0:
+        reads = partial(_quick_reads, plan, 1 if lists_only else left)
+        yield DoctorProbe(name=READS, start=reads)
+        left -= 1
+    if plan.makes and left > 0:
+        request = partial(_quick_request, plan.contract, plan.makes, left)
+        yield DoctorProbe(name=REQUESTS, start=request)
+
+
+def _quick_reads(plan: ProbePlan, left: int) -> Script:
+    """Read one list; where calls are left for it, transmit a consent and ask about an item."""
+    owner = plan.owner()
+    psu = yield from steps.arrange("psu", *([Holding(resource=owner)] if owner else []))
+    yield from steps.send(Call(operation=plan.lists[0].id, subject="psu"))
+    about = [each for each in plan.reads if each.available and each.about]
+    if not about or not psu.owns:
+        return
+    if plan.grant and left > 2:  # noqa: PLR2004 -- the list, the consent and the item
+        yield from steps.grant(plan.grant, "psu", *(owned.key for owned in psu.owns))
+    if left > 1:
+        arguments = steps.arguments(about[0], psu.owns[0].key)
+        yield from steps.send(Call(operation=about[0].id, subject="psu", arguments=arguments))
+
+
+def _quick_request(contract: Contract, create: Operation, left: int) -> Script:
+    """Make a request, and show it where a call is left for that."""
+    lifecycle = lifecycle_of_operation(contract, create)
+    made = yield from _make(lifecycle, "")
+    if left > 1:
+        yield from _show(lifecycle, made)

@@ -19,9 +19,9 @@ from assay.binding.spelling import ErrorAt
 from assay.contract.model import Contract
 from assay.files.document import Pointer, found
 from assay.history import ERROR_CODE, ErrorBody, Exchange, History, ShownError
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, by_key, one_line
 from assay.onboarding.doctor.pointer_probe import members
 from assay.onboarding.doctor.probe_plan import arguments_of
+from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, by_key, one_line
 from assay.rules.checks import OF_CODE, check_refusals
 from assay.rules.kinds.reading.error_body import ALLOWED, ErrorBodyRule
 from assay.rules.queries import has_error_field
@@ -32,56 +32,58 @@ from assay.rules.verdict import Agreement, Evidence
 _ASK: Final = "is this the bank's word for it? then say so under error.codes"
 
 
-def error_pointers(context: DoctorContext) -> Iterator[Finding]:
+def error_pointers(record: Examined) -> Iterator[Finding]:
     """Doubt the keys under `error` with which a refusal seems to lack an error, or to give another."""
-    where = context.target.error
+    where = record.target.error
     if where is None:
         return
-    read = [each for each in context.answers if each.body is not MISSING]
-    refusals = [each for each in read if each.exchange.error is not None]
-    errors = [error for each in refusals for error in _errors(each.exchange.error)]
+    read = [each for each in record.answers if each.body is not MISSING]
+    refusals = [each for each in read if each.error is not None]
+    errors = [error for each in refusals for error in _errors(each.error)]
     if refusals and not errors:
         answer = refusals[0]
         what = f"{found(answer.body)} in a refusal ({answer.status}) of {answer.operation.id}"
-        yield context.finding(_place(where), "the errors of a refusal", what)
+        yield record.finding(_place(where), "the errors of a refusal", what)
         return
-    yield from by_key((*_nowhere(context, errors), *_violating(context)))
+    yield from by_key((*_nowhere(record, errors), *_violating(record)))
 
 
-def _nowhere(context: DoctorContext, errors: list[ShownError]) -> Iterator[Finding]:
+def _nowhere(record: Examined, errors: list[ShownError]) -> Iterator[Finding]:
     """Doubt the pointers that find nothing in any error."""
-    where = context.target.error
+    where = record.target.error
     for name in where.located if where and errors else ():
         if not any(has_error_field(error, name) for error in errors):
-            what = f"none in {len(errors)} errors"
-            yield context.finding(_key(name), f"the {name} of an error", what)
+            yield _lacking(record, name, f"none in {len(errors)} errors")
 
 
-def _violating(context: DoctorContext) -> Iterator[Finding]:
+def _lacking(record: Examined, name: str, found: str, hint: str = "") -> Finding:
+    return record.finding(_key(name), f"the {name} of an error", found, hint)
+
+
+def _violating(record: Examined) -> Iterator[Finding]:
     """Doubt the keys that may be why a refusal seems to violate a rule."""
-    codes = ContractNames(contracts=context.contracts_bound).codes
-    for contract, clause, kind in context.rules:
+    codes = ContractNames(contracts=record.contracts_bound).codes
+    for contract, clause, kind in record.rules:
         if isinstance(kind, ErrorBodyRule):
-            yield from _form(context, clause, kind)
+            yield from _form(record, clause, kind)
         elif isinstance(kind, RefusingKind) and kind.codes:
-            yield from _codes(context, contract, clause, kind, codes)
+            yield from _codes(record, contract, clause, kind, codes)
 
 
-def _form(context: DoctorContext, clause: str, kind: ErrorBodyRule) -> Iterator[Finding]:
+def _form(record: Examined, clause: str, kind: ErrorBodyRule) -> Iterator[Finding]:
     """Doubt where a field is, or its words, if an error seems to lack it or to have another value."""
-    where = context.target.error or ErrorAt()
-    answers = [each for each in context.answers if kind.concerns(each.exchange)]
+    where = record.target.error or ErrorAt()
+    answers = [each for each in record.answers if kind.concerns(each)]
     for name in (each for each in kind.fields if each in where.located):
-        for pointer, answer in _left_unread(context, answers, name):
+        for pointer, answer in _left_unread(record, answers, name):
             what = f"none in a refusal ({answer.status}) of {answer.operation.id}"
-            hint = f"is it {pointer}?"
-            yield context.finding(_key(name), f"the {name} of an error", what, hint)
+            yield _lacking(record, name, what, f"is it {pointer}?")
     for answer in answers:
-        for evidence in kind.check(History(events=(answer.exchange,))):
+        for evidence in kind.check(History(events=(answer,))):
             name = evidence.facet.removesuffix(ALLOWED)
             disagrees = evidence.agreement is Agreement.DISAGREES
             if disagrees and evidence.facet.endswith(ALLOWED) and _is_translated(where, name):
-                yield context.finding(_key(name), evidence.expected, _would(clause, evidence))
+                yield record.finding(_key(name), evidence.expected, _would(clause, evidence))
 
 
 def _is_translated(where: ErrorAt, name: str) -> bool:
@@ -90,10 +92,10 @@ def _is_translated(where: ErrorAt, name: str) -> bool:
 
 
 def _left_unread(
-    context: DoctorContext, answers: Sequence[SeenAnswer], name: str
+    record: Examined, answers: Sequence[SeenAnswer], name: str
 ) -> Iterator[tuple[str, SeenAnswer]]:
     """Yield where errors without a field may have it: at its name, or at what only they have."""
-    where = context.target.error or ErrorAt()
+    where = record.target.error or ErrorAt()
     seen: dict[str, SeenAnswer] = {}
     named = {*where.code, *(pointer for each in where.fields.values() for pointer in each.at)}
     known: set[str] = set()
@@ -110,33 +112,28 @@ def _left_unread(
 
 
 def _codes(
-    context: DoctorContext,
+    record: Examined,
     contract: Contract,
     clause: str,
     kind: RefusingKind,
     codes: frozenset[str],
 ) -> Iterator[Finding]:
     """Doubt the words for the codes of a rule, if a refusal seems to have another."""
-    where = context.target.error or ErrorAt()
+    where = record.target.error or ErrorAt()
     known = where.codes.keys() or codes
-    read = {code for each in context.answers for code in _shown(each.exchange)} & known
+    read = {code for each in record.answers for code in _shown(each)} & known
     for facet in kind.facets():
-        history = context.history(contract, clause, facet.id)
+        history = record.history(contract, clause, facet.id)
         evidences = check_refusals(kind, history, kind.check(history)) if history.events else ()
         for evidence in evidences:
             wrong = evidence.agreement is Agreement.DISAGREES and evidence.facet.endswith(OF_CODE)
-            shown = {
-                code
-                for each in history.exchanges
-                if each.n == evidence.decisive
-                for code in _shown(each)
-            }
+            decisive = (each for each in history.exchanges if each.n == evidence.decisive)
+            shown = {code for each in decisive for code in _shown(each)}
             # A code of the contract that the file does not translate is the bank's own word.
             if wrong and shown - (codes - where.codes.keys()):
-                expected = next((code for code in kind.codes if code in where.codes), "")
-                named = (expected,) if expected else ()
-                place = ("error", "codes", *named) if read else ("error", ERROR_CODE)
-                yield context.finding(place, evidence.expected, _would(clause, evidence), _ASK)
+                expected = [code for code in kind.codes if code in where.codes][:1]
+                place = ("error", "codes", *expected) if read else ("error", ERROR_CODE)
+                yield record.finding(place, evidence.expected, _would(clause, evidence), _ASK)
 
 
 def _shown(exchange: Exchange) -> Iterator[str]:
@@ -168,20 +165,20 @@ def _errors(error: ErrorBody | None) -> tuple[ShownError, ...]:
 # another name for it, only its user can say.
 
 
-def ignored_arguments(context: DoctorContext) -> Iterator[Finding]:
+def ignored_arguments(record: Examined) -> Iterator[Finding]:
     """Report each argument that the bank seems to ignore, by the rule about it."""
-    yield from by_key(_ignored(context))
+    yield from by_key(_ignored(record))
 
 
-def _ignored(context: DoctorContext) -> Iterator[Finding]:
+def _ignored(record: Examined) -> Iterator[Finding]:
     """Report the arguments with which the bank seems to violate a rule."""
-    for contract, clause, kind in context.rules:
+    for contract, clause, kind in record.rules:
         for facet in kind.facets():
-            wrong = context.violations(contract, clause, kind, facet.id)
-            used = arguments_of(contract, context.target, kind, facet) if wrong else ()
+            wrong = record.violations(contract, clause, kind, facet.id)
+            used = arguments_of(contract, record.target, kind, facet) if wrong else ()
             for operation, argument, spelling in used:
                 place = ("operations", operation, "arguments", argument)
                 where = f"the {spelling.place.value} {spelling.name}"
                 found = f"an answer that would violate {clause}: {one_line(wrong[0].seen)}"
                 hint = f"does the bank read {argument} in {where}?"
-                yield context.finding(place, f"{where} to be read", found, hint)
+                yield record.finding(place, f"{where} to be read", found, hint)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from assay.binding.absent_parts import absent_grants
 from assay.binding.decode import decode
@@ -17,18 +17,19 @@ from assay.binding.target import Auth, AuthKind, Matcher, Outcomes, Place, Spell
 from assay.contract.model import Operation
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
 from assay.onboarding.doctor import items
-from assay.onboarding.doctor.context import DoctorContext, Finding, SeenAnswer, Weight, by_key
-from assay.onboarding.doctor.pointer_probe import ALIKE, likeness, nearest
+from assay.onboarding.doctor.pointer_probe import ALIKE, likeness, meant, nearest
 from assay.onboarding.doctor.probe_plan import HOST
+from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight, by_key
 from assay.rules.consent_probes import named_operations
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import clauses_of
 
 __all__ = ["examine"]
 
-_Judge: TypeAlias = Callable[[DoctorContext, SeenAnswer], Iterator[Finding]]
+_Judge: TypeAlias = Callable[[Examined, SeenAnswer], Iterator[Finding]]
+UNAUTHENTICATED, FORBIDDEN = 401, 403
 UNKNOWN, NOT_ALLOWED, NOT_MADE, CLOSED = 404, 405, 501, 503
-DENIED = frozenset({401, 403})
+DENIED = frozenset({UNAUTHENTICATED, FORBIDDEN})
 #: The statuses with which banks answer what they do not have.
 ABSENT = frozenset({404, 405, 501})
 #: The statuses with which banks answer a call that lacks an argument, or has a wrong one.
@@ -38,152 +39,145 @@ MOVED, REFUSED = range(300, 400), range(400, 500)
 _SUBMISSION_KEYS: Final = {401: "by", UNKNOWN: "path", NOT_ALLOWED: "method"}
 
 
-def examine(context: DoctorContext) -> Iterator[Finding]:
+def examine(record: Examined) -> Iterator[Finding]:
     """Examine the answers to ordinary calls, operation by operation."""
     called = [
         operation
-        for operation in context.operations
-        if operation.available and context.plain(operation.id)
+        for operation in record.operations
+        if operation.available and record.plain(operation.id)
     ]
-    statuses = {answer.status for operation in called for answer in context.plain(operation.id)}
+    statuses = {answer.status for operation in called for answer in record.plain(operation.id)}
     if statuses == {UNKNOWN} and len(called) > 1:
         found = f"404 from each of {', '.join(operation.id for operation in called)}"
-        yield context.finding(("base_url",), "the operations below this URL", found)
+        yield record.finding(("base_url",), "the operations below this URL", found)
         return
-    yield from without_grant(context)
-    yield from credentials(context)
+    yield from without_grant(record)
+    yield from credentials(record)
     for operation in called:
-        yield from _available(context, operation)
-    for operation in context.operations:
+        yield from _available(record, operation)
+    for operation in record.operations:
         if not operation.available:
-            yield from _unavailable(context, operation)
-    yield from _aliases(context)
-    yield from _hosts(context)
-    yield from _refused_submissions(context)
+            yield from _unavailable(record, operation)
+    yield from _aliases(record)
+    yield from _hosts(record)
+    yield from _refused_submissions(record)
 
 
-def _available(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
+def _available(record: Examined, operation: Operation) -> Iterator[Finding]:
     """Examine the first answer of an available operation that did not accept the call."""
-    answers = context.plain(operation.id)
-    failed = next((answer for answer in answers if not answer.accepted), None)
-    if failed is not None and not _follows(context, failed):
-        for finding in _not_accepted(context, failed):
-            own = finding.key.startswith("operations.")
-            seen_at = "" if own else f"seen at {operation.id}"
-            hint = "; ".join(text for text in (finding.hint, seen_at) if text)
-            yield replace(finding, hint=hint)
+    failed = next((each for each in record.plain(operation.id) if not each.accepted), None)
+    if failed is not None and not _follows(record, failed):
+        for finding in _not_accepted(record, failed):
+            seen_at = "" if finding.key.startswith("operations.") else f"seen at {operation.id}"
+            yield replace(finding, hint="; ".join(filter(None, (finding.hint, seen_at))))
 
 
-def _follows(context: DoctorContext, answer: SeenAnswer) -> bool:
+def _follows(record: Examined, answer: SeenAnswer) -> bool:
     """Whether a refusal follows from another problem: a missing consent, or a wrong key."""
     operation = answer.operation
     if answer.status not in REFUSED:
         return False
     if operation.request and not operation.makes:
-        return any(
-            items.has_wrong_key(context, operation)
-            for operation in context.operations
-            if operation.makes
-        )
-    return bool(operation.about) and not all(grant.accepted for grant in context.grants)
+        return any(items.has_wrong_key(record, each) for each in record.operations if each.makes)
+    return bool(operation.about) and not all(grant.accepted for grant in record.grants)
 
 
-def _not_accepted(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+def _not_accepted(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
     """Report what the status says of a call that was not accepted."""
     status = answer.status
-    reason = context.not_offered(answer.operation) if status in ABSENT else ""
+    reason = record.not_offered(answer.operation) if status in ABSENT else ""
     if reason:
         found = f"{status}, as `not_offered` says: {reason}"
-        yield context.finding(answer.place(), "", found, weight=Weight.NOTE)
+        yield record.finding(answer.place(), "", found, weight=Weight.NOTE)
     elif answer.good:
-        yield from _misread(context, answer)
+        yield from _misread(record, answer)
     elif status in DENIED:
         return  # reported by `credentials`
     elif status in MOVED:
-        where = answer.exchange.wire.header("Location")
-        hint = f"is it {context.redactor.bounded(where, 100)}?" if where else ""
-        expected, found = "an address that answers directly", f"a redirect ({status})"
-        yield context.finding(("base_url",), expected, found, hint)
+        where = answer.wire.header("Location")
+        hint = f"is it {record.redactor.bounded(where, 100)}?" if where else ""
+        expected = "an address that answers directly"
+        yield record.finding(("base_url",), expected, f"a redirect ({status})", hint)
     elif answer.operation.grants and status in ABSENT:
-        yield _no_consents(context, answer)
-    elif status in REFUSED and _plain_mode_accepted(context, answer):
-        yield _mode(context, answer)
+        yield _no_consents(record, answer)
+    elif status in REFUSED and _plain_mode_accepted(record, answer):
+        yield _mode(record, answer)
     elif status in REFUSED:
-        yield from _REFUSALS.get(status, arguments)(context, answer)
+        yield from _REFUSALS.get(status, arguments)(record, answer)
     elif status == CLOSED:
         hint = "the bank may be under maintenance; try again later"
-        yield context.finding(answer.place(), "an answer", "503", hint, weight=Weight.UNSEEN)
+        yield record.finding(answer.place(), "an answer", "503", hint, weight=Weight.UNSEEN)
     else:
-        yield from _failed(context, answer)
+        yield _failed(record, answer)
 
 
-def _no_consents(context: DoctorContext, answer: SeenAnswer) -> Finding:
+def _no_consents(record: Examined, answer: SeenAnswer) -> Finding:
     """Ask whether the bank has consents, which are optional, or has them at another path."""
-    path = answer.binding.path or answer.operation.path
     place = answer.place("method" if answer.status == NOT_ALLOWED else "path")
-    expected, found = "the path of consents", f"{answer.status} at {path}"
+    found = f"{answer.status} at {_path_of(answer)}"
     hint = "if the bank has no consents, say so under `absent`"
-    return context.finding(place, expected, found, hint)
+    return record.finding(place, "the path of consents", found, hint)
 
 
-def _plain_mode_accepted(context: DoctorContext, answer: SeenAnswer) -> bool:
+def _path_of(answer: SeenAnswer) -> str:
+    return answer.binding.path or answer.operation.path
+
+
+def _plain_mode_accepted(record: Examined, answer: SeenAnswer) -> bool:
     """Whether the same request was accepted in another mode."""
-    mode, plain = answer.exchange.call.mode, context.plain(answer.operation.id)
-    accepted = {other.exchange.call.mode for other in plain if other.accepted}
-    return bool(mode and answer.operation.makes and accepted - {mode})
+    plain = record.plain(answer.operation.id)
+    accepted = {other.call.mode for other in plain if other.accepted}
+    return bool(answer.call.mode and answer.operation.makes and accepted - {answer.call.mode})
 
 
-def _mode(context: DoctorContext, answer: SeenAnswer) -> Finding:
+def _mode(record: Examined, answer: SeenAnswer) -> Finding:
     """Ask whether the bank offers a mode, or has another word for it."""
-    mode = answer.exchange.call.mode or ""
-    found = context.refusal(answer)
+    mode, key = answer.call.mode or "", argument_key(answer)
     expected = f"a request in the mode {mode} to be accepted, as in another mode"
     hint = f"if the bank has no {mode} requests, set modes.{mode} to null"
-    place = answer.place(*argument_key(answer))
-    where = answer.place("modes", mode) if place == answer.place("arguments") else place
-    return context.finding(where, expected, found, hint)
+    place = answer.place(*(("modes", mode) if key == ("arguments",) else key))
+    return record.finding(place, expected, record.refusal(answer), hint)
 
 
-def _failed(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+def _failed(record: Examined, answer: SeenAnswer) -> Finding:
     """Report that there was no answer, or that the target failed."""
-    outcome = answer.exchange.outcome
-    if not isinstance(outcome, Indeterminate):
-        yield context.finding(answer.place(), "an answer", str(answer.status), weight=Weight.UNSEEN)
-        return
-    place = ("timeout",) if outcome.detail is Detail.TIMEOUT else answer.place()
-    weight = Weight.DOUBT if outcome.cause is Cause.TRANSPORT else Weight.UNSEEN
-    yield context.finding(place, "an answer", outcome.why, weight=weight)
+    outcome, place, weight = answer.outcome, answer.place(), Weight.UNSEEN
+    found = outcome.why if isinstance(outcome, Indeterminate) else str(answer.status)
+    if isinstance(outcome, Indeterminate):
+        place = ("timeout",) if outcome.detail is Detail.TIMEOUT else place
+        weight = Weight.DOUBT if outcome.cause is Cause.TRANSPORT else weight
+    return record.finding(place, "an answer", found, weight=weight)
 
 
-def _misread(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+def _misread(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
     """Report the matcher that misjudges a good answer, or what keeps all of them from matching."""
-    outcome, target = answer.exchange.outcome, context.target
+    outcome, target = answer.outcome, record.target
     expected = "a successful answer to count as accepted"
     if isinstance(outcome, Rejected | Unavailable):
         name = "rejected" if isinstance(outcome, Rejected) else "unavailable"
         index = matched(target, answer, name)
         if index is not None:
             place = (*_outcomes(target, answer, name), index)
-            yield context.finding(place, expected, f"{answer.status} that counts as {name}")
+            yield record.finding(place, expected, f"{answer.status} that counts as {name}")
     elif isinstance(outcome, Indeterminate) and outcome.detail is Detail.UNKNOWN_STATUS:
         place = _outcomes(target, answer, "accepted")
         narrow = _narrow(target, answer)
         if narrow:
-            index, part = narrow
-            media_type = answer.exchange.wire.media_type or "none"
-            found = f"media type {media_type}" if part == "media_type" else f"a different {part}"
-            yield context.finding((*place, index, part), expected, found)
+            media_type = answer.wire.media_type or "none"
+            different = f"a different {narrow[1]}"
+            found = f"media type {media_type}" if narrow[1] == "media_type" else different
+            yield record.finding((*place, *narrow), expected, found)
         else:
             found = f"no matcher for {answer.status}"
-            yield context.finding(place, expected, found, "add it to statuses")
+            yield record.finding(place, expected, found, "add it to statuses")
 
 
-#: The parts of a matcher besides the statuses, each with a function that removes it.
-_PARTS: Final[Mapping[str, Callable[[Matcher], Matcher]]] = {
-    "media_type": lambda matcher: replace(matcher, media_type=None),
-    "body": lambda matcher: replace(matcher, body={}),
-    "empty": lambda matcher: replace(matcher, empty=None),
-    "states": lambda matcher: replace(matcher, states=frozenset()),
+#: What the parts of a matcher besides the statuses are where nothing is said of them.
+_PARTS: Final[Mapping[str, Any]] = {
+    "media_type": None,
+    "body": {},
+    "empty": None,
+    "states": frozenset(),
 }
 
 
@@ -191,8 +185,8 @@ def _narrow(target: Target, answer: SeenAnswer) -> tuple[int, str] | None:
     """Return the `accepted` matcher, and its part, that alone keeps an answer from matching."""
     matchers = (answer.binding.outcomes or target.outcomes).accepted
     for index, matcher in enumerate(matchers):
-        for part, without in _PARTS.items():
-            wider = without(matcher)
+        for part, unsaid in _PARTS.items():
+            wider = replace(matcher, **{part: unsaid})
             if wider != matcher and _matches(target, answer, wider):
                 return index, part
     return None
@@ -200,11 +194,9 @@ def _narrow(target: Target, answer: SeenAnswer) -> tuple[int, str] | None:
 
 def matched(target: Target, answer: SeenAnswer, name: str) -> int | None:
     """Return the index of the matcher of an outcome that an answer matches, if any."""
-    outcomes = answer.binding.outcomes or target.outcomes
-    matchers: tuple[Matcher, ...] = getattr(outcomes, name)
-    return next(
-        (n for n, matcher in enumerate(matchers) if _matches(target, answer, matcher)), None
-    )
+    matchers: tuple[Matcher, ...] = getattr(answer.binding.outcomes or target.outcomes, name)
+    matching = (n for n, matcher in enumerate(matchers) if _matches(target, answer, matcher))
+    return next(matching, None)
 
 
 def _matches(target: Target, answer: SeenAnswer, matcher: Matcher) -> bool:
@@ -214,7 +206,7 @@ def _matches(target: Target, answer: SeenAnswer, matcher: Matcher) -> bool:
     )
     name = answer.operation.id
     narrowed = replace(target, operations={**target.operations, name: alone})
-    outcome = decode(answer.exchange.wire, answer.body, answer.operation, narrowed)
+    outcome = decode(answer.wire, answer.body, answer.operation, narrowed)
     return isinstance(outcome, Rejected)
 
 
@@ -225,10 +217,9 @@ def _outcomes(target: Target, answer: SeenAnswer, name: str) -> tuple[str | int,
     return (*own, "outcomes", name) if answer.binding.outcomes and here else ("outcomes", name)
 
 
-def _path(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+def _path(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
     """Report a 404: the path is wrong, or the item that it names does not exist."""
-    binding, operation = answer.binding, answer.operation
-    path = binding.path or operation.path
+    binding, operation, path = answer.binding, answer.operation, _path_of(answer)
     key = operation.about if f"{{{operation.about}}}" in path else None
     own = f"the contract has {operation.path}"
     hint = own if binding.path else "add `path` with the bank's own path"
@@ -246,29 +237,29 @@ def _path(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
         place = place if fixed or binding.path else answer.place("method")
         hint = f"{hint}; is {method} correct? the contract has {operation.method}"
     expected = "an allowed method" if place[-1] == "method" else "the path of an available method"
-    yield context.finding(place, expected, "404", hint)
+    yield record.finding(place, expected, "404", hint)
 
 
-def _method(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
-    allow = answer.exchange.wire.header("Allow")
+def _method(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
+    allow = answer.wire.header("Allow")
     hint = f"allowed: {allow[:60]}" if allow else f"the contract has {answer.operation.method}"
     hint = f"{hint}; if the bank does not offer it, say so under `not_offered` or `absent`"
-    found = f"405 to {answer.exchange.wire.method}"
-    yield context.finding(answer.place("method"), "an allowed method", found, hint)
+    found = f"405 to {answer.wire.method}"
+    yield record.finding(answer.place("method"), "an allowed method", found, hint)
 
 
-def _media(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+def _media(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
     place = answer.place("headers") if answer.binding.headers else ("headers",)
-    found = context.refusal(answer)
+    expected = "media types that the bank accepts"
     hint = "set headers under `headers`, for all calls or for one operation"
-    yield context.finding(place, "media types that the bank accepts", found, hint)
+    yield record.finding(place, expected, record.refusal(answer), hint)
 
 
-def _rate_limited(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
-    if any(presence.status == answer.status for presence in context.presences):
+def _rate_limited(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
+    if any(presence.status == answer.status for presence in record.presences):
         return  # reported by `request_effects.presence`
     found = "429: the bank currently limits calls"
-    yield context.finding(answer.place(), "an answer", found, weight=Weight.UNSEEN)
+    yield record.finding(answer.place(), "an answer", found, weight=Weight.UNSEEN)
 
 
 #: How the refusal of an ordinary call is explained, by status; others are about arguments.
@@ -282,30 +273,29 @@ _REFUSALS: Final[Mapping[int, _Judge]] = {
 }
 
 
-def _unavailable(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
+def _unavailable(record: Examined, operation: Operation) -> Iterator[Finding]:
     """Examine whether the refusal of an unavailable operation counts as one."""
-    for answer in context.plain(operation.id)[:1]:
-        target, outcome = context.target, answer.exchange.outcome
+    for answer in record.plain(operation.id)[:1]:
+        target, outcome = record.target, answer.outcome
         refused = answer.status in REFUSED or answer.status == NOT_MADE
         if not refused or answer.status in DENIED:
             continue
         if isinstance(outcome, Accepted):
             index = matched(target, answer, "accepted")
-            place = _outcomes(target, answer, "accepted")
+            place = (*_outcomes(target, answer, "accepted"), *(() if index is None else (index,)))
             found = f"{answer.status} that counts as accepted"
-            where = place if index is None else (*place, index)
-            yield context.finding(where, "a refusal not to count as accepted", found)
+            yield record.finding(place, "a refusal not to count as accepted", found)
         elif isinstance(outcome, Indeterminate) and outcome.cause is Cause.BINDING:
             place = _outcomes(target, answer, "unavailable")
-            found = f"no matcher for {answer.status}"
-            yield context.finding(place, "the refusal of an unavailable method to match", found)
+            expected = "the refusal of an unavailable method to match"
+            yield record.finding(place, expected, f"no matcher for {answer.status}")
         elif answer.status in MALFORMED and answer.binding.arguments:
-            yield from _not_as_unavailable(context, answer)
+            yield from _not_as_unavailable(record, answer)
 
 
-def _not_as_unavailable(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+def _not_as_unavailable(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
     """Report a refusal that may be for an argument, where a rule expects another status."""
-    contract = context.contract_of(answer.operation)
+    contract = record.contract_of(answer.operation)
     expected = [
         status
         for kind in clauses_of(contract)
@@ -313,52 +303,47 @@ def _not_as_unavailable(context: DoctorContext, answer: SeenAnswer) -> Iterator[
         for status in kind.refusal_statuses
     ]
     if expected and str(answer.status) not in expected:
-        for finding in arguments(context, answer):
+        for finding in arguments(record, answer):
             refused = f"a refusal with the status {' or '.join(expected)}"
             yield replace(finding, expected=refused)
 
 
-def _aliases(context: DoctorContext) -> Iterator[Finding]:
+def _aliases(record: Examined) -> Iterator[Finding]:
     """Examine the other paths of each method, where its own path is right."""
-    for operation in context.operations:
-        if any(answer.accepted for answer in context.plain(operation.id)):
-            for answer in context.of(operation.id):
-                if answer.exchange.call.alias is not None and answer.status in {404, 405}:
-                    yield _alias(context, answer, answer.exchange.call.alias)
+    for operation in record.operations:
+        if any(answer.accepted for answer in record.plain(operation.id)):
+            for answer in record.of(operation.id):
+                if answer.call.alias is not None and answer.status in {404, 405}:
+                    yield _alias(record, answer, answer.call.alias)
 
 
-def _alias(context: DoctorContext, answer: SeenAnswer, alias: int) -> Finding:
+def _alias(record: Examined, answer: SeenAnswer, alias: int) -> Finding:
     path = answer.binding.names(answer.operation)[alias]
     near = nearest(path, answer.operation.aliases) if answer.binding.aliases else ""
-    hint = f"did you mean {near!r}?" if near and near != path else ""
+    hint = meant(repr(near)) if near and near != path else ""
     found = f"{answer.status} at {path}"
-    return context.finding(
-        answer.place("aliases", alias), "another path of the method", found, hint
-    )
+    return record.finding(answer.place("aliases", alias), "another path of the method", found, hint)
 
 
-def _hosts(context: DoctorContext) -> Iterator[Finding]:
+def _hosts(record: Examined) -> Iterator[Finding]:
     """Examine the other hosts, where the first one has what is called."""
-    for answer in context.answers:
-        host, known = answer.exchange.call.host, context.first(answer.operation.id)
-        elsewhere = answer.exchange.call.variation == HOST and answer.status in ABSENT
-        if elsewhere and host is not None and known is not None and known.accepted:
+    for answer in record.varied(HOST):
+        host, known = answer.call.host, record.first(answer.operation.id)
+        if answer.status in ABSENT and host is not None and known is not None and known.accepted:
             found = f"{answer.status} for {answer.operation.id}"
-            yield context.finding(("hosts", host), "the operations below this URL", found)
+            yield record.finding(("hosts", host), "the operations below this URL", found)
 
 
-def _refused_submissions(context: DoctorContext) -> Iterator[Finding]:
+def _refused_submissions(record: Examined) -> Iterator[Finding]:
     """Report a submission that was not accepted, where none of its operation was."""
-    for operation in context.submitting:
-        answers = [answer for answer in context.submissions if answer.operation is operation]
+    for operation in record.submitting:
+        answers = [answer for answer in record.submissions if answer.operation is operation]
         if not answers or any(answer.accepted for answer in answers):
             continue
-        answer = answers[0]
-        key = _SUBMISSION_KEYS.get(answer.status, "template")
-        found = context.refusal(answer).removesuffix(": ")
+        place = answers[0].place(_SUBMISSION_KEYS.get(answers[0].status, "template"))
         expected = "the submission of a request that was just signed to be accepted"
         hint = "are the path, the form and the token of the submission correct?"
-        yield context.finding(answer.place(key), expected, found, hint)
+        yield record.finding(place, expected, record.refusal(answers[0]), hint)
 
 
 # -- Refusals ------------------------------------------------------------------------------------
@@ -367,7 +352,6 @@ def _refused_submissions(context: DoctorContext) -> Iterator[Finding]:
 # A 401 or 403 is taken for a mistake in the file, not of the bank, until the same
 # credentials are accepted elsewhere. For another 4xx, the words of the answer are compared
 # with the names in the request; where none matches, all sent arguments are listed.
-UNAUTHENTICATED, FORBIDDEN = 401, 403
 #: The keys of credentials that all calls of a party have.
 _OF_ALL_CALLS = frozenset({"kind", "token_in", "token_env"})
 #: Words of a refusal that are about the signature, and about its key.
@@ -379,89 +363,86 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{2,60}")
 _MOST = 400
 
 
-def credentials(context: DoctorContext) -> Iterator[Finding]:
+def credentials(record: Examined) -> Iterator[Finding]:
     """Examine refusals for credentials, separately for the customer and the TPP."""
-    yield from by_key(_by_party(context))  # a key for both parties is reported once
+    yield from by_key(_by_party(record))  # a key for both parties is reported once
 
 
-def _by_party(context: DoctorContext) -> Iterator[Finding]:
+def _by_party(record: Examined) -> Iterator[Finding]:
     for by_tpp in (False, True):
-        called = (operation for operation in context.operations if operation.by_tpp is by_tpp)
-        answers = context.plain(*(operation.id for operation in called if operation.available))
+        called = (operation for operation in record.operations if operation.by_tpp is by_tpp)
+        answers = record.plain(*(operation.id for operation in called if operation.available))
         accepted = any(answer.accepted for answer in answers)
-        known = [each for each in answers if not _missing_grants(context, each)]
+        known = [each for each in answers if not _missing_grants(record, each)]
         # Where nothing at all is accepted, a token may be wrong, too.
         refused = [
             each for each in (known if accepted else answers) if each.status == UNAUTHENTICATED
         ]
         if refused:
-            yield from _unauthenticated(context, refused, by_tpp=by_tpp, accepted=accepted)
+            yield from _unauthenticated(record, refused, by_tpp=by_tpp, accepted=accepted)
         forbidden = next((answer for answer in known if answer.status == FORBIDDEN), None)
-        if forbidden and not _without_consent(context, forbidden):
-            yield from _forbidden(context, forbidden, by_tpp=by_tpp, accepted=accepted)
+        if forbidden and not _without_consent(record, forbidden):
+            yield from _forbidden(record, forbidden, by_tpp=by_tpp, accepted=accepted)
 
 
-def without_grant(context: DoctorContext) -> Iterator[Finding]:
+def without_grant(record: Examined) -> Iterator[Finding]:
     """Doubt that there is no call for a consent, where the bank refuses calls without one."""
-    for operation in context.operations:
-        for answer in context.plain(operation.id)[:1]:
-            for name in _missing_grants(context, answer):
-                given = name in context.contract_of(operation).given
+    for operation in record.operations:
+        for answer in record.plain(operation.id)[:1]:
+            for name in _missing_grants(record, answer):
+                given = name in record.contract_of(operation).given
                 place = ("operations", name, "given") if given else ("absent", "operations", name)
-                excerpt = context.excerpt(answer)
-                found = f"{answer.status} from {operation.id}" + (f": {excerpt}" if excerpt else "")
                 expected = "calls to be accepted without the call that makes a consent"
                 hint = f"if the bank has such a call, bind operations.{name}"
-                yield context.finding(place, expected, found, hint)
+                found = record.refusal(answer, of=operation.id)
+                yield record.finding(place, expected, found, hint)
 
 
-def _missing_grants(context: DoctorContext, answer: SeenAnswer) -> tuple[str, ...]:
+def _missing_grants(record: Examined, answer: SeenAnswer) -> tuple[str, ...]:
     """Return the operations that would make the consent for a call that was refused without one.
 
     None if the bank accepts such a call of another item, or refuses it for another reason.
     """
-    operation, denied = answer.operation, answer.status in {UNAUTHENTICATED, FORBIDDEN}
-    if not denied or operation.request or not operation.available:
+    operation = answer.operation
+    if answer.status not in DENIED or operation.request or not operation.available:
         return ()
-    if any(each.accepted for each in context.plain(operation.id)):
+    if any(each.accepted for each in record.plain(operation.id)):
         return ()
-    return absent_grants(context.contract_of(operation), operation)
+    return absent_grants(record.contract_of(operation), operation)
 
 
-def _without_consent(context: DoctorContext, answer: SeenAnswer) -> bool:
+def _without_consent(record: Examined, answer: SeenAnswer) -> bool:
     """Whether a refusal follows from a consent that was not transmitted or not accepted."""
-    if not answer.operation.about or answer.operation.request:
-        return False
-    return not any(grant.accepted for grant in context.grants)
+    about = bool(answer.operation.about and not answer.operation.request)
+    return about and not any(grant.accepted for grant in record.grants)
 
 
 def _unauthenticated(
-    context: DoctorContext, answers: list[SeenAnswer], *, by_tpp: bool, accepted: bool
+    record: Examined, answers: list[SeenAnswer], *, by_tpp: bool, accepted: bool
 ) -> Iterator[Finding]:
     """Report refused credentials: of each customer that has its own, or of the party."""
-    target, first = context.target, answers[0]
-    excerpt = context.excerpt(first)
-    found = f"401 from {first.operation.id}" + (f": {excerpt}" if excerpt else "")
+    target, first = record.target, answers[0]
+    found = record.refusal(first, of=first.operation.id)
     # Where nothing is accepted at all, a run could not show anything either.
-    served = any(answer.accepted for answer in context.answers)
+    served = any(answer.accepted for answer in record.answers)
     weight = Weight.DOUBT if served else Weight.FAULT
     if target.fixtures.roles and not by_tpp and not target.auth.token_env:
         roles = {role.name for role in target.fixtures.roles}
-        for name in dict.fromkeys(context.role_of.get(answer.subject, "") for answer in answers):
+        for name in dict.fromkeys(record.role_of.get(answer.subject, "") for answer in answers):
             own = (name, "token_env") if name in roles else ()
             place = ("fixtures", "roles", *own)
-            yield context.finding(place, "a token that the bank accepts", found, weight=weight)
+            yield record.finding(place, "a token that the bank accepts", found, weight=weight)
         return
     place, hint = _refused_key(target, first, by_tpp=by_tpp), ""
     if accepted and place[-1] in _OF_ALL_CALLS:
         # A gateway may answer so at a path that it does not know.
         place, hint = first.place("path"), "other calls are accepted with them: is the path right?"
-    yield context.finding(place, "credentials that the bank accepts", found, hint, weight=weight)
+    yield record.finding(place, "credentials that the bank accepts", found, hint, weight=weight)
 
 
 def _challenge(answer: SeenAnswer) -> str:
     """Return what the headers of an answer say about authentication."""
-    headers = answer.exchange.wire.headers
+    headers = answer.wire.headers
     return " ".join(value for name, value in headers if "authenticate" in name.lower())
 
 
@@ -475,7 +456,7 @@ def _party(target: Target, *, by_tpp: bool) -> tuple[Auth, tuple[str, ...]]:
 def _refused_key(target: Target, answer: SeenAnswer, *, by_tpp: bool) -> tuple[str, ...]:
     """Return the key whose secret, or way of sending it, is refused."""
     challenge = _challenge(answer)
-    text = answer.exchange.wire.body[:2_000].decode("utf-8", "replace") + challenge
+    text = answer.wire.body[:2_000].decode("utf-8", "replace") + challenge
     if _SIGNATURE.search(text):
         return ("signature", "key_id") if target.signature and _KEY.search(text) else ("signature",)
     if target.auth.kind is AuthKind.NONE:
@@ -489,34 +470,30 @@ def _refused_key(target: Target, answer: SeenAnswer, *, by_tpp: bool) -> tuple[s
 
 
 def _forbidden(
-    context: DoctorContext, answer: SeenAnswer, *, by_tpp: bool, accepted: bool
+    record: Examined, answer: SeenAnswer, *, by_tpp: bool, accepted: bool
 ) -> Iterator[Finding]:
     """Report what may be wrong with a token that is known but not sufficient.
 
     Where it is accepted elsewhere and the call is about an item, the refusal may be right.
     """
-    auth, place = _party(context.target, by_tpp=by_tpp)
+    auth, place = _party(record.target, by_tpp=by_tpp)
     insufficient = "insufficient_scope" in _challenge(answer)
-    found = f"403 from {answer.operation.id}: {context.excerpt(answer)}"
+    found = record.refusal(answer, of=answer.operation.id)
     if auth.oauth and (insufficient or not accepted):
-        yield context.finding((*place, "scope"), "a scope that allows the call", found)
+        yield record.finding((*place, "scope"), "a scope that allows the call", found)
     elif insufficient:
-        yield context.finding(place, "a token that allows the call", found)
+        yield record.finding(place, "a token that allows the call", found)
     elif not accepted and auth.kind in {AuthKind.NONE, AuthKind.KEY}:
         key = "header" if auth.header else "kind"
-        yield context.finding((*place, key), "credentials that the bank accepts", found)
+        yield record.finding((*place, key), "credentials that the bank accepts", found)
     else:
         expected = "permission for an ordinary call"
         hint = "is the token valid for this interface, and does a consent exist?"
-        used = ", ".join(_outputs(context.target, answer))
+        used = ", ".join(_outputs(record.target, answer))
         hint = f"{hint} Does it need another value than that of {used}?" if used else hint
-        yield context.finding(
-            answer.place(),
-            expected,
-            found,
-            hint,
-            weight=Weight.UNSEEN if accepted and _may_be_right(context, answer) else Weight.DOUBT,
-        )
+        right = accepted and _may_be_right(record, answer)
+        weight = Weight.UNSEEN if right else Weight.DOUBT
+        yield record.finding(answer.place(), expected, found, hint, weight=weight)
 
 
 def _outputs(target: Target, answer: SeenAnswer) -> Iterator[str]:
@@ -531,48 +508,44 @@ def _outputs(target: Target, answer: SeenAnswer) -> Iterator[str]:
                 yield f"operations.{operation}.outputs.{name}"
 
 
-def _may_be_right(context: DoctorContext, answer: SeenAnswer) -> bool:
+def _may_be_right(record: Examined, answer: SeenAnswer) -> bool:
     """Whether a bank may refuse a call about an item: some of them, or those of real customers.
 
     It may not refuse all of a customer's, who was created with them and consented to their use.
     """
-    operation = answer.operation
-    served = any(each.accepted for each in context.plain(operation.id))
-    consented = operation.consent is not None and context.makes_customers
-    return bool(operation.about) and (served or not consented)
+    served = any(each.accepted for each in record.plain(answer.operation.id))
+    consented = answer.operation.consent is not None and record.makes_customers
+    return bool(answer.operation.about) and (served or not consented)
 
 
 # -- Arguments
 
 
-def arguments(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+def arguments(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
     """Report the argument that a refusal names, or list all that were sent."""
-    sent, excerpt = ", ".join(_sent(answer)) or "no arguments", context.excerpt(answer)
     place, expected = answer.place(*argument_key(answer)), "an ordinary call to be accepted"
-    found = f"{answer.status}: {excerpt}" if excerpt else str(answer.status)
-    common = [name for name in ("headers", "queries") if getattr(context.target, name)]
+    common = [name for name in ("headers", "queries") if getattr(record.target, name)]
     also = f"; and {' and '.join(common)} of the whole file" if common else ""
-    yield context.finding(place, expected, found, f"sent: {sent}{also}")
+    hint = f"sent: {', '.join(_sent(answer)) or 'no arguments'}{also}"
+    yield record.finding(place, expected, record.refusal(answer), hint)
 
 
 def argument_key(answer: SeenAnswer) -> tuple[str, ...]:
     """Return the key, below the operation, of the argument that a refusal is about."""
-    names_by_key = _names_by_key(answer)
-    text = answer.exchange.wire.body[:10_000].decode("utf-8", "replace")
-    answer_words = set(_WORD.findall(text)[:_MOST])
+    text = answer.wire.body[:10_000].decode("utf-8", "replace")
+    words = set(_WORD.findall(text)[:_MOST])
     scores = {
-        key: max((likeness(word, name) for word in answer_words for name in names), default=0.0)
-        for key, names in names_by_key.items()
+        key: max((likeness(word, name) for word in words for name in names), default=0.0)
+        for key, names in _names_by_key(answer).items()
     }
     best = max(scores, key=lambda key: scores[key], default=("arguments",))
-    if len(scores) == 1 or scores.get(best, 0.0) >= max(ALIKE, 0.75):
-        return best
-    return ("arguments",)
+    likely = len(scores) == 1 or scores.get(best, 0.0) >= max(ALIKE, 0.75)
+    return best if likely else ("arguments",)
 
 
 def _names_by_key(answer: SeenAnswer) -> Mapping[tuple[str, ...], tuple[str, ...]]:
     """Return the key of each sent argument, with the names that a refusal may use for it."""
-    call, binding = answer.exchange.call, answer.binding
+    call, binding = answer.call, answer.binding
     path = binding.path or answer.operation.path
     always = (name for name, at in binding.arguments.items() if at.value is not None)
     names: dict[tuple[str, ...], tuple[str, ...]] = {

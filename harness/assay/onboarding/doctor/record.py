@@ -1,4 +1,4 @@
-"""State of an examination: the target file, every answer received, and the findings."""
+"""Record of an examination: the target file, every answer received, and the findings."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from assay.contract.model import Contract, Json, Operation
 from assay.errors import Problem
 from assay.files.document import Pointer, spell
 from assay.history import (
+    AnsweredCall,
     Authorised,
     Effects,
     Event,
     Exchange,
     History,
-    Indeterminate,
     Subject,
     Submitted,
     Wire,
@@ -68,10 +68,10 @@ class Finding:
     path: str
     line: int
     key: str
+    inherited: str = ""
     expected: str
     found: str
     hint: str = ""
-    inherited: str = ""
     confirmation: str = ""
 
     @property
@@ -127,45 +127,44 @@ MOST_ITEMS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenAnswer:
+class SeenAnswer(Exchange):
     """One answer; `part` is the key of its binding below that of the operation, if any."""
 
     probe: str
     operation: Operation
     binding: OperationBinding
-    exchange: Exchange
     body: Json
     part: str = ""
 
     @property
     def status(self) -> int:
         """The HTTP status; 0 if there was no answer."""
-        return self.exchange.wire.status
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the call was accepted, by the outcomes of the target file."""
-        return self.exchange.accepted
-
-    @property
-    def refused(self) -> bool:
-        """Whether the bank answered, and did not accept."""
-        failed = not self.status or isinstance(self.exchange.outcome, Indeterminate)
-        return not self.accepted and not failed
-
-    @property
-    def subject(self) -> str:
-        """The name of the probe's customer, which no other probe has."""
-        return f"{self.probe} {self.exchange.call.subject}"
-
-    def place(self, *key: str | int) -> Pointer:
-        """Return a key of the operation in the target file."""
-        return ("operations", self.operation.id, *filter(None, (self.part,)), *key)
+        return self.wire.status
 
     @property
     def good(self) -> bool:
         """Whether the HTTP status means success, independently of the target file."""
         return self.status in GOOD
+
+    @property
+    def ordinary(self) -> bool:
+        """Whether the call is plain: the first page, the main path, the customer present."""
+        call = self.call
+        return call.present and call.follow is None and call.alias is None and not call.variation
+
+    @property
+    def subject(self) -> str:
+        """The name of the probe's customer, which no other probe has."""
+        return f"{self.probe} {self.call.subject}"
+
+    @property
+    def about(self) -> str:
+        """The item that the call is about, empty if it is about none."""
+        return str(self.call.arguments.get(self.operation.about or "", ""))
+
+    def place(self, *key: str | int) -> Pointer:
+        """Return a key of the operation in the target file."""
+        return ("operations", self.operation.id, *filter(None, (self.part,)), *key)
 
     @property
     def raw_items(self) -> tuple[Mapping[str, Json], ...]:
@@ -179,31 +178,15 @@ class SeenAnswer:
         return tuple(objects[:MOST_ITEMS])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EarlyEnd:
-    """Why a probe could not be completed: what is missing, and the key that provides it.
-
-    `key` is empty where no key of the target file does. `segment` is the customer segment that the
-    probe was to create. `unprepared`: no fixture can prepare it. `failed`: `missing` is an error.
-    """
-
-    missing: str
-    unprepared: bool = False
-    key: tuple[str, ...] = ()
-    segment: str = ""
-    failed: bool = False
-
-
 @dataclass(slots=True, kw_only=True)
-class DoctorContext:
-    """State that the steps of the examination share.
+class Examined:
+    """What an examination has seen so far: the target file, the answers and the findings.
 
     `makes_customers` says that new customers are created for every probe, so that no real
     customer's accesses are spent. `ahead` is how far the target's clock is ahead of ours,
     if an answer had a date. `role_of` maps a subject of the probes to the listed customer
-    that stood for it; `early_ends` lists the probes that could not be completed. `reported`
-    has the findings so far; `counted` is whether calls without the customer are limited. In a
-    `quick` examination, three calls are made.
+    that stood for it. `counted` is whether calls without the customer are limited. In a `quick`
+    examination, three calls are made.
     """
 
     target_name: str | None
@@ -222,11 +205,9 @@ class DoctorContext:
     signed: list[tuple[Authorised, Wire]] = field(default_factory=list[tuple[Authorised, Wire]])
     events: defaultdict[str, list[Event]] = field(default_factory=lambda: defaultdict(list))
     effects: list[Effects] = field(default_factory=list[Effects])
-    early_ends: list[EarlyEnd] = field(default_factory=list[EarlyEnd])
     reported: list[Finding] = field(default_factory=list[Finding])
     redactor: Redactor = field(default_factory=Redactor)
     on_call: Callable[[], None] = lambda: None
-    problems: list[Problem] = field(default_factory=list[Problem])
 
     @property
     def target(self) -> Target:
@@ -259,26 +240,14 @@ class DoctorContext:
                 binding, part = self.binding(operation), ""
                 # Since a submission, the answers about the request have a binding of their own.
                 about = event.call.arguments.get(operation.about or "")
-                done = any(
-                    each.accepted and each.request == about for each in self.submitted(probe)
-                )
-                if binding.submitted is not None and done:
+                done = (each.request == about for each in self.submitted(probe) if each.accepted)
+                if binding.submitted is not None and any(done):
                     binding, part = binding.submitted, SUBMITTED
                 self.answers.append(_seen(probe, operation, binding, event, part))
             case Submitted():
                 operation = contract.operations[event.call.operation]
-                submission = self.binding(operation).submission
-                if submission is not None:
-                    exchange = Exchange(
-                        n=event.n,
-                        at=event.at,
-                        call=event.call,
-                        outcome=event.outcome,
-                        wire=event.wire,
-                        ms=event.ms,
-                    )
-                    seen = _seen(probe, operation, submission, exchange, SUBMISSION)
-                    self.submissions.append(seen)
+                if (submission := self.binding(operation).submission) is not None:
+                    self.submissions.append(_seen(probe, operation, submission, event, SUBMISSION))
             case Subject():
                 self.subjects[f"{probe} {event.name}"] = event
             case Effects():
@@ -308,8 +277,7 @@ class DoctorContext:
 
     def history(self, contract: Contract, clause: str, facet: str) -> History:
         """Return what the probe of a facet has seen."""
-        probe = f"{contract.id} {RULE} {clause} {facet}"
-        return History(events=tuple(self.events.get(probe, ())))
+        return History(events=tuple(self.events.get(rule_probe(contract, clause, facet), ())))
 
     def violations(
         self, contract: Contract, clause: str, kind: Kind, facet: str
@@ -317,8 +285,8 @@ class DoctorContext:
         """Return the evidence against a facet that its own probe shows."""
         history = self.history(contract, clause, facet)
         evidence = kind.check(history) if history.events else ()
-        found = (each for each in evidence if each.facet == facet)
-        return [each for each in found if each.agreement is Agreement.DISAGREES]
+        wrong = (each for each in evidence if each.agreement is Agreement.DISAGREES)
+        return [each for each in wrong if each.facet == facet]
 
     def of(self, operation: str) -> tuple[SeenAnswer, ...]:
         """Return the answers of an operation, except those of the presence probe."""
@@ -333,15 +301,15 @@ class DoctorContext:
     def plain(self, *operations: str) -> tuple[SeenAnswer, ...]:
         """Return the answers to plain first calls of operations."""
         answers = (answer for operation in operations for answer in self.of(operation))
-        return tuple(
-            answer
-            for answer in answers
-            if ordinary(answer.exchange) and f" {RULE} " not in answer.probe
-        )
+        return tuple(each for each in answers if each.ordinary and f" {RULE} " not in each.probe)
 
     def first(self, operation: str) -> SeenAnswer | None:
         """Return the answer to the first plain call of an operation, if there was one."""
         return next(iter(self.plain(operation)), None)
+
+    def varied(self, *variations: str) -> tuple[SeenAnswer, ...]:
+        """Return the answers to calls with any of some variations."""
+        return tuple(each for each in self.answers if each.call.variation in variations)
 
     @property
     def grants(self) -> tuple[SeenAnswer, ...]:
@@ -379,15 +347,22 @@ class DoctorContext:
                 return reason
         return ""
 
-    def refusal(self, answer: SeenAnswer) -> str:
-        """Return the status of an answer, with the beginning of its body."""
-        return f"{answer.status}: {self.excerpt(answer)}"
+    def refusal(self, answer: SeenAnswer, *, of: str = "") -> str:
+        """Return the status of an answer, with the operation and the beginning of its body."""
+        excerpt = self.excerpt(answer)
+        status = f"{answer.status} from {of}" if of else str(answer.status)
+        return f"{status}: {excerpt}" if excerpt else status
+
+    def refused_mode(self, answer: SeenAnswer, consequence: str) -> Finding:
+        """Doubt a mode in which a request was refused; `consequence` is that of removing it."""
+        mode = answer.call.mode or ""
+        expected = f"a request in the mode {mode} to be accepted, as without it"
+        hint = f"if the bank does not offer the mode, remove it; {consequence}"
+        return self.finding(answer.place("modes", mode), expected, self.refusal(answer), hint)
 
     def excerpt(self, answer: SeenAnswer) -> str:
         """Return the beginning of a body, redacted."""
-        if answer.body is MISSING:
-            return ""
-        return self.redactor.body(answer.exchange.wire.body)[0][:120]
+        return "" if answer.body is MISSING else self.redactor.body(answer.wire.body)[0][:120]
 
     def finding(
         self,
@@ -417,15 +392,26 @@ class DoctorContext:
         )
 
 
+def rule_probe(contract: Contract, clause: str, facet: str = "") -> str:
+    """Return the name of the probe of a facet of a rule, or what those of the rule begin with."""
+    return f"{contract.id} {RULE} {clause} {facet}"
+
+
 def _seen(
-    probe: str, operation: Operation, binding: OperationBinding, exchange: Exchange, part: str
+    probe: str, operation: Operation, binding: OperationBinding, event: AnsweredCall, part: str
 ) -> SeenAnswer:
     return SeenAnswer(
+        n=event.n,
+        at=event.at,
+        call=event.call,
+        outcome=event.outcome,
+        wire=event.wire,
+        ms=event.ms,
+        confounded=event.confounded,
         probe=probe,
         operation=operation,
         binding=binding,
-        exchange=exchange,
-        body=body_of(exchange.wire),
+        body=body_of(event.wire),
         part=part,
     )
 
@@ -435,9 +421,3 @@ def _named(kind: Kind) -> frozenset[str]:
     values = (getattr(kind, each.name) for each in fields(kind))
     required = (need.operation for facet in kind.facets() for need in facet.requires)
     return frozenset((*required, *(each.id for each in values if isinstance(each, Operation))))
-
-
-def ordinary(exchange: Exchange) -> bool:
-    """Whether a call is plain: the first page, the main path, the customer present."""
-    call = exchange.call
-    return call.present and call.follow is None and call.alias is None and not call.variation
