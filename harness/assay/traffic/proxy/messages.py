@@ -48,11 +48,6 @@ def first_header(headers: Headers, name: str) -> str:
     return next((value for header, value in headers if header.lower() == name), "")
 
 
-def has_body(headers: Headers) -> bool:
-    """Whether a request has a body, even an empty one that is announced."""
-    return bool({name.lower() for name, _ in headers} & {"content-length", "transfer-encoding"})
-
-
 def may_have_links(headers: Headers) -> bool:
     """Whether a response is JSON, and not compressed in a way that cannot be read here."""
     media_type = first_header(headers, "content-type").partition(";")[0].strip().lower()

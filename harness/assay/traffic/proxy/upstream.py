@@ -40,13 +40,14 @@ HOP_BY_HOP = frozenset(
         "proxy-connection",
         "te",
         "trailer",
+        "trailers",
         "transfer-encoding",
         "upgrade",
     ]
 )
 
 
-class UpstreamError(Exception):
+class UpstreamError(OSError):
     """The upstream cannot be reached, or its response is incomplete; the text says why."""
 
 
