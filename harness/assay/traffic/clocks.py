@@ -8,19 +8,20 @@ of these clocks may be none at all.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate, chain
 from typing import TypeAlias
 from zlib import crc32
 
 from assay.contract.model import Contract
-from assay.history import AnsweredCall, History
+from assay.history import Exchange, History, Submitted
 from assay.rules.rule import facts_of
 from assay.rules.state.calendar import leaves_room
-from assay.traffic.changed_history import ChangedHistory
 
+#: A call in a history.
+AnyCall: TypeAlias = Exchange | Submitted
 #: Returns when a call was made by another clock, by its number and the recorded time.
 Clock: TypeAlias = Callable[[int, datetime], datetime]
 
@@ -42,14 +43,21 @@ def other_clocks(history: History, contracts: Iterable[Contract]) -> Iterator[Hi
         return
     count = len(history.exchanges)
     instants = [first, *_in_closed_hours(contracts, first)]
-    clocks = [shifted(-FAR), shifted(FAR), *map(_standing, instants)]
-    clocks += [_running(first, seed, count) for seed in range(RUNS)]
-    for clock in clocks:
-        yield ChangedHistory(whole=history, change=_by(clock))
+    running = (_running(first, seed, count) for seed in range(RUNS))
+    for clock in chain((shifted(-FAR), shifted(FAR)), map(_standing, instants), running):
+        yield with_changed_calls(history, _by(clock))
 
 
-def _by(clock: Clock) -> Callable[[AnsweredCall], AnsweredCall]:
+def _by(clock: Clock) -> Callable[[AnyCall], AnyCall]:
     return lambda event: replace(event, at=clock(event.n, event.at))
+
+
+def with_changed_calls(history: History, change: Callable[[AnyCall], AnyCall]) -> History:
+    """Return a history in which each call is changed."""
+    changed = (
+        change(each) if isinstance(each, Exchange | Submitted) else each for each in history.events
+    )
+    return History(events=tuple(changed))
 
 
 def shifted(by: timedelta) -> Clock:
@@ -70,11 +78,9 @@ def later(instant: datetime, by: timedelta) -> datetime:
 
 def _running(first: datetime, seed: int, count: int) -> Clock:
     """Return a clock that was moved on between many calls, the same every time."""
-    passed, total = array("Q", [0]), 0
-    for n in range(count):
-        total += STEPS[crc32(b"%d %d" % (seed, n)) % len(STEPS)] + 1
-        passed.append(total % _LONGEST)
-    return lambda n, _: later(first, timedelta(seconds=passed[min(n, count)]))
+    steps = (STEPS[crc32(b"%d %d" % (seed, n)) % len(STEPS)] + 1 for n in range(count))
+    passed = [*accumulate(steps, initial=0)]
+    return lambda n, _: later(first, timedelta(seconds=passed[min(n, count)] % _LONGEST))
 
 
 def _in_closed_hours(contracts: Iterable[Contract], first: datetime) -> Iterator[datetime]:

@@ -25,30 +25,6 @@ CALLERS_UNKNOWN = (
 )
 #: How much evidence of one agreement is kept for one obligation.
 MAX_EVIDENCE = 20
-#: How many numbers one entry of a set of numbers covers.
-_BITS = 1024
-
-
-@dataclass(slots=True)
-class NumberSet:
-    """A set of whole numbers, small where they are dense."""
-
-    _parts: dict[int, int] = field(default_factory=dict[int, int])
-
-    def update(self, numbers: Iterable[int]) -> None:
-        """Add numbers."""
-        for number in numbers:
-            part, bit = divmod(number, _BITS)
-            self._parts[part] = self._parts.get(part, 0) | 1 << bit
-
-    def merge(self, other: NumberSet) -> None:
-        """Add the numbers of another set."""
-        for part, bits in other._parts.items():
-            self._parts[part] = self._parts.get(part, 0) | bits
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return sum(bits.bit_count() for bits in self._parts.values())
 
 
 @dataclass(slots=True)
@@ -58,7 +34,7 @@ class EvidenceSummary:
     A violation is in doubt if something that the recording may not show explains it.
     """
 
-    numbers: NumberSet = field(default_factory=NumberSet)
+    numbers: set[int] = field(default_factory=set[int])
     _first: dict[tuple[Agreement, str], list[tuple[int, Evidence]]] = field(
         default_factory=dict[tuple[Agreement, str], "list[tuple[int, Evidence]]"]
     )
@@ -113,14 +89,14 @@ class EvidenceSummary:
 class MergedEvidence:
     """What several histories show of one obligation."""
 
-    numbers: NumberSet = field(default_factory=NumberSet)
+    numbers: set[int] = field(default_factory=set[int])
     pieces: list[Evidence] = field(default_factory=list[Evidence])
     trials: dict[Standing, str] = field(default_factory=dict[Standing, str])
 
-    def take(self, pieces: Sequence[Evidence], numbers: NumberSet, trial: str) -> None:
+    def take(self, pieces: Sequence[Evidence], numbers: Iterable[int], trial: str) -> None:
         """Add what one history shows, in the trial of this name."""
         self.pieces = [*_bounded([*self.pieces, *pieces])]
-        self.numbers.merge(numbers)
+        self.numbers.update(numbers)
         self.trials.setdefault(weigh(pieces)[0], trial)
 
     def verdict(self, obligation: str, missing: str) -> tuple[Verdict, str]:

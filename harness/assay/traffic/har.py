@@ -22,8 +22,7 @@ from assay.errors import InputError
 from assay.history import Wire
 from assay.report.journal_exchanges import RUN_CONNECTION
 from assay.rules.state.calendar import as_written, leaves_room
-from assay.traffic.recorded_entries import RecordedEntry
-from assay.traffic.stored_wire import WireStore
+from assay.traffic.recorded_entries import RecordedEntry, WireStore
 
 #: The largest body, in bytes.
 MAX_BODY = 4 * 1024 * 1024

@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count, pairwise
-from typing import cast
+from typing import Generic, TypeVar, cast
 from zlib import crc32
 
 from assay.contract.model import Json, Operation
 from assay.history import Cause, Event, Exchange, History, Indeterminate, Malformed, Subject
 from assay.rules.lifecycle.request_queries import same_value
-from assay.traffic.changed_history import Repeatable
 from assay.traffic.clocks import later
 from assay.traffic.recorded_entries import RecordedEntry, bank_time, is_skewed
-from assay.traffic.stored_wire import StoredWire
+
+T = TypeVar("T")
 
 #: How many random orders are tried where the order is unknown.
 ORDERS = 6
@@ -162,6 +162,17 @@ def with_gaps(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Repeatable(Generic[T]):
+    """What a function yields, as often as it is read."""
+
+    make: Callable[[], Iterator[T]]
+
+    def __iter__(self) -> Iterator[T]:
+        """Begin again."""
+        return self.make()
+
+
 class HistoryWithGaps(History):
     """A history whose events are made whenever they are read: it is many times as long as another."""
 
@@ -180,12 +191,12 @@ class HistoryWithGaps(History):
     @property
     def events(self) -> tuple[Event, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """All events, made again for each reader: a check reads them one after the other."""
-        return cast("tuple[Event, ...]", Repeatable(self._made))
+        return cast("tuple[Event, ...]", _Repeatable(self._made))
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
         """The exchanges, made again for each reader."""
-        made = Repeatable(lambda: (each for each in self._made() if isinstance(each, Exchange)))
+        made = _Repeatable(lambda: (each for each in self._made() if isinstance(each, Exchange)))
         return cast("tuple[Exchange, ...]", made)
 
     @property
@@ -330,9 +341,5 @@ def _unknown(
             credentials=False,
             malformed=None,
         )
-    wire = exchange.wire
-    if isinstance(wire, StoredWire):
-        wire = wire.unanswered()
-    else:
-        wire = replace(wire, status=0, headers=(), body=b"", links=())
+    wire = replace(exchange.wire, status=0, headers=(), body=b"", links=())
     return replace(exchange, call=call, outcome=_UNKNOWN, wire=wire, ms=0.0)

@@ -33,8 +33,7 @@ from assay.rules.rule import facts_of
 from assay.rules.verdict import Verdict
 from assay.running.session import RunResult
 from assay.traffic.callers import UNKNOWN_CALLER
-from assay.traffic.changed_history import ChangedHistory
-from assay.traffic.clocks import FAR, Clock, other_clocks, shifted
+from assay.traffic.clocks import FAR, AnyCall, Clock, other_clocks, shifted, with_changed_calls
 from assay.traffic.evidence_summary import CALLERS_UNKNOWN, CLOCK_UNKNOWN, MISSING
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
@@ -366,7 +365,7 @@ def other_callers(
     def token(event: AnsweredCall) -> str | None:
         return access[event.n].token if event.n in access else None
 
-    def of_another_tpp(event: AnsweredCall) -> AnsweredCall:
+    def of_another_tpp(event: AnyCall) -> AnyCall:
         if event.call.operation not in by_tpp:
             return event
         by = f"{event.call.by} {tpps.setdefault(token(event) or str(event.n), len(tpps))}"
@@ -375,15 +374,15 @@ def other_callers(
     tpps: dict[str, int] = {}
     own = (each for each in history.exchanges if each.call.operation in by_tpp)
     if len({token(each) or each.n for each in own}) > 1:
-        yield ChangedHistory(whole=history, change=of_another_tpp)
+        yield with_changed_calls(history, of_another_tpp)
     customers = _same_customers(history, operations)
     if customers:
 
-        def of_one_customer(event: AnsweredCall) -> AnsweredCall:
+        def of_one_customer(event: AnyCall) -> AnyCall:
             subject = customers.get(event.call.subject, event.call.subject)
             return replace(event, call=replace(event.call, subject=subject))
 
-        yield ChangedHistory(whole=history, change=of_one_customer)
+        yield with_changed_calls(history, of_one_customer)
 
 
 def _same_customers(history: History, operations: Mapping[str, Operation]) -> Mapping[str, str]:
