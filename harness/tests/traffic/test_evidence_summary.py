@@ -7,9 +7,9 @@ import pytest
 
 from assay.judging.corrections import DECIDED
 from assay.rules.verdict import Agreement, Evidence, Standing, weigh
-from assay.traffic.evidence_summary import (
+from assay.traffic.doubts import MISSING
+from assay.traffic.judge import (
     MAX_EVIDENCE,
-    MISSING,
     ORDER_UNKNOWN,
     EvidenceSummary,
     MergedEvidence,

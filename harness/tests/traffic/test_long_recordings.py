@@ -14,8 +14,7 @@ from assay.contract.model import Party
 from assay.errors import JournalError
 from assay.history import Wire
 from assay.rules.verdict import Standing
-from assay.traffic.har import read_har
-from assay.traffic.recorded_entries import WireStore
+from assay.traffic.har import WireStore, read_har
 from assay.traffic.session import open_recording
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
