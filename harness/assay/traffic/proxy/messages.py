@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
+from assay.binding.origin import PORTS
 from assay.transport.http import CODINGS, Decompressor, coding_of
 
 __all__ = ["Headers", "LinkRewriter"]
@@ -27,8 +28,6 @@ RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
 #: Headers of a response that contain links.
 LINK_HEADERS = frozenset({"location", "link", "content-location"})
-#: The port of a URL that has none.
-DEFAULT_PORTS = {"http": 80, "https": 443}
 #: How much of a body is recorded, or held back to rewrite its links, in bytes.
 MAX_BODY = 4 * 1024 * 1024
 
@@ -140,7 +139,7 @@ class LinkRewriter:
 
     def _pattern(self) -> re.Pattern[bytes]:
         url = urlsplit(self.upstream)
-        default = DEFAULT_PORTS[url.scheme]
+        default = PORTS[url.scheme]
         port = url.port or default
         # Without its port only if it is the default; never as the beginning of a longer name.
         suffix = rf":{port}" if port != default else rf"(?::{port})?"
