@@ -1,6 +1,6 @@
 """Recorder of exchanges to a HAR file that is complete at any moment, without secrets.
 
-The end of the file is written after each entry, and the next entry overwrites it: the file of a
+The end of the file is written with each entry, and the next entry overwrites it: the file of a
 process that is killed has every exchange that was over by then. An existing file is never
 overwritten. Only its owner can read it, because it has customers' data.
 
@@ -20,9 +20,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
+from io import StringIO
 from pathlib import Path
 from threading import Lock
-from typing import TextIO
 from urllib.parse import parse_qsl, urlsplit
 
 import harfile
@@ -107,7 +107,7 @@ class HarRecorder:
 
     def __init__(self, path: Path, *, keep_bodies: bool = False) -> None:
         try:
-            number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            self._file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         except FileExistsError:
             hint = "choose another name; recordings are never overwritten"
             raise InputError.one(str(path), "this file already exists", hint=hint) from None
@@ -117,10 +117,10 @@ class HarRecorder:
         self.exchanges = 0
         self._masker = HarMasker(keep_bodies=keep_bodies)
         self._lock = Lock()
-        self._file: TextIO = os.fdopen(number, "w+", encoding="utf-8", newline="\n")
+        #: What is to be written next, and where.
+        self._next, self._end = StringIO(), 0
         creator = harfile.Creator(name="assay proxy", version=__version__)
-        self._har = harfile.HarFile(self._file, creator=creator)
-        self._end = 0
+        self._har = harfile.HarFile(self._next, creator=creator)
 
     def add(self, exchange: ProxiedExchange) -> None:
         """Write an exchange; nothing is written once the file is closed."""
@@ -132,7 +132,6 @@ class HarRecorder:
         with self._lock:
             if self._har.closed:
                 return
-            self._remove_end()
             self._har.add_entry(
                 startedDateTime=started.replace("+00:00", "Z"),
                 time=round(sum(spans), 3),
@@ -141,24 +140,24 @@ class HarRecorder:
                 timings=harfile.Timings(send=spans[0], wait=spans[1], receive=spans[2]),
                 comment=masked.failure or None,
             )
-            self._file.flush()
-            self._end = self._file.tell()
-            self._file.write(END)
-            self._file.flush()
+            self._write(end=END)
             self.exchanges += 1
 
     def close(self) -> None:
         """End the file."""
         with self._lock:
             if not self._har.closed:
-                self._remove_end()
                 self._har.close()
-                self._file.close()
+                self._write()
+                os.close(self._file)
 
-    def _remove_end(self) -> None:
-        """Remove the end that was written in case no entry followed."""
-        self._file.seek(self._end)
-        self._file.truncate()
+    def _write(self, end: str = "") -> None:
+        """Write what is next over the former end, and the end behind it, all at once."""
+        data, ending = self._next.getvalue().encode(), end.encode()
+        os.pwrite(self._file, data + ending, self._end)
+        self._end += len(data)
+        self._next.seek(0)
+        self._next.truncate()
 
 
 def _request(exchange: ProxiedExchange, masked: MaskedMessages) -> harfile.Request:
