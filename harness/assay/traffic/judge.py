@@ -75,34 +75,28 @@ class _SeenHistory:
 
     named: NamedHistory
     parts: HistoryParts = field(init=False)
+    _kinds: set[type[object]] = field(init=False)
+    _by_number: Mapping[int, AnsweredCall] = field(init=False)
     _confounded: Mapping[int, AnsweredCall] = field(init=False)
-    _lacks: dict[type[object], bool] = field(default_factory=dict[type[object], bool])
-    _by_number: Mapping[int, AnsweredCall] | None = None
 
     def __post_init__(self) -> None:
-        """Find the exchanges that show nothing."""
+        """Look up the kinds of events, the calls, and those that show nothing."""
         history = self.named.history
         self.parts = HistoryParts(history)
+        self._kinds = {*map(type, history.events)}
+        self._by_number = {
+            each.n: each for each in history.events if isinstance(each, AnsweredCall)
+        }
         self._confounded = {each.n: each for each in history.exchanges if each.confounded}
 
     def shows_nothing(self, kind: Kind) -> bool:
         """Whether it lacks all events of a sort without which a check yields nothing."""
-        return any(map(self._has_no, kind.scope.needs))
-
-    def _has_no(self, event: type[object]) -> bool:
-        if event not in self._lacks:
-            events = self.named.history.events
-            self._lacks[event] = not any(isinstance(each, event) for each in events)
-        return self._lacks[event]
+        return not {*kind.scope.needs} <= self._kinds
 
     def exchanges(self, evidence: Evidence) -> Mapping[int, AnsweredCall]:
         """Return the exchanges by which evidence can be softened, by number."""
-        if evidence.agreement is not Agreement.DISAGREES:
-            return self._confounded
-        if self._by_number is None:
-            events = self.named.history.events
-            self._by_number = {each.n: each for each in events if isinstance(each, AnsweredCall)}
-        return self._by_number
+        violates = evidence.agreement is Agreement.DISAGREES
+        return self._by_number if violates else self._confounded
 
 
 @dataclass(slots=True, kw_only=True)
@@ -337,13 +331,12 @@ LONG = 1000
 
 @dataclass(slots=True)
 class HistoryParts:
-    """The parts of one history: the last that was made for a contract, and for a scope in it.
+    """The parts of one history, the last of which is kept.
 
     All events but the calls of other operations are in each part, in their order.
     """
 
     whole: History
-    _of_contract: tuple[frozenset[str], History] | None = None
     _last: tuple[frozenset[str], History] | None = None
 
     def of(self, kind: Kind) -> History:
@@ -352,12 +345,7 @@ class HistoryParts:
         if len(self.whole.events) < LONG or operations is None:
             return self.whole
         if self._last is None or self._last[0] != operations:
-            every = frozenset(kind.contract.operations)
-            if self._of_contract is None or self._of_contract[0] != every:
-                self._last = None
-                self._of_contract = every, part_of(self.whole, every)
-            own = self._of_contract[1]
-            self._last = operations, own if operations == every else part_of(own, operations)
+            self._last = operations, part_of(self.whole, operations)
         return self._last[1]
 
 
@@ -388,27 +376,25 @@ class EvidenceSummary:
     """
 
     numbers: set[int] = field(default_factory=set[int])
-    _first: dict[tuple[Agreement, str], list[tuple[int, Evidence]]] = field(
-        default_factory=dict[tuple[Agreement, str], "list[tuple[int, Evidence]]"]
-    )
-    _count: int = 0
+    _pieces: list[tuple[str, Evidence]] = field(default_factory=list[tuple[str, Evidence]])
+    _kept: Counter[tuple[Agreement, str]] = field(default_factory=Counter[tuple[Agreement, str]])
 
     def add(self, evidence: Evidence, *, doubt: str = "") -> None:
         """Add the next piece; `doubt` says why it does not decide, if it does not."""
-        first = self._first.setdefault((evidence.agreement, doubt), [])
-        if len(first) < MAX_EVIDENCE:
-            first.append((self._count, evidence))
-        self._count += 1
+        alike = evidence.agreement, doubt
+        if self._kept[alike] < MAX_EVIDENCE:
+            self._kept[alike] += 1
+            self._pieces.append((doubt, evidence))
         self.numbers.update(evidence.exchanges)
 
     def __bool__(self) -> bool:
         """Whether there is any."""
-        return self._count > 0
+        return bool(self._pieces)
 
     @property
     def standing(self) -> Standing:
         """The standing if nothing were in doubt."""
-        return weigh(evidence for _, _, evidence in self._in_order())[0]
+        return weigh(evidence for _, evidence in self._pieces)[0]
 
     def certain(self, *, agreed: bool) -> list[Evidence]:
         """Return the first pieces, unclear where the recording can be read otherwise.
@@ -418,7 +404,7 @@ class EvidenceSummary:
         """
         decided = self.standing in DECIDED
         pieces: list[Evidence] = []
-        for _, doubt, evidence in self._in_order():
+        for doubt, evidence in self._pieces:
             why = doubt if agreed else ORDER_UNKNOWN
             if decided and why and evidence.agreement is not Agreement.UNCLEAR:
                 seen = f"{evidence.seen}; {why}"
@@ -426,16 +412,6 @@ class EvidenceSummary:
             else:
                 pieces.append(evidence)
         return pieces
-
-    def _in_order(self) -> list[tuple[int, str, Evidence]]:
-        return sorted(
-            (
-                (index, doubt, evidence)
-                for (_, doubt), first in self._first.items()
-                for index, evidence in first
-            ),
-            key=lambda piece: piece[0],
-        )
 
 
 @dataclass(slots=True)

@@ -426,7 +426,7 @@ def started(bank, path, *options):
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_gracefully(by_hand, tmp_path, how):
-    """At a signal, running exchanges are finished, and the record is complete."""
+    """At a signal, or several, running exchanges are finished, and the record is complete."""
     reached, go_on = Event(), Event()
 
     def slow(path):
@@ -440,6 +440,9 @@ def test_it_ends_gracefully(by_hand, tmp_path, how):
     with process, ThreadPoolExecutor(1) as pool:
         asked = pool.submit(httpx.get, f"{url}/accounts", trust_env=False)
         assert reached.wait(10)
+        process.send_signal(how)
+        process.send_signal(how)
+        time.sleep(0.2)
         process.send_signal(how)
         go_on.set()
         assert 200 == asked.result(10).status_code
