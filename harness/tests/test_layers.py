@@ -50,12 +50,11 @@ WALLS = {
     "cryptography": {"transport", "sandbox", "onboarding", "extras"},
     "http_message_signatures": {"transport"},
     "sqlite3": {"running"},
-    "h11": {"traffic"},
     "httpcore": {"transport"},
     "harfile": {"traffic", "report"},
     "jinja2": {"report", "sandbox"},
     "werkzeug": {"sandbox"},
-    "waitress": {"sandbox"},
+    "waitress": {"sandbox", "traffic"},
     "_pytest": {"preparation"},
     "random": {"sandbox", "fuzzing"},
     "playwright": {"sca"},
@@ -281,7 +280,7 @@ NUMBERS = {
     "rules/lifecycle/signing.py": "minutes of a duration",
     "traffic/har.py": "numbers of a file, with their errors",
     "traffic/proxy/server.py": "a port of our own",
-    "traffic/recorded_entries.py": "an age in seconds, with its errors",
+    "traffic/readings.py": "an age in seconds, with its errors",
 }
 
 
@@ -471,7 +470,7 @@ MADE_PATTERNS = {
     "cli/usage_errors.py _expected",
     "traffic/parse_request.py _pattern",
     "traffic/proxy/messages.py _pattern",
-    "traffic/sent_values.py _strip_text",
+    "traffic/match_request.py _strip_text",
     # Patterns of the schemas that Assay, or the package of a kind, ships.
     "files/shape_check.py _whole_text",
 }

@@ -6,14 +6,14 @@ import signal
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
-from types import FrameType
 
 import click
 
 from assay.errors import InputError
 from assay.report.wording import counted
 
+#: What ends the proxy.
+INTERRUPTIONS = frozenset({signal.SIGINT, signal.SIGTERM})
 EPILOG = """\b
 Examples:
   assay proxy --upstream https://sandbox.bank.example/v1 --record mine.har
@@ -102,7 +102,7 @@ def command(
     bank = upstreams.Upstream(origin=origin, timeout=timeout, context=context)
     record = HarRecorder(path, keep_bodies=keep_bodies)
     proxy = Proxy(upstream=bank, record=record, host=host, port=port, rewrite=rewrite)
-    with _interruption() as interrupted:
+    with _interruptions_blocked():
         try:
             proxy.open()
         except OSError as error:
@@ -112,7 +112,7 @@ def command(
             raise InputError.one("--listen", what, hint="choose another port") from None
         try:
             _begin(proxy.url + below, origin + below, path, rewrite=rewrite, local=proxy.local)
-            interrupted.wait()
+            signal.sigwait(INTERRUPTIONS)
         finally:
             proxy.close()
     click.echo(f"{counted(proxy.record.exchanges, 'exchange')} recorded in {path}")
@@ -141,16 +141,12 @@ def _address(text: str) -> tuple[str, int]:
 
 
 @contextmanager
-def _interruption() -> Generator[Event, None, None]:
-    """Provide an event that SIGINT and SIGTERM set, in place of their usual handlers."""
-    interrupted = Event()
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        interrupted.set()
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+def _interruptions_blocked() -> Generator[None]:
+    """Let SIGINT and SIGTERM wait until they are asked for, also in threads that begin meanwhile."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTIONS)
     try:
-        yield interrupted
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        while signal.sigpending() & INTERRUPTIONS:
+            signal.sigwait(INTERRUPTIONS)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

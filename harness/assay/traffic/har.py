@@ -10,6 +10,10 @@ from __future__ import annotations
 import base64
 import codecs
 import json
+import os
+import pickle
+import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,8 +26,6 @@ from assay.errors import InputError
 from assay.history import Wire
 from assay.report.journal_exchanges import RUN_CONNECTION
 from assay.rules.state.calendar import as_written, leaves_room
-from assay.traffic.recorded_entries import RecordedEntry
-from assay.traffic.stored_wire import WireStore
 
 #: The largest body, in bytes.
 MAX_BODY = 4 * 1024 * 1024
@@ -47,6 +49,22 @@ BODILESS = frozenset({204, 205, 304})
 HINT = "a HAR file is a JSON object with the key 'log', as written by browsers and `assay proxy`"
 
 Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedEntry:
+    """A recorded request with its response; `ms` are milliseconds.
+
+    `lost` says why the response is unknown, `body_lost` that the body of the request is missing,
+    `zoned` that the time has an offset.
+    """
+
+    at: datetime
+    wire: Wire
+    ms: float = 0.0
+    lost: str = ""
+    body_lost: bool = False
+    zoned: bool = True
 
 
 def read_har(path: Path, zone: ZoneInfo | None = None) -> list[RecordedEntry]:
@@ -274,6 +292,74 @@ def _text(value: Object, name: str) -> str:
 def _number(value: Object, name: str) -> int:
     number = value.get(name)
     return number if isinstance(number, int) else 0
+
+
+# -- Messages of a recording, in a temporary file ------------------------------------------------
+# A recording is larger than memory, and its headers and bodies are most of it. What every rule reads
+# of a message (method, status) stays in memory.
+#: The parts of a message that are in the file.
+_STORED = ("url", "request_headers", "request_body", "headers", "body")
+
+
+class WireStore:
+    """A temporary file without a name, which is gone when nothing refers to it any more."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- closed with the store
+        self._last: tuple[int, Mapping[str, Any]] = (-1, {})
+        weakref.finalize(self, self._file.close)
+
+    def keep(self, wire: Wire) -> StoredWire:
+        """Return a message that is equal to another one, and is in the file.
+
+        Raises:
+            OSError: the disk is full.
+
+        """
+        place, parts = (
+            self._file.seek(0, os.SEEK_END),
+            {name: getattr(wire, name) for name in _STORED},
+        )
+        pickle.dump(parts, self._file)
+        self._last = place, parts
+        return StoredWire.at(self, place, wire, wire.links)
+
+    def read(self, place: int) -> Mapping[str, Any]:
+        """Return the parts of a message; the last one is at hand."""
+        if self._last[0] != place:
+            self._file.seek(place)
+            self._last = place, pickle.load(self._file)  # noqa: S301 -- written by this process
+        return self._last[1]
+
+
+class StoredWire(Wire):
+    """A message in a `WireStore`: what is not set is read from the file. `replace` sets all."""
+
+    __slots__ = ("_place", "_store")
+
+    _store: WireStore
+    _place: int
+
+    @classmethod
+    def at(cls, store: WireStore, place: int, wire: Wire, links: tuple[str, ...]) -> StoredWire:
+        """Return the message at a place of a store; `wire` has what is not in the file."""
+        stored = object.__new__(cls)
+        for name, value in (
+            *(("_store", store), ("_place", place), ("method", wire.method)),
+            *(("status", wire.status), ("truncated", wire.truncated), ("links", links)),
+        ):
+            object.__setattr__(stored, name, value)
+        return stored
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a part that is in the file."""
+        if name not in _STORED:
+            raise AttributeError(name)
+        return self._store.read(self._place)[name]
+
+    def with_links(self, links: tuple[str, ...]) -> StoredWire:
+        """Return this message with the links in its response."""
+        return self.at(self._store, self._place, self, links)
 
 
 # -- Reader of one list in a large JSON document, member by member, in bounded memory ------------

@@ -36,10 +36,9 @@ from assay.history import (
 from assay.journal.redact import Redactor
 from assay.judging.number_map import Numbered
 from assay.traffic.callers import Callers
+from assay.traffic.har import RecordedEntry, StoredWire
 from assay.traffic.match_request import MatchedRequest, RequestMatcher
 from assay.traffic.parse_request import ParsedRequest
-from assay.traffic.recorded_entries import RecordedEntry
-from assay.traffic.stored_wire import StoredWire
 
 #: How many kinds of unmatched requests are named; the others are only counted.
 MAX_UNMATCHED = 1000

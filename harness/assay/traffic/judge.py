@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from http import HTTPStatus
@@ -28,8 +28,7 @@ from assay.rules.consent_probes import operations_in_scope
 from assay.rules.facets import NOTHING, Facts
 from assay.rules.obligation import BoundClause, Obligation
 from assay.rules.rule import Kind, facts_of
-from assay.rules.verdict import Agreement, Evidence, Standing, Verdict, weigh
-from assay.traffic.evidence_summary import EvidenceSummary, MergedEvidence
+from assay.rules.verdict import DECIDED, Agreement, Evidence, Standing, Verdict, weigh
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,34 +75,28 @@ class _SeenHistory:
 
     named: NamedHistory
     parts: HistoryParts = field(init=False)
+    _kinds: set[type[object]] = field(init=False)
+    _by_number: Mapping[int, AnsweredCall] = field(init=False)
     _confounded: Mapping[int, AnsweredCall] = field(init=False)
-    _lacks: dict[type[object], bool] = field(default_factory=dict[type[object], bool])
-    _by_number: Mapping[int, AnsweredCall] | None = None
 
     def __post_init__(self) -> None:
-        """Find the exchanges that show nothing."""
+        """Look up the kinds of events, the calls, and those that show nothing."""
         history = self.named.history
         self.parts = HistoryParts(history)
+        self._kinds = {*map(type, history.events)}
+        self._by_number = {
+            each.n: each for each in history.events if isinstance(each, AnsweredCall)
+        }
         self._confounded = {each.n: each for each in history.exchanges if each.confounded}
 
     def shows_nothing(self, kind: Kind) -> bool:
         """Whether it lacks all events of a sort without which a check yields nothing."""
-        return any(map(self._has_no, kind.scope.needs))
-
-    def _has_no(self, event: type[object]) -> bool:
-        if event not in self._lacks:
-            events = self.named.history.events
-            self._lacks[event] = not any(isinstance(each, event) for each in events)
-        return self._lacks[event]
+        return not {*kind.scope.needs} <= self._kinds
 
     def exchanges(self, evidence: Evidence) -> Mapping[int, AnsweredCall]:
         """Return the exchanges by which evidence can be softened, by number."""
-        if evidence.agreement is not Agreement.DISAGREES:
-            return self._confounded
-        if self._by_number is None:
-            events = self.named.history.events
-            self._by_number = {each.n: each for each in events if isinstance(each, AnsweredCall)}
-        return self._by_number
+        violates = evidence.agreement is Agreement.DISAGREES
+        return self._by_number if violates else self._confounded
 
 
 @dataclass(slots=True, kw_only=True)
@@ -338,13 +331,12 @@ LONG = 1000
 
 @dataclass(slots=True)
 class HistoryParts:
-    """The parts of one history: the last that was made for a contract, and for a scope in it.
+    """The parts of one history, the last of which is kept.
 
     All events but the calls of other operations are in each part, in their order.
     """
 
     whole: History
-    _of_contract: tuple[frozenset[str], History] | None = None
     _last: tuple[frozenset[str], History] | None = None
 
     def of(self, kind: Kind) -> History:
@@ -353,12 +345,7 @@ class HistoryParts:
         if len(self.whole.events) < LONG or operations is None:
             return self.whole
         if self._last is None or self._last[0] != operations:
-            every = frozenset(kind.contract.operations)
-            if self._of_contract is None or self._of_contract[0] != every:
-                self._last = None
-                self._of_contract = every, part_of(self.whole, every)
-            own = self._of_contract[1]
-            self._last = operations, own if operations == every else part_of(own, operations)
+            self._last = operations, part_of(self.whole, operations)
         return self._last[1]
 
 
@@ -370,3 +357,96 @@ def part_of(history: History, operations: frozenset[str]) -> History:
         if not isinstance(event, Exchange) or event.call.operation in operations
     )
     return History(events=tuple(events))
+
+
+# -- Summary of the evidence on one obligation, in bounded memory --------------------------------
+# A long recording has a piece of evidence for every exchange. The first pieces of each agreement are
+# kept, and which exchanges all of them rest on.
+#: Why a recording that can be read in several ways does not decide.
+ORDER_UNKNOWN = "but the order or the times in this recording are uncertain"
+#: How much evidence of one agreement is kept for one obligation.
+MAX_EVIDENCE = 20
+
+
+@dataclass(slots=True)
+class EvidenceSummary:
+    """The first pieces of evidence that one history shows, by agreement and doubt.
+
+    A violation is in doubt if something that the recording may not show explains it.
+    """
+
+    numbers: set[int] = field(default_factory=set[int])
+    _pieces: list[tuple[str, Evidence]] = field(default_factory=list[tuple[str, Evidence]])
+    _kept: Counter[tuple[Agreement, str]] = field(default_factory=Counter[tuple[Agreement, str]])
+
+    def add(self, evidence: Evidence, *, doubt: str = "") -> None:
+        """Add the next piece; `doubt` says why it does not decide, if it does not."""
+        alike = evidence.agreement, doubt
+        if self._kept[alike] < MAX_EVIDENCE:
+            self._kept[alike] += 1
+            self._pieces.append((doubt, evidence))
+        self.numbers.update(evidence.exchanges)
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self._pieces)
+
+    @property
+    def standing(self) -> Standing:
+        """The standing if nothing were in doubt."""
+        return weigh(evidence for _, evidence in self._pieces)[0]
+
+    def certain(self, *, agreed: bool) -> list[Evidence]:
+        """Return the first pieces, unclear where the recording can be read otherwise.
+
+        A violation counts if it is one in spite of everything that may be missing. A standing
+        counts if every reading of the recording has it (`agreed`).
+        """
+        decided = self.standing in DECIDED
+        pieces: list[Evidence] = []
+        for doubt, evidence in self._pieces:
+            why = doubt if agreed else ORDER_UNKNOWN
+            if decided and why and evidence.agreement is not Agreement.UNCLEAR:
+                seen = f"{evidence.seen}; {why}"
+                pieces.append(replace(evidence, agreement=Agreement.UNCLEAR, seen=seen))
+            else:
+                pieces.append(evidence)
+        return pieces
+
+
+@dataclass(slots=True)
+class MergedEvidence:
+    """What several histories show of one obligation."""
+
+    numbers: set[int] = field(default_factory=set[int])
+    pieces: list[Evidence] = field(default_factory=list[Evidence])
+    trials: dict[Standing, str] = field(default_factory=dict[Standing, str])
+
+    def take(self, pieces: Sequence[Evidence], numbers: Iterable[int], trial: str) -> None:
+        """Add what one history shows, in the trial of this name."""
+        self.pieces = [*_bounded([*self.pieces, *pieces])]
+        self.numbers.update(numbers)
+        self.trials.setdefault(weigh(pieces)[0], trial)
+
+    def verdict(self, obligation: str, missing: str) -> tuple[Verdict, str]:
+        """Weigh it; the gravest history names the trial. `missing` is the reason without any."""
+        if not self.pieces:
+            return Verdict(obligation=obligation, standing=Standing.UNVERIFIED, reason=missing), ""
+        standing, reason = weigh(self.pieces)
+        verdict = Verdict(
+            obligation=obligation,
+            standing=standing,
+            reason=reason,
+            evidence=tuple(self.pieces),
+            calls=len(self.numbers),
+        )
+        return verdict, self.trials[standing]
+
+
+def _bounded(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
+    """Yield the first pieces of evidence of each agreement."""
+    left = dict.fromkeys(Agreement, MAX_EVIDENCE)
+    for each in evidence:
+        if left[each.agreement] > 0:
+            left[each.agreement] -= 1
+            yield each

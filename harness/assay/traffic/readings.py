@@ -1,41 +1,57 @@
-"""Readings of a recording: alternatives where it leaves the course of events open.
+"""Readings of a recording: other orders and times of its entries, where it leaves them open.
 
-A recording may be less than what happened. Times are equal, or contradict the order of the entries;
-they lack an offset; entries are missing, or listed twice; a filter removed a header. Each of these
-allows several readings. A verdict stands only if every reading gives it, so that what a recording
-lacks is never evidence.
+Times are equal, or contradict the order of the entries; they lack an offset, or differ from those of
+the bank's answers; entries are listed twice. Each of these allows several readings. A verdict stands
+only if every reading gives it.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from itertools import count, pairwise
-from typing import cast
 from zlib import crc32
 
-from assay.contract.model import Json, Operation
-from assay.history import Cause, Event, Exchange, History, Indeterminate, Malformed, Subject
-from assay.rules.lifecycle.request_queries import same_value
-from assay.traffic.changed_history import Repeatable
-from assay.traffic.clocks import later
-from assay.traffic.recorded_entries import RecordedEntry, bank_time, is_skewed
-from assay.traffic.stored_wire import StoredWire
+from assay.rules.state.calendar import leaves_room
+from assay.traffic.har import RecordedEntry
 
 #: How many random orders are tried where the order is unknown.
 ORDERS = 6
 #: The hours by which the clock of a time without an offset may differ from the one assumed.
 OFFSETS = [hours for hours in range(-14, 15) if hours]
-#: The longest period of a limit: a day of 25 hours.
-LONGEST = timedelta(hours=25)
 DAY = timedelta(days=1)
-MISSING_EXCHANGE = "this exchange may be missing from the recording"
-_UNKNOWN = Indeterminate(cause=Cause.TRANSPORT, why=MISSING_EXCHANGE)
+#: How far the time of an answer, in whole seconds, may be outside of its call's.
+TOLERANCE = timedelta(seconds=2)
+#: The longest `Age` of an answer, in digits: some thirty years.
+_MAX_DIGITS = 9
 
 
-# -- orders and times ------------------------------------------------------------
+def bank_time(entry: RecordedEntry) -> datetime | None:
+    """Return when the bank answered by its own clock: `Date`, and the `Age` of a kept answer."""
+    date, age = entry.wire.header("date"), entry.wire.header("age") or "0"
+    if date is None or len(date) > len("Wednesday, 00-Jan-0000 00:00:00 +0000"):
+        return None
+    try:
+        moment = parsedate_to_datetime(date)
+        kept = int(age) if age.isdigit() and len(age) <= _MAX_DIGITS else 0
+        moment = moment.astimezone(UTC) + timedelta(seconds=kept)
+    except (ValueError, OverflowError):
+        return None
+    return moment if leaves_room(moment) else None
+
+
+def is_skewed(entry: RecordedEntry) -> bool:
+    """Whether the bank answered, by its own clock, at no time that the call took."""
+    answered = bank_time(entry)
+    if answered is None:
+        return False
+    latest = entry.at + timedelta(milliseconds=entry.ms) + TOLERANCE
+    return not entry.at - TOLERANCE <= answered <= latest
+
+
 def readings(entries: Sequence[RecordedEntry]) -> Iterator[Sequence[RecordedEntry]]:
     """Yield the entries in every order and at all times that the recording allows; by time first.
 
@@ -145,194 +161,7 @@ def _moved(entry: RecordedEntry, hours: int) -> RecordedEntry:
     return entry if entry.zoned else replace(entry, at=moved)
 
 
-# -- what is missing -------------------------------------------------------------
-def with_gaps(
-    history: History, operations: Mapping[str, Operation], limits: Mapping[str, int]
-) -> History:
-    """Return a history with everything that may be missing from its recording, outcome unknown.
-
-    Before every call, there may be a consent to everything or to nothing, another request of the
-    same content, and a change or an end of the request that the call is about. A header may be
-    missing: what is marked as made without the customer, and accepted beyond the limit of such
-    calls, may have been made with the customer. A body of size 0 may be one that was not recorded.
-    """
-    keys = _keys(history, operations)
-    return HistoryWithGaps(
-        whole=history, around=lambda: _Gaps(operations=operations, keys=keys), limits=limits
-    )
-
-
-class HistoryWithGaps(History):
-    """A history whose events are made whenever they are read: it is many times as long as another."""
-
-    __slots__ = ("_around", "_limits", "_whole")
-
-    _whole: History
-    _around: Callable[[], _Gaps]
-    _limits: Mapping[str, int]
-
-    def __init__(
-        self, *, whole: History, around: Callable[[], _Gaps], limits: Mapping[str, int]
-    ) -> None:
-        for name, value in (("_whole", whole), ("_around", around), ("_limits", limits)):
-            object.__setattr__(self, name, value)
-
-    @property
-    def events(self) -> tuple[Event, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """All events, made again for each reader: a check reads them one after the other."""
-        return cast("tuple[Event, ...]", Repeatable(self._made))
-
-    @property
-    def exchanges(self) -> tuple[Exchange, ...]:
-        """The exchanges, made again for each reader."""
-        made = Repeatable(lambda: (each for each in self._made() if isinstance(each, Exchange)))
-        return cast("tuple[Exchange, ...]", made)
-
-    @property
-    def subjects(self) -> dict[str, Subject]:
-        """The subjects of the whole history."""
-        return self._whole.subjects
-
-    def _made(self) -> Iterator[Event]:
-        gaps, count = self._around(), 0
-        for exchange in _attended(self._whole, self._limits):
-            if not isinstance(exchange, Exchange):
-                count += 1
-                yield exchange
-                continue
-            for call in gaps.before(exchange):
-                count += 1
-                yield replace(call, n=-count)
-            if exchange.call.malformed is Malformed.EMPTY and not _has_length(exchange):
-                exchange = replace(exchange, outcome=_UNKNOWN)  # noqa: PLW2901 -- the same call
-            count += 1
-            yield exchange
-            gaps.note(exchange)
-
-
-def _has_length(exchange: Exchange) -> bool:
-    return exchange.wire.request_header("content-length") is not None
-
-
-def _keys(history: History, operations: Mapping[str, Operation]) -> Mapping[str, list[Json]]:
-    """Return the keys of what the history shows of each customer's own, by customer.
-
-    Anything else that a consent names has nothing to do with the customer. If nothing of a customer
-    is shown, the consent names something of another customer.
-    """
-    keys: dict[str, dict[str, None]] = {}
-    for exchange in history.exchanges:
-        operation = operations.get(exchange.call.operation)
-        if operation is None or operation.request:
-            continue
-        own = keys.setdefault(exchange.call.subject, {})
-        own |= dict.fromkeys(used_keys(exchange, operation))
-    some = next((key for own in keys.values() for key in own), None)
-    others: list[Json] = [] if some is None else [some]
-    return defaultdict(lambda: others, {name: [*own] for name, own in keys.items() if own})
-
-
-def used_keys(exchange: Exchange, operation: Operation) -> Iterator[str]:
-    """Yield the keys that a call names, or its answer shows."""
-    yield from (item.key for item in exchange.items if item.key is not None)
-    for name in (operation.about, operation.grants):
-        value = exchange.call.arguments.get(name or "")
-        values = value if isinstance(value, list | tuple) else (value,)
-        yield from (key for key in values if isinstance(key, str))
-
-
-def _attended(history: History, limits: Mapping[str, int]) -> Iterator[Event]:
-    served: dict[tuple[str, str], list[datetime]] = {}
-    for exchange in history.events:
-        if not isinstance(exchange, Exchange):
-            yield exchange
-            continue
-        call = exchange.call
-        if call.present or not exchange.accepted or call.operation not in limits:
-            yield exchange
-            continue
-        times = served.setdefault((call.subject, call.operation), [])
-        recent = [at for at in times if exchange.at - at <= LONGEST]
-        if len(recent) >= limits[call.operation]:
-            yield replace(exchange, call=replace(call, present=True))
-        else:
-            served[call.subject, call.operation] = [*recent, exchange.at]
-            yield exchange
-
-
-@dataclass(slots=True, kw_only=True)
-class _Gaps:
-    """What may be missing; `sent` are the values with which each request was made or changed."""
-
-    operations: Mapping[str, Operation]
-    keys: Mapping[str, list[Json]]
-    sent: dict[str, dict[str, Json]] = field(default_factory=dict[str, dict[str, Json]])
-
-    def note(self, exchange: Exchange) -> None:
-        """Process a call that was made."""
-        operation, item = self.operations.get(exchange.call.operation), exchange.item
-        if operation is None or not exchange.accepted:
-            return
-        if operation.makes and item is not None and item.key is not None:
-            self.sent[item.key] = {**exchange.call.arguments}
-        elif operation.changes:
-            key = str(exchange.call.arguments.get(operation.about or ""))
-            self.sent.setdefault(key, {}).update(exchange.call.arguments)
-
-    def _as_sent(self, exchange: Exchange, key: str, names: Sequence[str]) -> bool:
-        """Whether an answer shows all that can be changed as it was sent: no change is missing."""
-        sent = self.sent.get(key)
-        if sent is None or exchange.item is None:
-            return False
-        shown = exchange.item.fields
-        named = [name for name in names if name in sent]
-        return all(name in shown and same_value(sent[name], shown[name]) for name in named)
-
-    def before(self, exchange: Exchange) -> Iterator[Exchange]:
-        """Yield the calls that may be missing before another."""
-        operation = self.operations.get(exchange.call.operation)
-        if operation is None:
-            return
-        if operation.makes:
-            yield _unknown(exchange)
-        key = exchange.call.arguments.get(operation.about or "")
-        for each in self.operations.values():
-            if each.grants and not operation.by_tpp:
-                for keys in (self.keys[exchange.call.subject], []):
-                    granted: Mapping[str, Json] = {each.grants: keys}
-                    yield _unknown(exchange, each, granted)
-            elif (
-                operation.request and each.about and operation.request in {each.changes, each.ends}
-            ):
-                if each.changes and self._as_sent(exchange, str(key), each.arguments):
-                    continue
-                changed = dict.fromkeys(each.arguments, MISSING_EXCHANGE)
-                yield _unknown(exchange, each, {**changed, each.about: key})
-
-
-def _unknown(
-    exchange: Exchange,
-    operation: Operation | None = None,
-    arguments: Mapping[str, Json] | None = None,
-) -> Exchange:
-    """Return a call by the same caller, without an answer."""
-    call = exchange.call
-    if operation is not None and arguments is not None:
-        call = replace(
-            call,
-            operation=operation.id,
-            arguments=arguments,
-            present=True,
-            alias=None,
-            mode=None,
-            follow=None,
-            without=(),
-            credentials=False,
-            malformed=None,
-        )
-    wire = exchange.wire
-    if isinstance(wire, StoredWire):
-        wire = wire.unanswered()
-    else:
-        wire = replace(wire, status=0, headers=(), body=b"", links=())
-    return replace(exchange, call=call, outcome=_UNKNOWN, wire=wire, ms=0.0)
+def later(instant: datetime, by: timedelta) -> datetime:
+    """Return a later instant, or the same where time ends."""
+    moved = instant + by
+    return moved if leaves_room(moved) else instant

@@ -19,7 +19,7 @@ from pathlib import Path
 from assay.binding.encode import Access
 from assay.binding.join import BoundContract, bind, capabilities
 from assay.binding.target import Target
-from assay.contract.model import Capability, Contract, Operation, Party
+from assay.contract.model import Capability, Contract, Party
 from assay.errors import InputError
 from assay.history import AnsweredCall, Authorised, History
 from assay.journal.redact import Redactor
@@ -29,19 +29,14 @@ from assay.parsing.parse import parse_contracts
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.preparation.prepare import SHIPPED, load_target, selector
 from assay.rules.obligation import Obligation, bound_clauses
-from assay.rules.rule import facts_of
 from assay.rules.verdict import Verdict
 from assay.running.session import RunResult
-from assay.traffic.callers import UNKNOWN_CALLER
-from assay.traffic.changed_history import ChangedHistory
-from assay.traffic.clocks import FAR, Clock, other_clocks, shifted
-from assay.traffic.evidence_summary import CALLERS_UNKNOWN, CLOCK_UNKNOWN, MISSING
-from assay.traffic.har import read_har
+from assay.traffic.doubts import RecordingDoubts
+from assay.traffic.har import RecordedEntry, read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.journal_trials import JournalHistories, is_journal, read_trials
-from assay.traffic.judge import DoubtedHistory, Judge, NamedHistory
-from assay.traffic.readings import readings, used_keys, with_gaps
-from assay.traffic.recorded_entries import RecordedEntry
+from assay.traffic.judge import Judge, NamedHistory
+from assay.traffic.readings import readings
 
 #: The name of the trial for a recording that is a HAR file.
 RECORDING = "recording"
@@ -296,117 +291,3 @@ def _check_digests(path: Path, contracts: Sequence[Contract], journal: JournalHi
             what = f"recorded with another version of the contract {contract.id}"
             hint = "pass the contract file of the run with --contract"
             raise InputError.one(str(path), what, hint=hint)
-
-
-# -- Alternative histories -----------------------------------------------------------------------
-# Alternative histories that a recording allows: a violation that one of them explains is none.
-#
-# Calls and headers may be missing, tokens may belong to other callers, and the clock of a bank may
-# show another time than that of the recorder.
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordingDoubts:
-    """What is not certain of one recording.
-
-    `complete` says that no call is missing, `bank_clock` that the times are those of the bank, and
-    `marked` that a header says which calls are made with the customer. `read` reads the recording
-    again, with a change to each entry.
-    """
-
-    recorded: RecordedHistory
-    operations: Mapping[str, Operation]
-    contracts: Sequence[Contract]
-    complete: bool
-    bank_clock: bool
-    marked: bool
-    read: Callable[[Callable[[RecordedEntry], RecordedEntry]], History]
-
-    def histories(self) -> Iterator[DoubtedHistory]:
-        """Yield the histories in each of which a violation must be found, each made when needed."""
-        history = self.recorded.history
-        if not self.complete:
-            yield from self._gaps(history)
-        for other in other_callers(history, self.recorded.access, self.operations):
-            yield DoubtedHistory(history=other, why=CALLERS_UNKNOWN)
-        if not self.bank_clock:
-            for moved in (*other_clocks(history, self.contracts), *self._other_modes()):
-                yield DoubtedHistory(history=moved, why=CLOCK_UNKNOWN)
-
-    def _gaps(self, history: History) -> Iterator[DoubtedHistory]:
-        known = (facts_of(each).limits(attended=False).items() for each in self.contracts)
-        limits = {name: limit for limits in known for name, limit in limits}
-        # Without any mark, a filter may have removed the header from every call.
-        for each in (limits, *([] if self.marked else [dict.fromkeys(limits, 0)])):
-            gaps = with_gaps(history, self.operations, each)
-            yield DoubtedHistory(history=gaps, why=MISSING)
-
-    def _other_modes(self) -> Iterator[History]:
-        """Yield the history by clocks on which other days are to come: that may tell modes apart."""
-        if any(operation.due for operation in self.operations.values()):
-            yield from map(self.read, (_moved(shifted(by)) for by in (-FAR, FAR)))
-
-
-def _moved(clock: Clock) -> Callable[[RecordedEntry], RecordedEntry]:
-    return lambda entry: replace(entry, at=clock(0, entry.at))
-
-
-# -- Other callers that the tokens of a recording may belong to ----------------------------------
-# A recording distinguishes callers by their tokens. Where it does not show how a token was obtained, two
-# tokens may be those of two TPPs, or one TPP's before and after a renewal; and the tokens that are
-# used for the same account may be one customer's. A call without its token may be anybody's.
-#: What stands for an account that all callers without a token use.
-_NO_TOKEN = ""
-
-
-def other_callers(
-    history: History, access: Mapping[int, Access], operations: Mapping[str, Operation]
-) -> Iterator[History]:
-    """Yield a history with other TPPs, and one with fewer customers, if there can be any."""
-    by_tpp = {name for name, operation in operations.items() if operation.by_tpp}
-
-    def token(event: AnsweredCall) -> str | None:
-        return access[event.n].token if event.n in access else None
-
-    def of_another_tpp(event: AnsweredCall) -> AnsweredCall:
-        if event.call.operation not in by_tpp:
-            return event
-        by = f"{event.call.by} {tpps.setdefault(token(event) or str(event.n), len(tpps))}"
-        return replace(event, call=replace(event.call, by=by))
-
-    tpps: dict[str, int] = {}
-    own = (each for each in history.exchanges if each.call.operation in by_tpp)
-    if len({token(each) or each.n for each in own}) > 1:
-        yield ChangedHistory(whole=history, change=of_another_tpp)
-    customers = _same_customers(history, operations)
-    if customers:
-
-        def of_one_customer(event: AnsweredCall) -> AnsweredCall:
-            subject = customers.get(event.call.subject, event.call.subject)
-            return replace(event, call=replace(event.call, subject=subject))
-
-        yield ChangedHistory(whole=history, change=of_one_customer)
-
-
-def _same_customers(history: History, operations: Mapping[str, Operation]) -> Mapping[str, str]:
-    """Return the first of several customers who may be one, by each of the others.
-
-    They used the same account, or no token.
-    """
-    first: dict[str, str] = {}
-    others: dict[str, str] = {}
-
-    def found(name: str) -> str:
-        while name in others:
-            name = others[name]
-        return name
-
-    for exchange in history.exchanges:
-        operation = operations.get(exchange.call.operation)
-        if operation is None or operation.by_tpp or operation.request:
-            continue
-        subject = exchange.call.subject
-        keys = [_NO_TOKEN] if subject.startswith(UNKNOWN_CALLER) else []
-        for key in (*keys, *used_keys(exchange, operation)) if exchange.accepted else keys:
-            one, other = found(first.setdefault(key, subject)), found(subject)
-            if one != other:
-                others[other] = one
-    return {name: found(name) for name in others}

@@ -21,7 +21,7 @@ from assay.errors import CannotArrange
 from assay.files.load import loads
 from assay.history import Accepted, Call, Item, Rejected, State, Wire
 from assay.preparation.target_file import read_document
-from assay.traffic.sent_values import decode_value
+from assay.traffic.match_request import decode_value
 
 HEAD = "assay: 1\ntarget: t\ntransport: http\nbase_url: https://bank.example/v1\n"
 GIVE = Operation(id="give", method="PUT", path="/give", grants="accounts")

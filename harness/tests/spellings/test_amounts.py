@@ -23,7 +23,7 @@ from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import PIS_MUTANTS
 from assay.sandbox.policies import SOUND
-from assay.traffic.sent_values import decode_value
+from assay.traffic.match_request import decode_value
 
 CENT = Decimal("0.01")
 #: What the target file of the bank says beyond that of the sandbox.

@@ -10,10 +10,9 @@ from assay.contract.model import Party
 from assay.history import Call, History
 from assay.rules.verdict import Standing
 from assay.testing import accepted, exchange
-from assay.traffic.clocks import other_clocks
+from assay.traffic.doubts import other_clocks
 from assay.traffic.har import read_har
-from assay.traffic.readings import readings
-from assay.traffic.recorded_entries import bank_time, is_skewed
+from assay.traffic.readings import bank_time, is_skewed, readings
 
 BASE = "https://www.30001.live.sandbox.example"
 OLD, QUOTA = "aisp/transactions.depth/nothing-older-asked", "aisp/batch-quota/not-exceeded"

@@ -7,13 +7,12 @@ import pytest
 
 from assay.judging.corrections import DECIDED
 from assay.rules.verdict import Agreement, Evidence, Standing, weigh
-from assay.traffic.evidence_summary import (
+from assay.traffic.doubts import MISSING
+from assay.traffic.judge import (
     MAX_EVIDENCE,
-    MISSING,
     ORDER_UNKNOWN,
     EvidenceSummary,
     MergedEvidence,
-    NumberSet,
 )
 
 
@@ -88,12 +87,3 @@ def test_a_verdict_on_many_pieces(seed):
         verdict.calls,
     )
     assert gravest == trial
-
-
-def test_a_set_of_numbers():
-    """Numbers are counted once, however far apart they are."""
-    numbers, others = NumberSet(), NumberSet()
-    numbers.update([1, 2, 2, 1023, 1024, -5, 10**15])
-    others.update([2, 3, -5])
-    numbers.merge(others)
-    assert 7 == len(numbers)

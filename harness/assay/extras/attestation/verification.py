@@ -44,9 +44,8 @@ from assay.planning.plan import Disposition, Plan, Planned, plan
 from assay.preparation.prepare import selector
 from assay.rules.obligation import bound_clauses
 from assay.rules.verdict import DECIDED, OPEN, Agreement, Evidence, Exit, Standing, Verdict
-from assay.traffic.evidence_summary import MAX_EVIDENCE
 from assay.traffic.journal_trials import is_journal, read_trials
-from assay.traffic.judge import Judge
+from assay.traffic.judge import MAX_EVIDENCE, Judge
 from assay.traffic.session import plan_recording
 
 #: How many breaks of a chain are listed at most.

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
+from assay.binding.origin import PORTS
 from assay.transport.http import CODINGS, Decompressor, coding_of
 
 __all__ = ["Headers", "LinkRewriter"]
@@ -27,8 +28,6 @@ RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
 #: Headers of a response that contain links.
 LINK_HEADERS = frozenset({"location", "link", "content-location"})
-#: The port of a URL that has none.
-DEFAULT_PORTS = {"http": 80, "https": 443}
 #: How much of a body is recorded, or held back to rewrite its links, in bytes.
 MAX_BODY = 4 * 1024 * 1024
 
@@ -46,11 +45,6 @@ def encode_headers(headers: Headers) -> RawHeaders:
 def first_header(headers: Headers, name: str) -> str:
     """Return the first value of a header, named in lower case; empty without one."""
     return next((value for header, value in headers if header.lower() == name), "")
-
-
-def has_body(headers: Headers) -> bool:
-    """Whether a request has a body, even an empty one that is announced."""
-    return bool({name.lower() for name, _ in headers} & {"content-length", "transfer-encoding"})
 
 
 def may_have_links(headers: Headers) -> bool:
@@ -145,7 +139,7 @@ class LinkRewriter:
 
     def _pattern(self) -> re.Pattern[bytes]:
         url = urlsplit(self.upstream)
-        default = DEFAULT_PORTS[url.scheme]
+        default = PORTS[url.scheme]
         port = url.port or default
         # Without its port only if it is the default; never as the beginning of a longer name.
         suffix = rf":{port}" if port != default else rf"(?::{port})?"

@@ -1,6 +1,6 @@
 """Recorder of exchanges to a HAR file that is complete at any moment, without secrets.
 
-The end of the file is written after each entry, and the next entry overwrites it: the file of a
+The end of the file is written with each entry, and the next entry overwrites it: the file of a
 process that is killed has every exchange that was over by then. An existing file is never
 overwritten. Only its owner can read it, because it has customers' data.
 
@@ -17,12 +17,12 @@ import secrets
 from base64 import b64encode
 from binascii import Error, a2b_base64
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
+from io import StringIO
 from pathlib import Path
 from threading import Lock
-from typing import TextIO
 from urllib.parse import parse_qsl, urlsplit
 
 import harfile
@@ -107,7 +107,7 @@ class HarRecorder:
 
     def __init__(self, path: Path, *, keep_bodies: bool = False) -> None:
         try:
-            number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            self._file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         except FileExistsError:
             hint = "choose another name; recordings are never overwritten"
             raise InputError.one(str(path), "this file already exists", hint=hint) from None
@@ -117,23 +117,21 @@ class HarRecorder:
         self.exchanges = 0
         self._masker = HarMasker(keep_bodies=keep_bodies)
         self._lock = Lock()
-        self._file: TextIO = os.fdopen(number, "w+", encoding="utf-8", newline="\n")
+        #: What is to be written next, and where.
+        self._next, self._end = StringIO(), 0
         creator = harfile.Creator(name="assay proxy", version=__version__)
-        self._har = harfile.HarFile(self._file, creator=creator)
-        self._end = 0
+        self._har = harfile.HarFile(self._next, creator=creator)
 
     def add(self, exchange: ProxiedExchange) -> None:
         """Write an exchange; nothing is written once the file is closed."""
         started = exchange.started.astimezone(UTC).isoformat(timespec="milliseconds")
         seconds = (exchange.sending, exchange.waiting, exchange.receiving)
         spans = [round(1000 * span, 3) for span in seconds]
-        masked, sent_note, note = self._masked(exchange)
-        request = self._request(exchange, masked, sent_note)
-        response = self._response(exchange, masked, note)
+        masked = self._masker.mask(exchange)
+        request, response = _request(exchange, masked), _response(exchange, masked)
         with self._lock:
             if self._har.closed:
                 return
-            self._remove_end()
             self._har.add_entry(
                 startedDateTime=started.replace("+00:00", "Z"),
                 time=round(sum(spans), 3),
@@ -142,110 +140,70 @@ class HarRecorder:
                 timings=harfile.Timings(send=spans[0], wait=spans[1], receive=spans[2]),
                 comment=masked.failure or None,
             )
-            self._file.flush()
-            self._end = self._file.tell()
-            self._file.write(END)
-            self._file.flush()
+            self._write(end=END)
             self.exchanges += 1
 
     def close(self) -> None:
         """End the file."""
         with self._lock:
             if not self._har.closed:
-                self._remove_end()
                 self._har.close()
-                self._file.close()
+                self._write()
+                os.close(self._file)
 
-    def _remove_end(self) -> None:
-        """Remove the end that was written in case no entry followed."""
-        self._file.seek(self._end)
-        self._file.truncate()
+    def _write(self, end: str = "") -> None:
+        """Write what is next over the former end, and the end behind it, all at once."""
+        data, ending = self._next.getvalue().encode(), end.encode()
+        os.pwrite(self._file, data + ending, self._end)
+        self._end += len(data)
+        self._next.seek(0)
+        self._next.truncate()
 
-    def _masked(self, exchange: ProxiedExchange) -> tuple[MaskedMessages, str, str]:
-        """Mask an exchange; also return what is missing from its bodies."""
-        sent, sent_note = _decompressed(exchange.request_body, exchange.request_headers)
-        received, note = _decompressed(exchange.response_body, exchange.response_headers)
-        masked = self._masker.mask(
-            url=exchange.url,
-            reason=exchange.reason,
-            failure=exchange.failure,
-            request_headers=exchange.request_headers,
-            response_headers=exchange.response_headers,
-            request_body=(sent, sent_note.startswith(CUT_OFF)),
-            response_body=(received, note.startswith(CUT_OFF)),
+
+def _request(exchange: ProxiedExchange, masked: MaskedMessages) -> harfile.Request:
+    pairs = parse_qsl(urlsplit(masked.url).query, keep_blank_values=True)
+    sample, body = exchange.request_body, masked.request_body
+    posted = None
+    if sample.size:
+        posted = harfile.PostData(
+            mimeType=first_header(masked.request_headers, "content-type"),
+            text=body.text,
+            comment=body.note or None,
         )
-        return masked, sent_note, note
-
-    def _request(
-        self, exchange: ProxiedExchange, masked: MaskedMessages, note: str
-    ) -> harfile.Request:
-        pairs = parse_qsl(urlsplit(masked.url).query, keep_blank_values=True)
-        sample, body = exchange.request_body, masked.request_body
-        posted = None
-        if sample.size:
-            posted = harfile.PostData(
-                mimeType=first_header(masked.request_headers, "content-type"),
-                text=body.text,
-                comment=_comment(note, body.note),
-            )
-        return harfile.Request(
-            method=exchange.method,
-            url=masked.url,
-            httpVersion=exchange.version,
-            headers=_records(masked.request_headers),
-            queryString=_records(pairs),
-            postData=posted,
-            bodySize=sample.size,
-        )
-
-    def _response(
-        self, exchange: ProxiedExchange, masked: MaskedMessages, note: str
-    ) -> harfile.Response:
-        known = exchange.status in set(HTTPStatus)
-        return harfile.Response(
-            status=exchange.status,
-            statusText=masked.reason or (HTTPStatus(exchange.status).phrase if known else ""),
-            httpVersion=exchange.version,
-            headers=_records(masked.response_headers),
-            content=_content(exchange, masked, note),
-            redirectURL=first_header(masked.response_headers, "location"),
-            bodySize=exchange.response_body.size if exchange.status else -1,
-        )
-
-
-def _content(exchange: ProxiedExchange, masked: MaskedMessages, note: str) -> harfile.Content:
-    sample, body = exchange.response_body, masked.response_body
-    media_type = first_header(masked.response_headers, "content-type")
-    if not sample.size:
-        return harfile.Content(size=0, mimeType=media_type)
-    data, _ = _decompressed(sample, exchange.response_headers)
-    size = len(data) if first_header(exchange.response_headers, "content-encoding") else sample.size
-    return harfile.Content(
-        size=size,
-        mimeType=media_type,
-        text=body.text or None,
-        encoding="base64" if body.packed else None,
-        comment=_comment(note, body.note),
+    return harfile.Request(
+        method=exchange.method,
+        url=masked.url,
+        httpVersion=exchange.version,
+        headers=_records(masked.request_headers),
+        queryString=_records(pairs),
+        postData=posted,
+        bodySize=sample.size,
     )
 
 
-def _comment(*notes: str) -> str | None:
-    return "; ".join(filter(None, notes)) or None
-
-
-def _decompressed(sample: BodySample, headers: Headers) -> tuple[bytes, str]:
-    """Return what is kept of a body without its compression, and what is missing."""
-    data, note = decompress(bytes(sample.data), first_header(headers, "content-encoding"))
-    return data, note or _cut_off(sample, data)
+def _response(exchange: ProxiedExchange, masked: MaskedMessages) -> harfile.Response:
+    known = exchange.status in set(HTTPStatus)
+    body = masked.response_body
+    content = harfile.Content(
+        size=body.size,
+        mimeType=first_header(masked.response_headers, "content-type"),
+        text=body.text or None,
+        encoding="base64" if body.packed else None,
+        comment=body.note or None,
+    )
+    return harfile.Response(
+        status=exchange.status,
+        statusText=masked.reason or (HTTPStatus(exchange.status).phrase if known else ""),
+        httpVersion=exchange.version,
+        headers=_records(masked.response_headers),
+        content=content,
+        redirectURL=first_header(masked.response_headers, "location"),
+        bodySize=exchange.response_body.size if exchange.status else -1,
+    )
 
 
 def _records(pairs: Headers | list[tuple[str, str]]) -> list[harfile.Record]:
     return [harfile.Record(name=name, value=value) for name, value in pairs]
-
-
-def _cut_off(sample: BodySample, data: bytes) -> str:
-    cut = sample.size > len(sample.data) or len(data) == MAX_BODY
-    return f"{CUT_OFF} after {MAX_BODY // 1024 // 1024} MiB" if cut else ""
 
 
 # -- Masking of the exchanges that the proxy records: secrets by position and by value -----------
@@ -266,11 +224,15 @@ _CHARSET = re.compile(r"charset=\"?([\w-]{1,32})", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaskedBody:
-    """A body as it is recorded; `packed` says that the text is base64, `note` what is missing."""
+    """A body as it is recorded; `packed` says that the text is base64, `note` what is missing.
+
+    `size` is that of the body without its compression, in bytes.
+    """
 
     text: str = ""
     packed: bool = False
     note: str = ""
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,35 +259,22 @@ class HarMasker:
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     _lock: Lock = field(default_factory=Lock)
 
-    def mask(
-        self,
-        *,
-        url: str,
-        reason: str,
-        failure: str,
-        request_headers: Headers,
-        response_headers: Headers,
-        request_body: tuple[bytes, bool],
-        response_body: tuple[bytes, bool],
-    ) -> MaskedMessages:
-        """Mask an exchange: all of it by position first, so that no value is still unknown.
-
-        With a body comes whether it was cut off.
-        """
+    def mask(self, exchange: ProxiedExchange) -> MaskedMessages:
+        """Mask an exchange: all of it by position first, so that no value is still unknown."""
         with self._lock:
             if len(self.values.current) > MAX_CURRENT:
                 self.values.begin()
-            url = parameters(url, self.pseudonym)
-            sent = masked_headers(request_headers, self._header_value)
-            received = masked_headers(response_headers, self._header_value)
-            body, cut = request_body
-            sent_body = self._body(body, request_headers, answer=False, cut=cut)
-            body, cut = response_body
-            received_body = self._body(body, response_headers, answer=True, cut=cut)
+            url = parameters(exchange.url, self.pseudonym)
+            sent = masked_headers(exchange.request_headers, self._header_value)
+            received = masked_headers(exchange.response_headers, self._header_value)
+            sent_body = self._body(exchange.request_body, exchange.request_headers, answer=False)
+            received_body = self._body(
+                exchange.response_body, exchange.response_headers, answer=True
+            )
             return MaskedMessages(
                 url=self.text(url),
-                reason=self.text(reason),
-                failure=self.text(failure),
+                reason=self.text(exchange.reason),
+                failure=self.text(exchange.failure),
                 request_headers=tuple((self.text(name), self.text(value)) for name, value in sent),
                 response_headers=tuple(
                     (self.text(name), self.text(value)) for name, value in received
@@ -366,40 +315,47 @@ class HarMasker:
         return json_strings(text, self.text) if self.values.spans(text) else text
 
     def _body(
-        self, data: bytes, headers: Headers, *, answer: bool, cut: bool
+        self, sample: BodySample, headers: Headers, *, answer: bool
     ) -> Callable[[], MaskedBody]:
         """Mask a body by position; return what masks it by value."""
-        if not data:
+        if not sample.size:
             return MaskedBody
-        declared = next((value for name, value in headers if name.lower() == "content-type"), "")
+        coding, declared = (first_header(headers, f"content-{of}") for of in ("encoding", "type"))
+        data, note = decompress(bytes(sample.data), coding)
+        cut = not note and (sample.size > len(sample.data) or len(data) == MAX_BODY)
+        if cut:
+            note = f"{CUT_OFF} after {MAX_BODY // 1024 // 1024} MiB"
+        body = MaskedBody(note=note, size=len(data) if coding else sample.size)
+        if not data:
+            return lambda: body
         media_type = declared.partition(";")[0].strip().lower()
         text, encoding = _decoded(data, declared, cut=cut)
         if text is not None and _is_json(text, cut=cut):
             masked = text
             if may_have_secrets(text):
                 masked = json_members(text, self.pseudonym, answer=answer)
-            return lambda: _recorded(self._json(masked), encoding)
+            return lambda: _recorded(body, self._json(masked), encoding)
         if text is not None and media_type == FORM:
             form = parameters(text, self.pseudonym)
-            return lambda: _recorded(self.text(form), encoding)
+            return lambda: _recorded(body, self.text(form), encoding)
         if not self.keep_bodies:
             kind = media_type[:60] if declared else "a body without a Content-Type"
             mark = hashlib.blake2b(data, digest_size=9, key=self._key).hexdigest()
-            note = f"withheld: {kind}, digest {mark} (see assay proxy --keep-bodies)"
-            return lambda: MaskedBody(note=self.text(note))
+            withheld = f"withheld: {kind}, digest {mark} (see assay proxy --keep-bodies)"
+            notes = f"{note}; {withheld}" if note else withheld
+            return lambda: replace(body, note=self.text(notes))
         kept = text if text is not None else data.decode("latin-1")
         if "<" in kept:
             kept = markup(kept, self.pseudonym)
         kept = labelled(parameters(kept, self.pseudonym), self.pseudonym)
-        return lambda: _recorded(self.text(kept), encoding)
+        return lambda: _recorded(body, self.text(kept), encoding)
 
 
-def _recorded(text: str, encoding: str) -> MaskedBody:
-    """Return a masked body; one that was not UTF-8 keeps its bytes."""
+def _recorded(body: MaskedBody, text: str, encoding: str) -> MaskedBody:
+    """Return a body with its masked text; one that was not UTF-8 keeps its bytes."""
     if encoding == "utf-8":
-        return MaskedBody(text=text)
-    packed = b64encode(text.encode(encoding, "replace")).decode()
-    return MaskedBody(text=packed, packed=True)
+        return replace(body, text=text)
+    return replace(body, text=b64encode(text.encode(encoding, "replace")).decode(), packed=True)
 
 
 def _decoded(data: bytes, declared: str, *, cut: bool) -> tuple[str | None, str]:

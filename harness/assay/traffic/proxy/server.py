@@ -1,303 +1,119 @@
 """Server of the proxy: accepts clients and forwards each request to the one upstream.
 
-It uses threads, because clients are few and each waits for its own response. Bodies are forwarded as
-they come; only JSON that may have links is buffered, up to a bound, to rewrite them. It is no open
-proxy: a request that is not HTTP, names another host, asks for a tunnel, or was made by a page of
-another site in a browser is refused here and reaches neither the upstream nor the record.
+waitress reads a request completely before it is forwarded, so a slow client costs a connection and no
+thread. A response is forwarded as it comes; only JSON that may have links is buffered, up to a bound,
+to rewrite them. It is no open proxy: a request that is not HTTP, names another host, asks for a
+tunnel, or was made by a page of another site in a browser is refused here and reaches neither the
+upstream nor the record.
 """
 
 from __future__ import annotations
 
+import logging
 import socket
-import socketserver
+import sys
 import time
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from http import HTTPStatus
 from ipaddress import ip_address
-from threading import Condition, Thread
-from typing import Any, Self
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-import h11
-import httpx
+from waitress import wasyncore
+from waitress.server import TcpWSGIServer
 
 from assay.traffic.proxy import messages
-from assay.traffic.proxy.messages import LinkRewriter
+from assay.traffic.proxy.messages import Headers, LinkRewriter
 from assay.traffic.proxy.recorder import HarRecorder, ProxiedExchange
 from assay.traffic.proxy.upstream import MAX_EXCHANGES, Upstream, UpstreamError, response_headers
 
-__all__ = ["MAX_CONNECTIONS", "ClientConnection", "ConnectionTable", "Proxy"]
+if TYPE_CHECKING:
+    from _typeshed.wsgi import InputStream, StartResponse, WSGIEnvironment
+    from waitress.channel import HTTPChannel
 
+__all__ = ["Proxy"]
 
-# -- One connection of a client ------------------------------------------------------------------
-#: How many bytes are read from a socket at once.
+#: How many bytes of a request are read at once.
 READ_SIZE = 64 * 1024
 #: Hosts that name a proxy on this machine.
 LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 #: What a browser says of requests that no page of another site made.
-OWN_SITES = frozenset({b"same-origin", b"none"})
-
-
-class _ClientGoneError(Exception):
-    """The client went away, or sent something else than HTTP in the middle of a request."""
-
-
-@dataclass(slots=True, kw_only=True)
-class ClientConnection:
-    """One connection, from the first request to the last."""
-
-    connection: socket.socket
-    proxy: Proxy
-    _http: h11.Connection = field(default_factory=lambda: h11.Connection(h11.SERVER))
-
-    def run(self) -> None:
-        """Answer requests until the client or the proxy closes the connection."""
-        with suppress(OSError, _ClientGoneError, h11.LocalProtocolError):
-            while self._serve_request():
-                self._http.start_next_cycle()
-
-    def _serve_request(self) -> bool:
-        """Answer a request; return whether another may follow."""
-        try:
-            request = self._next_event()
-        except h11.RemoteProtocolError as error:
-            self._respond(error.error_status_hint, f"this is not HTTP: {error}")
-            return False
-        if not isinstance(request, h11.Request):
-            return False
-        refusal = self._refusal(request)
-        if refusal:
-            self._respond(*refusal)
-            return False
-        with self.proxy.connections.exchange(self.connection):
-            self._forward(request)
-        return self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
-
-    def _next_event(self) -> h11.Event | None:
-        """Return the next event, None if the client sends no more."""
-        while True:
-            event = self._http.next_event()
-            if isinstance(event, h11.Event):
-                return event
-            if event is h11.PAUSED:
-                return None
-            if self._http.they_are_waiting_for_100_continue:
-                self._send(h11.InformationalResponse(status_code=100, headers=[]))
-            with self.proxy.connections.waiting(self.connection):
-                data = self.connection.recv(READ_SIZE)
-            self._http.receive_data(data)
-
-    def _send(self, event: h11.Event) -> None:
-        data = self._http.send(event)
-        if data:
-            with self.proxy.connections.waiting(self.connection):
-                self.connection.sendall(data)
-
-    def _refusal(self, request: h11.Request) -> tuple[int, str] | None:
-        """Return status and reason if a request must not be forwarded."""
-        if not request.target.startswith(b"/"):
-            what = f"this proxy forwards to {self.proxy.upstream.origin} and nowhere else"
-            return 421, f"{what}: request a path"
-        headers = dict(request.headers)
-        header = headers.get(b"host", b"").decode("latin-1")
-        try:
-            host = urlsplit(f"//{header}").hostname or ""
-        except ValueError:
-            return 400, "the Host header names no host"
-        if header and not self._is_own(host):
-            what = f"this proxy is {self.proxy.url}"
-            return 421, f"{what}; set --listen to another address to use it under a name"
-        if _from_another_site(
-            request.method, headers, f"http://{header}".lower().encode("latin-1")
-        ):
-            what = "a page of another site made this request in a browser"
-            return 403, f"{what}; only links to the bank's pages are forwarded from there"
-        return None
-
-    def _is_own(self, host: str) -> bool:
-        """Whether a name is the proxy's: a page must not reach the bank by a name of its own.
-
-        On an address of the network, names without a dot are the network's own.
-        """
-        if self.proxy.local:
-            return host in LOCAL_HOSTS
-        with suppress(ValueError):
-            return bool(ip_address(host))
-        return "." not in host or host in {self.proxy.host.lower(), socket.getfqdn().lower()}
-
-    def _respond(self, status: int, what: str) -> None:
-        """Send a response of the proxy itself, and end the connection."""
-        if self._http.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
-            return
-        text = f"assay proxy: {what}\n".encode("utf-8", "replace")
-        headers = [
-            ("Content-Type", "text/plain; charset=utf-8"),
-            ("Content-Length", str(len(text))),
-            ("Connection", "close"),
-        ]
-        with suppress(OSError, h11.LocalProtocolError):
-            self._send(h11.Response(status_code=status, headers=headers))
-            self._send(h11.Data(data=text))
-            self._send(h11.EndOfMessage())
-
-    def _forward(self, request: h11.Request) -> None:
-        """Forward a request, return the response, and record both, however it ends."""
-        exchange = self._exchange(request)
-        began = time.perf_counter()
-        try:
-            response = self._send_upstream(exchange, request.target, began)
-            exchange.waiting = time.perf_counter() - began - exchange.sending
-            try:
-                self._return_response(exchange, response)
-            finally:
-                response.close()
-                elapsed = time.perf_counter() - began
-                exchange.receiving = elapsed - exchange.sending - exchange.waiting
-        except UpstreamError as error:
-            exchange.failure = str(error)
-            self._respond(502, str(error))
-        except (OSError, _ClientGoneError):
-            exchange.failure = "the client went away"
-            raise
-        finally:
-            self.proxy.record.add(exchange)
-
-    def _exchange(self, request: h11.Request) -> ProxiedExchange:
-        """Return a request for the record, as the client sent it, but to the upstream's host."""
-        origin = self.proxy.upstream.origin
-        headers = messages.decode_headers(request.headers.raw_items())
-        kept = (header for header in headers if header[0].lower() != "host")
-        return ProxiedExchange(
-            started=datetime.now(UTC),
-            method=request.method.decode("ascii"),
-            url=origin + request.target.decode("latin-1"),
-            version=f"HTTP/{request.http_version.decode('ascii')}",
-            request_headers=(("Host", urlsplit(origin).netloc), *kept),
-        )
-
-    def _send_upstream(
-        self, exchange: ProxiedExchange, target: bytes, began: float
-    ) -> httpx.Response:
-        upstream = self.proxy.upstream
-        headers = upstream.request_headers(exchange.request_headers)
-        body = self._request_body(exchange, began)
-        if messages.has_body(exchange.request_headers):
-            return upstream.send(exchange.method, target, headers, body)
-        list(body)  # only the end of the message, which has to be read
-        return upstream.send(exchange.method, target, headers, None)
-
-    def _request_body(self, exchange: ProxiedExchange, began: float) -> Iterator[bytes]:
-        """Yield the body of a request as it comes."""
-        while True:
-            try:
-                event = self._next_event()
-            except h11.RemoteProtocolError as error:
-                raise _ClientGoneError from error
-            if isinstance(event, h11.Data):
-                yield exchange.request_body.take(bytes(event.data))
-            elif isinstance(event, h11.EndOfMessage):
-                exchange.sending = time.perf_counter() - began
-                return
-            else:
-                raise _ClientGoneError
-
-    def _return_response(self, exchange: ProxiedExchange, response: httpx.Response) -> None:
-        """Send the response of the upstream to the client."""
-        reason: bytes = response.extensions.get("reason_phrase", b"")
-        headers = messages.decode_headers(response.headers.raw)
-        exchange.status, exchange.reason = response.status_code, reason.decode("latin-1")
-        exchange.response_headers = headers
-        forwarded = response_headers(headers)
-        links = self.proxy.links
-        if links:
-            forwarded = tuple((name, links.header(name, value)) for name, value in forwarded)
-        parts = (exchange.response_body.take(part) for part in self.proxy.upstream.parts(response))
-        body = b""
-        if links and exchange.method != "HEAD" and messages.may_have_links(headers):
-            body, complete = messages.read_bounded(parts)
-            if complete:
-                body = links.body(body, headers)
-                forwarded = messages.with_length(forwarded, len(body))
-        raw = messages.encode_headers(forwarded)
-        self._send(h11.Response(status_code=exchange.status, headers=raw, reason=reason))
-        if body:
-            self._send(h11.Data(data=body))
-        for part in parts:
-            self._send(h11.Data(data=part))
-        self._send(h11.EndOfMessage())
-
-
-def _from_another_site(method: bytes, headers: dict[bytes, bytes], own: bytes) -> bool:
-    """Whether a page of another site made a request; to open a page of the bank by a link is none.
-
-    Browsers name the site of the page, or (on http addresses of a network) its origin; other
-    clients name neither.
-    """
-    site = headers.get(b"sec-fetch-site")
-    opens = headers.get(b"sec-fetch-mode") == b"navigate" and method in {b"GET", b"HEAD"}
-    if site is not None:
-        return site not in OWN_SITES and not opens
-    referrer = b"" if method in {b"GET", b"HEAD"} else headers.get(b"referer", b"")
-    origin = headers.get(b"origin") or b"/".join(referrer.split(b"/")[:3])
-    return origin.lower() not in {b"", own}
-
-
-# -- The server ----------------------------------------------------------------------------------
+OWN_SITES = frozenset({"same-origin", "none"})
+#: Connections of which some are closed before another is accepted, and how many.
+MAX_CONNECTIONS, CLOSED = 256, 32
 #: How many seconds running exchanges get to finish when the proxy is closed.
 GRACE = 10.0
 #: After how many seconds at most the proxy notices that it was closed.
 POLL_INTERVAL = 0.05
 #: For how many seconds a connection may be silent.
-IDLE_TIMEOUT = 75.0
+IDLE_TIMEOUT = 75
 
 
-class _Server(socketserver.ThreadingTCPServer):
-    """A server with a limited number of connections; the idle ones make room for further ones."""
+class _Server(TcpWSGIServer):
+    """A server that closes the connections that wait longest for their client if it has too many."""
 
-    allow_reuse_address = True
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 256
+    def __init__(self, proxy: Proxy) -> None:
+        self._open: dict[int, Any] = {}
+        is_ipv6 = ":" in proxy.host
+        try:
+            super().__init__(
+                proxy,
+                map=self._open,
+                host=proxy.host,
+                port=proxy.port,
+                ipv4=not is_ipv6,
+                ipv6=is_ipv6,
+                threads=MAX_EXCHANGES,
+                ident="assay proxy",
+                backlog=MAX_CONNECTIONS,
+                # Above the number at which connections are closed, so that it is not reached.
+                connection_limit=2 * MAX_CONNECTIONS,
+                channel_timeout=IDLE_TIMEOUT,
+                # However slowly a client reads a response, it waits in a file, not in a thread.
+                outbuf_high_watermark=sys.maxsize,
+                clear_untrusted_proxy_headers=False,
+                log_socket_errors=False,
+                asyncore_use_poll=True,
+            )
+        except ValueError:
+            raise OSError(0, "no address of this machine") from None
 
-    def __init__(self, host: str, port: int, proxy: Proxy) -> None:
-        self.proxy = proxy
-        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        super().__init__((host, port), _Handler)
+    def readable(self) -> bool:
+        """Accept a connection, and close others if there are too many."""
+        if len(self._open) > MAX_CONNECTIONS:
+            waiting = [channel for channel in self._channels() if not channel.requests]
+            for channel in sorted(waiting, key=lambda each: each.last_activity)[:CLOSED]:
+                channel.will_close = True
+        return super().readable()
 
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a connection in a thread of its own."""
-        if self.proxy.connections.add(request):
-            super().process_request(request, client_address)
-        else:
-            self.shutdown_request(request)
+    def serve(self, over: Event) -> None:
+        """Serve until the event is set; then finish running exchanges, and close all connections."""
+        while not over.is_set():
+            self._poll()
+        self.accepting = False
+        until = time.monotonic() + GRACE
+        while time.monotonic() < until and (channels := self._channels()):
+            for channel in channels:
+                channel.will_close |= not channel.requests and not channel.total_outbufs_len
+            self._poll()
+        wasyncore.close_all(self._open, ignore_all=True)
 
-    def shutdown_request(self, request: Any) -> None:
-        """End a connection."""
-        self.proxy.connections.remove(request)
-        super().shutdown_request(request)
+    def _poll(self) -> None:
+        wasyncore.loop(timeout=POLL_INTERVAL, map=self._open, use_poll=True, count=1)
 
-
-class _Handler(socketserver.BaseRequestHandler):
-    """One connection of a client."""
-
-    def handle(self) -> None:
-        """Answer request after request, until the client is done."""
-        connection: socket.socket = self.request
-        connection.settimeout(IDLE_TIMEOUT)
-        # Head and body are sent apart; the body must not wait until the head is acknowledged.
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        server = self.server
-        if isinstance(server, _Server):
-            ClientConnection(connection=connection, proxy=server.proxy).run()
+    def _channels(self) -> list[HTTPChannel]:
+        return [each for each in self._open.values() if each not in {self, self.trigger}]
 
 
 @dataclass(slots=True, kw_only=True)
 class Proxy:
     """Forwards requests to one upstream, and records the exchanges; a context manager.
 
-    `rewrite` rewrites the upstream's links in responses to the proxy.
+    It is a WSGI application. `rewrite` rewrites the upstream's links in responses to the proxy.
     """
 
     upstream: Upstream
@@ -305,10 +121,9 @@ class Proxy:
     host: str = "127.0.0.1"
     port: int = 0
     rewrite: bool = True
-    connections: ConnectionTable = field(
-        default_factory=lambda: ConnectionTable(max_exchanges=MAX_EXCHANGES)
-    )
     _server: _Server | None = None
+    _thread: Thread | None = None
+    _over: Event = field(default_factory=Event)
 
     def open(self) -> None:
         """Listen, and serve in a thread from now on.
@@ -317,9 +132,12 @@ class Proxy:
             OSError: the address cannot be listened on.
 
         """
-        self._server = _Server(self.host, self.port, self)
-        self.port = int(self._server.server_address[1])
-        Thread(target=self._server.serve_forever, args=(POLL_INTERVAL,), daemon=True).start()
+        # Its warnings are of clients that went away, and of many requests at once.
+        logging.getLogger("waitress").setLevel(logging.ERROR)
+        self._server = _Server(self)
+        self.port = int(self._server.getsockname()[1])
+        self._thread = Thread(target=self._server.serve, args=(self._over,), daemon=True)
+        self._thread.start()
 
     @property
     def url(self) -> str:
@@ -334,19 +152,12 @@ class Proxy:
         except ValueError:
             return self.host == "localhost"
 
-    @property
-    def links(self) -> LinkRewriter | None:
-        """What rewrites links in responses, if anything does."""
-        if not self.rewrite:
-            return None
-        return LinkRewriter(upstream=self.upstream.origin, proxy=self.url)
-
     def close(self) -> None:
         """Accept no more, let running exchanges finish within bounds, and end the record."""
-        if self._server is not None:
-            self._server.shutdown()
-            self._server.server_close()
-            self.connections.wait_until_idle(GRACE)
+        self._over.set()
+        if self._server is not None and self._thread is not None:
+            self._thread.join()
+            self._server.task_dispatcher.shutdown()
         self.record.close()
         self.upstream.close()
 
@@ -357,111 +168,143 @@ class Proxy:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __call__(self, environ: WSGIEnvironment, respond: StartResponse) -> Iterable[bytes]:
+        """Answer a request."""
+        refusal = self._refusal(environ)
+        return [_answer(respond, *refusal)] if refusal else self._forward(environ, respond)
 
-# -- Connections of the proxy's clients, of which those that wait longest make room for others ---
-# A client that sends nothing, sends slowly, or does not read its response costs a connection, and
-# perhaps an exchange. Neither is ever lacking because of such clients: where all are in use, the
-# connection that has waited longest for its client is closed.
-#: The most connections at a time.
-MAX_CONNECTIONS = 256
-#: The seconds between two attempts to free an exchange.
-RETRY_INTERVAL = 0.1
-
-
-@dataclass(slots=True)
-class _ConnectionState:
-    """Since when a connection waits for its client (None: it does not), and how long it did.
-
-    Between two requests, parts of a request do not count: it waits until all of it is there.
-    """
-
-    since: float | None
-    waited: float = 0.0
-    exchanging: bool = False
-
-
-@dataclass(slots=True, kw_only=True)
-class ConnectionTable:
-    """All connections; `patience` is for how many seconds an exchange may wait for its client.
-
-    A slower client keeps its exchange all the same while others are free.
-    """
-
-    max_exchanges: int
-    max_connections: int = MAX_CONNECTIONS
-    patience: float = 1.0
-    _all: dict[socket.socket, _ConnectionState] = field(
-        default_factory=dict[socket.socket, _ConnectionState]
-    )
-    _changed: Condition = field(default_factory=Condition)
-
-    def add(self, connection: socket.socket) -> bool:
-        """Register a connection, and close another if there are too many; False if none waits."""
-        with self._changed:
-            full = len(self._all) >= self.max_connections
-            if full and not self._close_longest(patience=0.0):
-                return False
-            self._all[connection] = _ConnectionState(since=time.monotonic())
-            return True
-
-    def remove(self, connection: socket.socket) -> None:
-        """Forget a connection that has ended."""
-        with self._changed:
-            self._all.pop(connection, None)
-            self._changed.notify_all()
-
-    @contextmanager
-    def waiting(self, connection: socket.socket) -> Generator[None]:
-        """Wait for a client: for what it sends, or until it has read."""
-        client = self._all.get(connection)
-        if client is None or not client.exchanging:
-            yield
-            return
-        began = time.monotonic()
-        client.since = began - client.waited
+    def _refusal(self, environ: WSGIEnvironment) -> tuple[int, str] | None:
+        """Return status and reason if a request must not be forwarded."""
+        if not environ["REQUEST_URI"].startswith("/"):
+            what = f"this proxy forwards to {self.upstream.origin} and nowhere else"
+            return 421, f"{what}: request a path"
+        header = environ.get("HTTP_HOST", "")
         try:
-            yield
-        finally:
-            client.waited += time.monotonic() - began
-            client.since = None
+            host = urlsplit(f"//{header}").hostname
+        except ValueError:
+            host = None
+        if not host or "," in header:
+            return 400, "the Host header names no host"
+        if not self._is_own(host):
+            what = f"this proxy is {self.url}"
+            return 421, f"{what}; set --listen to another address to use it under a name"
+        if _from_another_site(environ, f"http://{header}".lower()):
+            what = "a page of another site made this request in a browser"
+            return 403, f"{what}; only links to the bank's pages are forwarded from there"
+        return None
 
-    @contextmanager
-    def exchange(self, connection: socket.socket) -> Generator[None]:
-        """Take an exchange as soon as there is one, and give it back."""
-        with self._changed:
-            client = self._all.get(connection) or _ConnectionState(since=None)
-            client.since, client.waited = None, 0.0
-            while self._exchanges() >= self.max_exchanges:
-                self._close_longest(patience=self.patience, exchanging=True)
-                self._changed.wait(RETRY_INTERVAL)
-            client.exchanging = True
+    def _is_own(self, host: str) -> bool:
+        """Whether a name is the proxy's: a page must not reach the bank by a name of its own.
+
+        On an address of the network, names without a dot are the network's own.
+        """
+        if self.local:
+            return host in LOCAL_HOSTS
+        with suppress(ValueError):
+            return bool(ip_address(host))
+        return "." not in host or host in {self.host.lower(), socket.getfqdn().lower()}
+
+    def _forward(self, environ: WSGIEnvironment, respond: StartResponse) -> Iterator[bytes]:
+        """Forward a request, return the response, and record both, however it ends."""
+        target: bytes = environ["REQUEST_URI"].encode("latin-1")
+        exchange = ProxiedExchange(
+            started=datetime.now(UTC),
+            method=environ["REQUEST_METHOD"],
+            url=self.upstream.origin + environ["REQUEST_URI"],
+            version=environ["SERVER_PROTOCOL"],
+            request_headers=self._sent_headers(environ),
+        )
+        has_body = "CONTENT_LENGTH" in environ
+        began = time.perf_counter()
         try:
-            yield
+            body = _request_body(environ["wsgi.input"], exchange, began) if has_body else None
+            headers = self.upstream.request_headers(exchange.request_headers)
+            response = self.upstream.send(exchange.method, target, headers, body)
+            exchange.waiting = time.perf_counter() - began - exchange.sending
+            try:
+                yield from self._returned(exchange, response, respond)
+            finally:
+                response.close()
+                elapsed = time.perf_counter() - began
+                exchange.receiving = elapsed - exchange.sending - exchange.waiting
+        except UpstreamError as error:
+            exchange.failure = str(error)
+            # If the response has begun, this raises the error, and the connection is closed.
+            yield _answer(respond, 502, str(error), begun=True)
+        except GeneratorExit:
+            exchange.failure = "the client went away"
+            raise
         finally:
-            with self._changed:
-                client.since, client.exchanging = time.monotonic(), False
-                self._changed.notify_all()
+            self.record.add(exchange)
 
-    def wait_until_idle(self, seconds: float) -> None:
-        """Wait until no exchange is running, at most for this long."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._exchanges(), seconds)
-
-    def _exchanges(self) -> int:
-        return sum(client.exchanging for client in self._all.values())
-
-    def _close_longest(self, *, patience: float, exchanging: bool = False) -> bool:
-        """Close the connection that has waited longest for its client, if that is long enough."""
-        waiting = {
-            connection: client.since
-            for connection, client in self._all.items()
-            if client.since is not None and client.exchanging >= exchanging
+    def _sent_headers(self, environ: WSGIEnvironment) -> Headers:
+        """Return the headers of a request, but with the upstream's host."""
+        sent = {
+            name.removeprefix("HTTP_"): str(value)
+            for name, value in environ.items()
+            if name in {"CONTENT_TYPE", "CONTENT_LENGTH"} or name.startswith("HTTP_")
         }
-        longest = min(waiting, key=waiting.__getitem__, default=None)
-        if longest is None or waiting[longest] > time.monotonic() - patience:
-            return False
-        # Its own thread closes it, and gives back its exchange.
-        with suppress(OSError):
-            longest.shutdown(socket.SHUT_RDWR)
-        self._all[longest].since = None
-        return True
+        sent.pop("HOST", None)
+        named = ((name.replace("_", "-").title(), value) for name, value in sent.items())
+        return (("Host", urlsplit(self.upstream.origin).netloc), *named)
+
+    def _returned(
+        self, exchange: ProxiedExchange, response: Any, respond: StartResponse
+    ) -> Iterator[bytes]:
+        """Yield the body of the upstream's response, after its head."""
+        reason: bytes = response.extensions.get("reason_phrase", b"")
+        headers = messages.decode_headers(response.headers.raw)
+        exchange.status, exchange.reason = response.status_code, reason.decode("latin-1")
+        exchange.response_headers = headers
+        forwarded = response_headers(headers)
+        parts = map(exchange.response_body.take, self.upstream.parts(response))
+        body = b""
+        if self.rewrite:
+            links = LinkRewriter(upstream=self.upstream.origin, proxy=self.url)
+            forwarded = tuple((name, links.header(name, value)) for name, value in forwarded)
+            if exchange.method != "HEAD" and messages.may_have_links(headers):
+                body, complete = messages.read_bounded(parts)
+                if complete:
+                    body = links.body(body, headers)
+                    forwarded = messages.with_length(forwarded, len(body))
+        respond(f"{exchange.status} {exchange.reason}", [*forwarded])
+        yield body
+        yield from parts
+
+
+def _request_body(stream: InputStream, exchange: ProxiedExchange, began: float) -> Iterator[bytes]:
+    """Yield the body of a request."""
+    while part := stream.read(READ_SIZE):
+        yield exchange.request_body.take(part)
+    exchange.sending = time.perf_counter() - began
+
+
+def _answer(respond: StartResponse, status: int, what: str, *, begun: bool = False) -> bytes:
+    """Begin a response of the proxy itself, perhaps in place of another; return its body."""
+    text = f"assay proxy: {what}\n".encode("utf-8", "replace")
+    headers = [
+        ("Content-Type", "text/plain; charset=utf-8"),
+        ("Content-Length", str(len(text))),
+    ]
+    line = f"{status} {HTTPStatus(status).phrase}"
+    if begun:
+        respond(line, headers, sys.exc_info())
+    else:
+        respond(line, headers)
+    return text
+
+
+def _from_another_site(environ: WSGIEnvironment, own: str) -> bool:
+    """Whether a page of another site made a request; to open a page of the bank by a link is none.
+
+    Browsers name the site of the page, or (on http addresses of a network) its origin; other
+    clients name neither.
+    """
+    reads = environ["REQUEST_METHOD"] in {"GET", "HEAD"}
+    site = environ.get("HTTP_SEC_FETCH_SITE")
+    if site is not None:
+        opens = reads and environ.get("HTTP_SEC_FETCH_MODE") == "navigate"
+        return site not in OWN_SITES and not opens
+    referrer = "" if reads else environ.get("HTTP_REFERER", "")
+    origin = environ.get("HTTP_ORIGIN") or "/".join(referrer.split("/")[:3])
+    return origin.lower() not in {"", own}

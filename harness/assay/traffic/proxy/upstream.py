@@ -15,13 +15,9 @@ from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
+from assay.binding.origin import PORTS
 from assay.errors import InputError
-from assay.traffic.proxy.messages import (
-    DEFAULT_PORTS,
-    Headers,
-    encode_headers,
-    readable_codings,
-)
+from assay.traffic.proxy.messages import Headers, encode_headers, readable_codings
 from assay.transport.deadline import DeadlineTransport
 from assay.transport.http import close_connections_with_leftovers
 
@@ -40,13 +36,14 @@ HOP_BY_HOP = frozenset(
         "proxy-connection",
         "te",
         "trailer",
+        "trailers",
         "transfer-encoding",
         "upgrade",
     ]
 )
 
 
-class UpstreamError(Exception):
+class UpstreamError(OSError):
     """The upstream cannot be reached, or its response is incomplete; the text says why."""
 
 
@@ -161,7 +158,7 @@ def parse_upstream(url: str) -> tuple[str, str]:
         port = parts.port
     except ValueError as error:
         raise InputError.one("--upstream", f"not a URL: {error}", hint=hint) from None
-    if parts.scheme not in DEFAULT_PORTS or not parts.hostname or port == 0:
+    if parts.scheme not in PORTS or not parts.hostname or port == 0:
         raise InputError.one("--upstream", "not an http or https URL with a host", hint=hint)
     if parts.username or parts.password:
         what = "a URL with credentials in it is not accepted"
@@ -172,7 +169,7 @@ def parse_upstream(url: str) -> tuple[str, str]:
 def _origin(url: SplitResult) -> str:
     """Return the origin of a URL in its normal form."""
     host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
-    is_default = url.port in {None, DEFAULT_PORTS[url.scheme]}
+    is_default = url.port in {None, PORTS[url.scheme]}
     return f"{url.scheme}://{host}" + ("" if is_default else f":{url.port}")
 
 

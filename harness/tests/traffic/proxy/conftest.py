@@ -30,11 +30,6 @@ def entries(path: Path) -> list[dict[str, Any]]:
     return log["entries"]
 
 
-def headers(side: dict[str, Any]) -> dict[str, str]:
-    """Read the headers of a request or an answer in a HAR file."""
-    return {one["name"].lower(): one["value"] for one in side["headers"]}
-
-
 @dataclass(kw_only=True)
 class Script:
     """The responses of a scripted bank, and the requests it received, byte for byte."""

@@ -2,27 +2,42 @@
 
 import json
 import os
+from datetime import UTC, datetime
 from random import Random
 
 import pytest
 from support.proxied_secrets import JSON, PLACES_OF_SECRETS, SECRET, generated, spelt
 
 from assay.traffic.har import read_har
-from assay.traffic.proxy.recorder import HarMasker, HarRecorder
+from assay.traffic.proxy.recorder import HarMasker, HarRecorder, ProxiedExchange
 
-PLAIN = {"url": "https://bank.example/", "reason": "", "failure": ""}
+
+def exchange(url="https://bank.example/", *, sent=(), received=(), body=b"", answer=b"", **more):
+    """Return an exchange with these headers and bodies."""
+    made = ProxiedExchange(
+        started=datetime.now(UTC),
+        method="POST",
+        url=url,
+        version="HTTP/1.1",
+        request_headers=sent,
+        response_headers=received,
+        **more,
+    )
+    made.request_body.take(body)
+    made.response_body.take(answer)
+    return made
 
 
 def masked(place, *, keep_bodies=False):
     """Mask one exchange."""
     return HarMasker(keep_bodies=keep_bodies).mask(
-        url=f"https://bank.example{place.path}",
-        reason="",
-        failure="",
-        request_headers=(("Content-Type", place.kind), *place.headers.items()),
-        response_headers=(("Content-Type", place.answer_kind), *place.answer_headers),
-        request_body=(place.body, False),
-        response_body=(place.answer, False),
+        exchange(
+            f"https://bank.example{place.path}",
+            sent=(("Content-Type", place.kind), *place.headers.items()),
+            received=(("Content-Type", place.answer_kind), *place.answer_headers),
+            body=place.body,
+            answer=place.answer,
+        )
     )
 
 
@@ -53,11 +68,12 @@ def test_what_is_no_secret_stays():
         b'[{"code":"TOKEN_UNKNOWN"}],"otpMaxLength":6,"next":"https://b.example/?pageToken=abc"}'
     )
     messages = HarMasker().mask(
-        **{**PLAIN, "url": "https://bank.example/?pageToken=abc&state=xyz&iban=FR76"},
-        request_headers=(("PSU-IP-Address", "192.0.2.1"), ("X-Request-ID", "4711")),
-        response_headers=(("Content-Type", "application/json"),),
-        request_body=(b"", False),
-        response_body=(body, False),
+        exchange(
+            "https://bank.example/?pageToken=abc&state=xyz&iban=FR76",
+            sent=(("PSU-IP-Address", "192.0.2.1"), ("X-Request-ID", "4711")),
+            received=(("Content-Type", "application/json"),),
+            answer=body,
+        )
     )
     assert body.decode() == messages.response_body.text
     assert messages.url.endswith("/?pageToken=abc&state=xyz&iban=FR76")
@@ -80,28 +96,24 @@ def test_masked_json_is_json(name):
 
 def test_a_body_that_was_cut_off_is_masked():
     """Of JSON that was cut off, what is there is masked."""
-    messages = HarMasker().mask(
-        **PLAIN,
-        request_headers=(),
-        response_headers=(("Content-Type", "application/json"),),
-        request_body=(b"", False),
-        response_body=(b'{"a":[1,{"access_token":"' + SECRET.encode()[:9], True),
-    )
+    begun = b'{"a":[1,{"access_token":"' + SECRET.encode()[:9]
+    cut = exchange(received=(("Content-Type", "application/json"),), answer=begun)
+    cut.response_body.size += 1
+    messages = HarMasker().mask(cut)
     assert '{"a":[1,{"access_token":"<token-1>"' == messages.response_body.text
 
 
 def test_a_value_is_masked_in_later_exchanges():
     """A secret of one exchange is masked in another one, where no name gives it away."""
     masker = HarMasker()
-    sent = {"request_headers": (("Authorization", f"Bearer {SECRET}"),), "response_headers": ()}
-    empty = {"request_body": (b"", False), "response_body": (b"", False)}
-    masker.mask(**PLAIN, **sent, **empty)
+    masker.mask(exchange(sent=(("Authorization", f"Bearer {SECRET}"),)))
     later = masker.mask(
-        **{**PLAIN, "url": f"https://bank.example/a/{SECRET}/b", "reason": f"OK {SECRET}"},
-        request_headers=(("X-Trace", SECRET),),
-        response_headers=(),
-        request_body=(b'["' + SECRET.encode() + b'"]', False),
-        response_body=(b"", False),
+        exchange(
+            f"https://bank.example/a/{SECRET}/b",
+            sent=(("X-Trace", SECRET),),
+            body=b'["' + SECRET.encode() + b'"]',
+            reason=f"OK {SECRET}",
+        )
     )
     assert SECRET not in repr(later)
     assert ('["<token-1>"]', "OK <token-1>") == (later.request_body.text, later.reason)

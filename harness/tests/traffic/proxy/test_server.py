@@ -7,9 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import datetime
-from threading import Event
+from threading import Event, Thread
 
 import httpx
 import pytest
@@ -56,25 +58,24 @@ def test_a_client_of_the_sandbox_sees_no_difference(sandbox, tape):
 
 
 def test_method_target_headers_and_body_arrive_as_they_were_sent(by_hand, tape):
-    """Path, query and the case of header names arrive unchanged."""
+    """Path, query, body and the values of headers arrive unchanged, also those for other proxies."""
     bank = by_hand(plain)
     tape = tape(bank.url)
     response = tape.raw(
         b"PATCH /a%2fb/./c//d;x?q=%20+a&q=&%zz|[] HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         b"X-MiXed: a\r\nX-Mixed:  b \r\nContent-Length: 5\r\nConnection: close, X-Hop\r\n"
-        b"X-Hop: 1\r\nTE: trailers\r\n\r\n\x00\xff{}\n"
+        b"X-Forwarded-For: 192.0.2.7\r\nX-Hop: 1\r\nTE: trailers\r\n\r\n\x00\xff{}\n"
     )
     assert response.startswith(b"HTTP/1.1 200 ")
     ((line, given, body),) = bank.asked
     assert "PATCH /a%2fb/./c//d;x?q=%20+a&q=&%zz|[] HTTP/1.1" == line
     assert b"\x00\xff{}\n" == body
-    assert [("X-MiXed", "a"), ("X-Mixed", "b")] == [
-        one for one in given if one[0].lower() == "x-mixed"
-    ]
-    assert bank.url.removeprefix("http://") == dict(given)["Host"]
+    sent = {"X-Mixed": "a, b", "X-Forwarded-For": "192.0.2.7"}
+    assert {"Host": bank.url.removeprefix("http://"), **sent}.items() <= dict(given).items()
     assert not {"connection", "x-hop", "te"} & {name.lower() for name, _ in given}
     (entry,) = tape.end()
     assert f"{bank.url}/a%2fb/./c//d;x?q=%20+a&q=&%zz|[]" == entry["request"]["url"]
+    assert {"x-mixed": "a, b", "te": "trailers"}.items() <= headers(entry["request"]).items()
 
 
 def test_a_body_of_unknown_length_passes(by_hand, tape):
@@ -85,19 +86,6 @@ def test_a_body_of_unknown_length_passes(by_hand, tape):
     assert b"one two" == bank.asked[0][2]
     (entry,) = tape.end()
     assert {"mimeType": "text/plain", "text": "one two"} == entry["request"]["postData"]
-
-
-def test_a_client_that_waits_for_100_continue_gets_it(by_hand, tape):
-    """A client that expects 100-continue receives it before it sends the body."""
-    tape = tape(by_hand(plain).url)
-    with socket.create_connection(("127.0.0.1", tape.proxy.port), timeout=10) as plain_socket:
-        plain_socket.sendall(
-            b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
-            b"Expect: 100-continue\r\nConnection: close\r\n\r\n"
-        )
-        assert b"HTTP/1.1 100 " == plain_socket.recv(13)
-        plain_socket.sendall(b"{}")
-        assert b" 200 " in b"".join(iter(lambda: plain_socket.recv(65536), b""))
 
 
 @pytest.mark.parametrize(("method", "status"), [("HEAD", 200), ("GET", 204), ("GET", 304)])
@@ -304,36 +292,116 @@ def test_a_response_that_breaks_off_is_reported(by_hand, tape):
         (b"CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: elsewhere.example\r\n\r\n", 421),
         (b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
         (b"GET / HTTP/1.1\r\nHost: [\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\n\r\n", 400),
         (b"hello\r\n\r\n", 400),
         (b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1, 2\r\n\r\n", 400),
     ],
-    ids=["absolute", "tunnel", "rebound", "no-host", "host-missing", "no-http", "lengths"],
+    ids=[
+        "absolute",
+        "tunnel",
+        "rebound",
+        "no-host",
+        "two-hosts",
+        "host-missing",
+        "no-http",
+        "lengths",
+    ],
 )
 def test_it_is_no_open_proxy(by_hand, tape, asked, status):
     """A request that names another host, or is not HTTP, reaches neither the bank nor the record."""
     bank = by_hand(plain)
     tape = tape(bank.url)
-    assert tape.raw(asked).startswith(b"HTTP/1.1 %d " % status)
+    assert str(status).encode() == tape.raw(asked).split(b" ")[1]
     assert ([], []) == (bank.asked, tape.end())
 
 
 def test_a_client_that_disconnects_does_not_disturb_others(by_hand, tape):
-    """A request that never ends is recorded as incomplete, and other clients are served."""
-    tape = tape(by_hand(plain).url)
+    """A request that never ends reaches neither the bank nor the record; others are served."""
+    bank = by_hand(plain)
+    tape = tape(bank.url)
     tape.raw(b"POST /half HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf")
     assert 200 == tape.client.get("/").status_code
-    told = {entry["request"]["url"][-5:]: entry.get("comment") for entry in tape.end()}
-    assert "the client went away" == told["/half"]
+    assert ["GET / HTTP/1.1"] == [line for line, _, _ in bank.asked]
+    assert [f"{bank.url}/"] == [entry["request"]["url"] for entry in tape.end()]
 
 
-def test_it_closes_while_all_connections_are_taken(by_hand, tape, monkeypatch):
-    """Clients that hold all connections, and others that wait for one, do not delay closing."""
-    monkeypatch.setattr("assay.traffic.proxy.server.MAX_EXCHANGES", 1)
+def test_a_client_that_does_not_wait_for_the_response_is_recorded(by_hand, tape):
+    """What the client did not receive of a long response is said in the record."""
+    tape = tape(by_hand(lambda _: (200, [], b"x" * 50_000_000)).url)
+    with connect(tape.proxy, b"GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n") as client:
+        client.recv(1)
+    (entry,) = tape.end()
+    assert (200, "the client went away") == (entry["response"]["status"], entry["comment"])
+
+
+def test_a_response_that_breaks_off_later_is_not_completed(tape):
+    """Where the head of the response was sent already, the connection ends within the body."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def half():
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+
+        bank = Thread(target=half)
+        bank.start()
+        tape = tape(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        with pytest.raises(httpx.RemoteProtocolError):
+            tape.client.get("/")
+        bank.join()
+    (entry,) = tape.end()
+    assert (200, 4) == (entry["response"]["status"], entry["response"]["bodySize"])
+    assert "broke" in entry["comment"]
+
+
+# -- many clients ---------------------------------------------------------------
+
+
+def connect(proxy, sent):
+    """Open a connection, and send the beginning of something."""
+    client = socket.create_connection(("127.0.0.1", proxy.port), timeout=10)
+    client.sendall(sent)
+    return client
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"GET /acc", b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx"],
+)
+def test_idle_clients_block_nobody(by_hand, tape, sent):
+    """Three hundred connections that wait leave room for a client that does not."""
+    tape = tape(by_hand(plain).url)
+    with ExitStack() as idle:
+        for _ in range(300):
+            idle.enter_context(connect(tape.proxy, sent))
+        assert 200 == tape.client.get("/accounts").status_code
+
+
+def test_slow_readers_block_nobody(by_hand, tape, monkeypatch):
+    """Clients that do not read a long response take no exchange from those that do."""
+    monkeypatch.setattr("assay.traffic.proxy.server.MAX_EXCHANGES", 2)
+    monkeypatch.setattr("assay.traffic.proxy.server.GRACE", 0.1)
+    content = b"x" * 30_000_000
+    bank = by_hand(lambda path: (200, [], content if path == "/long" else b"{}"))
+    tape = tape(bank.url)
+    with ExitStack() as idle:
+        for _ in range(3):
+            idle.enter_context(
+                connect(tape.proxy, b"GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            )
+        assert 200 == tape.client.get("/accounts").status_code
+
+
+def test_it_closes_while_all_connections_are_taken(by_hand, tape):
+    """Clients that are idle do not delay closing."""
     tape = tape(by_hand(plain).url)
     assert 200 == tape.client.get("/").status_code
-    with socket.create_connection(("127.0.0.1", tape.proxy.port), timeout=10):
+    with connect(tape.proxy, b"POST / HTT"):
+        began = time.monotonic()
         tape.proxy.close()
+    assert time.monotonic() - began < 5
     assert 1 == tape.proxy.record.exchanges
 
 
@@ -358,7 +426,7 @@ def started(bank, path, *options):
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_gracefully(by_hand, tmp_path, how):
-    """At a signal, running exchanges are finished, and the record is complete."""
+    """At a signal, or several, running exchanges are finished, and the record is complete."""
     reached, go_on = Event(), Event()
 
     def slow(path):
@@ -372,6 +440,9 @@ def test_it_ends_gracefully(by_hand, tmp_path, how):
     with process, ThreadPoolExecutor(1) as pool:
         asked = pool.submit(httpx.get, f"{url}/accounts", trust_env=False)
         assert reached.wait(10)
+        process.send_signal(how)
+        process.send_signal(how)
+        time.sleep(0.2)
         process.send_signal(how)
         go_on.set()
         assert 200 == asked.result(10).status_code
