@@ -11,12 +11,11 @@ from typing import Any
 
 import click
 
-from assay.cli import doctor, options
+from assay.cli import options
 from assay.cli.crash_report import note_folder
-from assay.cli.loading import INTERRUPTED
 from assay.cli.publication import link_latest
 from assay.cli.results import new_folder
-from assay.cli.termination import terminable
+from assay.cli.signals import INTERRUPTED, terminable
 from assay.contexts.covering import Depth
 from assay.errors import InputError
 from assay.preparation.banks import read_banks
@@ -90,7 +89,7 @@ class FleetCommand:
     " under the same paths and have the secrets in their environment.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the tasks without sending anything.")
-@doctor.no_doctor
+@options.no_doctor
 @options.ledger
 @options.out
 @click.option(

@@ -17,8 +17,7 @@ from shutil import get_terminal_size
 
 import click
 
-from assay.cli import gate, options
-from assay.cli.waiver_notes import waiver_notes
+from assay.cli import options
 from assay.contexts.covering import Cell, Depth
 from assay.fixtures.waiting import NONE, can_wait, format_span, with_clock
 from assay.journal.writer import planned
@@ -27,6 +26,7 @@ from assay.planning.plan import Disposition, Plan, Planned, count_signatures
 from assay.planning.plan import plan as make_plan
 from assay.preparation.cost import announced, in_turn
 from assay.preparation.prepare import Prepared, prepare
+from assay.report.waivers import waiver_notes
 from assay.report.wording import counted, shared_reasons
 from assay.rules.obligation import UNSPECIFIED
 
@@ -41,7 +41,7 @@ Examples:
 @click.command(epilog=EPILOG)
 @options.contracts
 @options.target
-@gate.waivers
+@options.waivers
 @options.selection
 @options.wait
 @options.ledger

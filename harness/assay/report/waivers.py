@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 
-from assay.judging.waivers import WaiverResult, WaiverState
+from assay.binding.target import Target
+from assay.judging.waivers import WaiverResult, WaiverState, untested
 
 #: What is to be done about a waiver in each state, after its name and owner.
 _SENTENCES: Mapping[WaiverState, str] = {
@@ -66,3 +68,13 @@ def lapsed(waivers: Sequence[WaiverResult]) -> dict[str, str]:
         if waiver.state is WaiverState.EXPIRED
         for name in waiver.violated
     }
+
+
+def waiver_notes(target: Target) -> Iterator[str]:
+    """Yield a line for each waiver that has expired or expires soon, with its place."""
+    today = datetime.now(UTC).date()
+    for index, waiver in enumerate(target.waivers):
+        result = untested(waiver, today)
+        if result.state is not WaiverState.IN_FORCE:
+            path, line = target.place("waivers", index)
+            yield f"{path}:{line}: note: {waiver_sentence(result)}"
