@@ -10,9 +10,14 @@ import click
 from assay.cli import options
 from assay.cli.results import print_document
 from assay.errors import InputError, did_you_mean
-from assay.report.comparison.compare import Category, compare
-from assay.report.comparison.formats import DEFAULT, FORMATS, exit_of_comparison
-from assay.report.comparison.read import read_run
+from assay.report.comparison import (
+    DEFAULT,
+    FORMATS,
+    Category,
+    compare,
+    exit_of_comparison,
+    read_run,
+)
 
 EPILOG = """\b
 Examples:

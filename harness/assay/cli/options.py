@@ -268,7 +268,7 @@ def read_baseline(path: Path, selection: Mapping[str, str]) -> Baseline:
         JournalError: its journal is damaged or unfinished.
 
     """
-    from assay.report.comparison.read import read_run  # noqa: PLC0415 -- only with a baseline
+    from assay.report.comparison import read_run  # noqa: PLC0415 -- only with a baseline
 
     run = read_run(path)
     chosen = {key: text for key, text in selection.items() if text}

@@ -13,9 +13,7 @@ from typing import TextIO
 
 from assay.errors import AssayError, InputError
 from assay.journal.journal_file import JOURNAL
-from assay.report.comparison.compare import Category, Comparison, compare
-from assay.report.comparison.formats import TITLES
-from assay.report.comparison.read import REPORT, read_run
+from assay.report.comparison import REPORT, TITLES, Category, Comparison, compare, read_run
 from assay.report.html.page import page_template
 from assay.report.sanitize import clean, one_line
 from assay.report.values import RecordedLines, Report
@@ -178,7 +176,7 @@ class Segment:
 
 def render(trend: Trend, out: TextIO) -> None:
     """Write the trend as one HTML page."""
-    chunks = page_template("trend/page.html.j2").generate(
+    chunks = page_template("html/trend.html.j2").generate(
         **_NAMES,
         trend=trend,
         columns=tuple(_columns(trend)),
