@@ -23,8 +23,7 @@ from assay.parsing.parse import find_contract, parse_contracts, parse_document
 from assay.preparation.banks import read_bank_target, read_banks
 from assay.preparation.prepare import SANDBOX
 from assay.preparation.target_file import find_target, read_document, read_target, shipped
-from assay.report.waivers import waiver_notes
-from assay.report.wording import counted
+from assay.report.wording import counted, waiver_notes
 from assay.rules.lifecycle.execution_record import USUAL, is_usual
 from assay.rules.obligation import obligations
 from assay.rules.rule import clauses_of

@@ -26,8 +26,7 @@ from assay.planning.plan import Disposition, Plan, Planned, count_signatures
 from assay.planning.plan import plan as make_plan
 from assay.preparation.cost import announced, in_turn
 from assay.preparation.prepare import Prepared, prepare
-from assay.report.waivers import waiver_notes
-from assay.report.wording import counted, shared_reasons
+from assay.report.wording import counted, shared_reasons, waiver_notes
 from assay.rules.obligation import UNSPECIFIED
 
 EPILOG = """\b

@@ -10,7 +10,7 @@ import click
 
 from assay.cli import options
 from assay.extras.attestation.envelope import public_key
-from assay.extras.attestation.findings import VerificationFinding
+from assay.extras.attestation.inputs import VerificationFinding
 from assay.extras.attestation.verification import (
     Verification,
     VerificationResult,

@@ -35,7 +35,7 @@ from assay.history import (
     Wire,
 )
 from assay.journal.redact import Redactor
-from assay.judging.number_map import Numbered
+from assay.judging.assembly import Numbered
 from assay.traffic.callers import Callers
 from assay.traffic.match_request import MatchedRequest, RequestMatcher
 from assay.traffic.parse_request import ParsedRequest

@@ -21,22 +21,24 @@ from assay.binding.join import BoundContract, bind
 from assay.binding.target import Target
 from assay.contract.model import Party
 from assay.errors import InputError, JournalError
-from assay.extras.attestation.findings import (
+from assay.extras.attestation.inputs import (
     FindingKind,
+    FoundInputs,
     VerificationFinding,
+    WrittenRun,
     differs,
+    find_inputs,
     not_rejudged,
+    read_run,
 )
-from assay.extras.attestation.inputs import FoundInputs, WrittenRun, find_inputs, read_run
 from assay.extras.attestation.statement import (
     ATTESTATION,
     CheckedAttestation,
     check_attestation,
     compare_statement,
 )
-from assay.journal.chain import chain_breaks, is_chained
 from assay.journal.journal_file import journal_at
-from assay.journal.lines import Line
+from assay.journal.lines import Line, chain_breaks, is_chained
 from assay.journal.writer import planned
 from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
 from assay.judging.waivers import WaiverResult

@@ -20,8 +20,7 @@ from assay.judging.waivers import WaiverResult
 from assay.report.decode import STANDINGS
 from assay.report.sanitize import clean, one_line
 from assay.report.values import Report
-from assay.report.waivers import waiver_caveats
-from assay.report.wording import counted
+from assay.report.wording import counted, waiver_caveats
 from assay.rules.verdict import OPEN, Exit, Standing
 
 #: The format of the JSON report, and its file in the folder of a fleet.

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
-from assay.report.exchange_text import exchange_lines, exchange_title
 from assay.report.sanitize import bounded, code, fenced, markdown
 from assay.report.values import (
     EvidenceRole,
@@ -26,12 +25,13 @@ from assay.report.views import (
     by_clause,
     by_reason,
     card_lines,
+    exchange_lines,
+    exchange_title,
     notes,
     reason_of,
     source_text,
     timeline_lines,
 )
-from assay.report.waivers import waiver_sentence
 from assay.report.wording import (
     MEANINGS,
     SIGNS,
@@ -44,6 +44,7 @@ from assay.report.wording import (
     headline,
     search_notes,
     search_summary,
+    waiver_sentence,
 )
 from assay.rules.verdict import Standing
 
