@@ -17,7 +17,7 @@ from assay.report.comparison import REPORT, TITLES, Category, Comparison, compar
 from assay.report.html.page import page_template
 from assay.report.sanitize import clean, one_line
 from assay.report.values import RecordedLines, Report
-from assay.report.wording import PHRASES
+from assay.report.wording import PHRASES, listed
 from assay.rules.verdict import Standing
 
 #: The HTML report in the folder of a run.
@@ -240,9 +240,8 @@ def _changes(comparison: Comparison) -> list[tuple[str, str]]:
     for category in Category:
         differences = comparison.of(category)
         if differences:
-            names = ", ".join(each.name for each in differences[:NAMED])
-            more = f" and {len(differences) - NAMED:,} more" if differences[NAMED:] else ""
-            groups.append((f"{TITLES[category]} ({len(differences):,})", names + more))
+            names = listed([each.name for each in differences], NAMED)
+            groups.append((f"{TITLES[category]} ({len(differences):,})", names))
     return groups
 
 

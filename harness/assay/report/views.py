@@ -35,8 +35,8 @@ from assay.report.values import (
     ReportedExchange,
     ReportedResult,
 )
-from assay.report.wording import counted, shared_reasons
-from assay.rules.verdict import Evidence, Standing
+from assay.report.wording import counted, listed, shared_reasons
+from assay.rules.verdict import Standing
 
 #: What to do about a reason, by a word in it.
 ADVICE: tuple[tuple[str, str], ...] = (
@@ -60,7 +60,8 @@ def card_lines(
     `exchanges` and `entries` are the largest numbers of exchanges and of entries of the
     timeline, `body` is the largest number of characters of a body.
     """
-    yield from _sentences(result)
+    for label, text, place in sentences(result):
+        yield f"{label:<11}{text}{place}"
     if result.timeline and entries:
         yield ""
         yield "timeline   (the target's clock)"
@@ -79,25 +80,26 @@ def card_lines(
         yield f"request    {result.resend}"
 
 
-def _sentences(result: ReportedResult) -> Iterator[str]:
-    yield f"contract   {result.planned.says}"
+def sentences(result: ReportedResult, most: int | None = None) -> Iterator[tuple[str, str, str]]:
+    """Yield the sentences of a card: a label, a text, and where it was seen, if it was.
+
+    `most` is the largest number of sources and of findings.
+    """
+    yield "contract", result.planned.says, ""
     if result.planned.asks:
-        yield f"facet      {result.planned.asks}"
-    for source in result.planned.sources:
-        yield f"source     {source_text(source)}"
+        yield "facet", result.planned.asks, ""
+    for source in result.planned.sources[:most]:
+        yield "source", source_text(source), ""
     if result.waiver:
-        yield f"waiver     {result.waiver}"
+        yield "waiver", result.waiver, ""
     if result.further_reason:
-        yield f"reason     {result.further_reason}"
-    for finding in result.findings:
-        yield f"expected   {finding.expected}"
-        yield f"seen       {finding.seen}{_in_exchange(finding)}"
+        yield "reason", result.further_reason, ""
+    for finding in result.findings[:most]:
+        yield "expected", finding.expected, ""
+        place = f" (exchange {finding.shown_by})" if finding.shown_by else ""
+        yield "seen", finding.seen, place
         if finding.variation:
-            yield f"variation  {finding.variation}"
-
-
-def _in_exchange(finding: Evidence) -> str:
-    return f" (exchange {finding.shown_by})" if finding.shown_by else ""
+            yield "variation", finding.variation, ""
 
 
 def timeline_lines(result: ReportedResult, *, entries: int = 60) -> Iterator[str]:
@@ -262,9 +264,7 @@ def by_cause(report: Report) -> tuple[Group, ...]:
 
 
 def _advice(cause: InconclusiveCause) -> str:
-    hidden = len(cause.violated) - NAMED
-    more = f" and {hidden:,} more" if hidden > 0 else ""
-    return f"see {', '.join(cause.violated[:NAMED])}{more}" if cause.violated else ""
+    return f"see {listed(cause.violated, NAMED)}" if cause.violated else ""
 
 
 class _Violations:

@@ -94,6 +94,12 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {word}"
 
 
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return names as a list, the first few only."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
 def headline(report: Report) -> str:
     """Return the most important sentence of a report.
 
@@ -288,8 +294,6 @@ _HEADINGS: Mapping[WaiverState, tuple[str, str]] = {
     WaiverState.EXPIRED: ("1 waiver has expired", "{} waivers have expired"),
     WaiverState.EXPIRES_SOON: ("1 waiver expires soon", "{} waivers expire soon"),
 }
-#: How many waivers a heading names.
-NAMED = 5
 #: What to do if a waiver is superfluous in this run, but not in others.
 INTERMITTENT = "set `intermittent: true` if only some runs show the violation"
 
@@ -314,9 +318,8 @@ def waiver_caveats(waivers: Sequence[WaiverResult]) -> Iterator[str]:
         named = [each for each in waivers if each.state is state]
         if named:
             heading = singular if len(named) == 1 else plural.format(f"{len(named):,}")
-            names = ", ".join(f"{each.name} ({each.owner}, {_day(each)})" for each in named[:NAMED])
-            more = f" and {len(named) - NAMED:,} more" if named[NAMED:] else ""
-            yield f"{heading}: {names}{more}."
+            names = [f"{each.name} ({each.owner}, {_day(each)})" for each in named]
+            yield f"{heading}: {listed(names)}."
 
 
 def _day(waiver: WaiverResult) -> str:

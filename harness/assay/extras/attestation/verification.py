@@ -422,11 +422,7 @@ class _Comparison:
         again = self._agreements()
         if len(self.again.evidence) >= MAX_EVIDENCE:
             return 0  # only the first pieces were kept
-        return sum(self._is_unshown(each, again) for each in self.recorded.evidence)
-
-    @staticmethod
-    def _is_unshown(piece: Evidence, again: dict[tuple[int, ...], set[Agreement]]) -> bool:
-        return piece.exchanges not in again
+        return sum(each.exchanges not in again for each in self.recorded.evidence)
 
 
 # -- Check of a recorded plan: it must follow from the contracts and the target file -------------

@@ -20,7 +20,7 @@ from assay.judging.waivers import WaiverResult
 from assay.report.decode import STANDINGS
 from assay.report.sanitize import clean, one_line
 from assay.report.values import Report
-from assay.report.wording import counted, waiver_caveats
+from assay.report.wording import counted, listed, waiver_caveats
 from assay.rules.verdict import OPEN, Exit, Standing
 
 #: The format of the JSON report, and its file in the folder of a fleet.
@@ -335,10 +335,6 @@ def _changes_of(bank: BankRow, before: Mapping[str, Standing]) -> Iterator[Verdi
 
 
 # -- sentences, the same in every format ----------------------------------------------
-#: Banks that are named in a sentence.
-NAMED = 5
-
-
 def headline(report: FleetReport) -> str:
     """Return the most important sentence of a fleet report."""
     banks = len(report.banks)
@@ -381,12 +377,6 @@ def caveats(report: FleetReport) -> tuple[str, ...]:
         same = counted(len(report.common), "obligation")
         sentences.append(f"All tested banks violate the same {same}.")
     return tuple(sentences)
-
-
-def listed(names: tuple[str, ...] | list[str], most: int = NAMED) -> str:
-    """Return names as a list, the first few only."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def bank_line(bank: BankRow) -> str:
