@@ -50,7 +50,11 @@ class SectionedCommand(click.Command):
 
 def read_by(read: Callable[[str], object]) -> Callable[..., Any]:
     """Return the callback of an option whose text, if it is given, is read by a function."""
-    return lambda _context, _parameter, value: None if value is None else read(value)
+
+    def callback(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
+        return None if value is None else read(value)
+
+    return callback
 
 
 def several(*options: Callable[[F], F]) -> Callable[[F], F]:
