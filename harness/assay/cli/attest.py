@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli import gate, options
+from assay.cli import options
 from assay.cli.results import REPORTS
 from assay.cli.verify import print_verification
 from assay.errors import InputError
@@ -35,7 +35,7 @@ Exit codes:
 @click.command(epilog=EPILOG)
 @click.argument("run", type=click.Path(path_type=Path), required=False)
 @options.recorded_files
-@gate.waivers
+@options.waivers
 @click.option(
     "--key",
     type=click.Path(path_type=Path, dir_okay=False),

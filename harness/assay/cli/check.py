@@ -13,7 +13,6 @@ from assay.binding.join import bind, missing_parts, problem_at, unmatched_waiver
 from assay.binding.spelling import keys_without_value, made_slots
 from assay.binding.target import OperationBinding, Target
 from assay.binding.without_effect import other_meanings, without_effect
-from assay.cli.waiver_notes import waiver_notes
 from assay.contract.model import Contract, Operation
 from assay.contract.scalars import is_word, number_of
 from assay.errors import InputError, Problem, first_lines
@@ -23,7 +22,7 @@ from assay.parsing.parse import find_contract, parse_contracts, parse_document
 from assay.preparation.banks import read_bank_target, read_banks
 from assay.preparation.prepare import SANDBOX
 from assay.preparation.target_file import find_target, read_document, read_target, shipped
-from assay.report.wording import counted
+from assay.report.wording import counted, waiver_notes
 from assay.rules.lifecycle.execution_record import USUAL, is_usual
 from assay.rules.obligation import obligations
 from assay.rules.rule import clauses_of

@@ -7,11 +7,17 @@ from typing import Any
 
 import click
 
+from assay.cli import options
+from assay.cli.results import print_document
 from assay.errors import InputError, did_you_mean
-from assay.report import write_file
-from assay.report.comparison.compare import Category, compare
-from assay.report.comparison.formats import DEFAULT, FORMATS, exit_of_comparison
-from assay.report.comparison.read import read_run
+from assay.report.comparison import (
+    DEFAULT,
+    FORMATS,
+    Category,
+    compare,
+    exit_of_comparison,
+    read_run,
+)
 
 EPILOG = """\b
 Examples:
@@ -66,31 +72,13 @@ def _read_fail_on(_context: click.Context, _parameter: click.Parameter, value: s
     metavar="LIST",
     help="Comma-separated categories of differences that make the command fail.",
 )
-@click.option(
-    "-f",
-    "--format",
-    "name",
-    type=click.Choice([*FORMATS]),
-    default="text",
-    show_default=True,
-    help="Format of the comparison.",
-)
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write to this file instead of standard output.",
-)
-def command(old: Path, new: Path, fail_on: frozenset[Category], name: str, out: Path | None) -> int:
+@options.document_format(FORMATS, "comparison")
+@options.out_file
+def command(old: Path, new: Path, fail_on: frozenset[Category], form: str, out: Path | None) -> int:
     """Compare two runs: new violations, fixes, lost verifications, and all other differences.
 
     OLD and NEW are runs, each given as its folder, its journal or its report.json.
     """
     comparison = compare(read_run(old), read_run(new))
-    document = FORMATS[name](comparison, fail_on)
-    if out is not None:
-        write_file(out, lambda stream: stream.write(document))
-    else:
-        click.echo(document if name == "text" else document.encode(), nl=False)
+    print_document(FORMATS[form](comparison, fail_on), form, out)
     return exit_of_comparison(comparison, fail_on).value

@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 from assay.cli import options
+from assay.cli.results import print_document
 from assay.errors import InputError, Problem, did_you_mean
 from assay.extras.diff import GATES, ContractDiff, compare
 from assay.extras.diff.formats import FORMATS
 from assay.files.document import Document
 from assay.files.load import load
 from assay.parsing.parse import find_contract, parse_document
-from assay.report import write_file
 from assay.report.wording import counted
 from assay.rules.verdict import Exit
 
@@ -63,15 +63,7 @@ def _read_gates(_context: click.Context, _parameter: click.Parameter, value: str
 @click.command(epilog=EPILOG)
 @click.argument("old")
 @click.argument("new")
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(list(FORMATS)),
-    default="text",
-    show_default=True,
-    help="Format of the comparison.",
-)
+@options.document_format(FORMATS, "comparison")
 @options.out_file
 @click.option(
     "--fail-on",
@@ -91,10 +83,7 @@ def command(old: str, new: str, form: str, out: Path | None, gates: Sequence[str
     diff = compare(*_read(old, new))
     text = io.StringIO()
     FORMATS[form](diff, text)
-    if out is not None:
-        write_file(out, lambda stream: stream.write(text.getvalue()))
-    else:
-        click.echo(text.getvalue() if form == "text" else text.getvalue().encode(), nl=False)
+    print_document(text.getvalue(), form, out)
     return _exit(diff, gates)
 
 

@@ -8,10 +8,10 @@ import re
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,8 +22,6 @@ from assay.transport.secrets import look_up
 
 if TYPE_CHECKING:
     from assay.onboarding.doctor import Examination, Finding
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 EPILOG = """\b
 Examples:
@@ -76,15 +74,6 @@ def command(
         click.echo(line)
     click.echo(_next(_options(contracts, target), examined))
     return examined.exit.value
-
-
-def no_doctor(command: F) -> F:
-    """Add `--no-doctor`."""
-    return click.option(
-        "--no-doctor",
-        is_flag=True,
-        help="Skip the check of the target file before the run.",
-    )(command)
 
 
 def fit(

@@ -11,10 +11,10 @@ import click
 
 from assay.binding.join import bind
 from assay.cli import options
+from assay.cli.results import print_document
 from assay.openapi import document
 from assay.parsing.parse import parse_contracts
 from assay.preparation.prepare import SHIPPED, load_target
-from assay.report import write_file
 
 EPILOG = """\b
 Examples:
@@ -45,15 +45,7 @@ def command() -> None:
 @command.command(epilog=EPILOG)
 @options.contracts
 @options.target
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(list(FORMATS)),
-    default="json",
-    show_default=True,
-    help="Format of the document.",
-)
+@options.document_format(FORMATS, "document")
 @options.out_file
 def openapi(contracts: Sequence[str], target: str | None, form: str, out: Path | None) -> int:
     """Write an OpenAPI 3.1 document of contracts and a target.
@@ -64,10 +56,5 @@ def openapi(contracts: Sequence[str], target: str | None, form: str, out: Path |
     loaded = load_target(target)
     names = contracts or loaded.own_contracts or SHIPPED
     bound = bind(parse_contracts(names), loaded)
-    text = FORMATS[form](document(bound, loaded))
-    if out is None:
-        # As bytes: the encoding of the terminal must not change the document.
-        click.echo(text.encode(), nl=False)
-    else:
-        write_file(out, lambda stream: stream.write(text))
+    print_document(FORMATS[form](document(bound, loaded)), form, out)
     return 0

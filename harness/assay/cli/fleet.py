@@ -11,12 +11,11 @@ from typing import Any
 
 import click
 
-from assay.cli import doctor, options
+from assay.cli import options
 from assay.cli.crash_report import note_folder
-from assay.cli.loading import INTERRUPTED
 from assay.cli.publication import link_latest
 from assay.cli.results import new_folder
-from assay.cli.termination import terminable
+from assay.cli.signals import INTERRUPTED, terminable
 from assay.contexts.covering import Depth
 from assay.errors import InputError
 from assay.preparation.banks import read_banks
@@ -90,7 +89,7 @@ class FleetCommand:
     " under the same paths and have the secrets in their environment.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the tasks without sending anything.")
-@doctor.no_doctor
+@options.no_doctor
 @options.ledger
 @options.out
 @click.option(
@@ -128,7 +127,7 @@ def run(given: FleetCommand) -> int:
     """
     from assay.extras.fleet.division import FleetOptions, divide_fleet  # noqa: PLC0415 -- only here
     from assay.extras.fleet.run import FleetSettings, read_policy  # noqa: PLC0415
-    from assay.report.fleet.changes import read_before  # noqa: PLC0415
+    from assay.report.fleet.values import read_before  # noqa: PLC0415
 
     policy = read_policy(given.fail_on)
     before = read_before(given.since) if given.since else None
@@ -171,7 +170,8 @@ def _perform(given: FleetCommand, banks: Any, settings: Any) -> int:
     from assay.cli.fleet_progress import FleetProgress  # noqa: PLC0415 -- only here
     from assay.extras.fleet.cluster import open_cluster  # noqa: PLC0415 -- Dask
     from assay.extras.fleet.run import interrupted_exit, run_fleet, write_fleet  # noqa: PLC0415
-    from assay.report.fleet import text, wording  # noqa: PLC0415
+    from assay.report.fleet.formats import lines  # noqa: PLC0415
+    from assay.report.fleet.values import headline  # noqa: PLC0415
 
     folder: Path = settings.folder
     if (folder / "banks").exists():
@@ -187,8 +187,7 @@ def _perform(given: FleetCommand, banks: Any, settings: Any) -> int:
     if report.interrupted:
         report = interrupted_exit(report, INTERRUPTED)
     write_fleet(report, folder)
-    lines = [wording.headline(report)] if given.quiet else [*text.lines(report)]
-    for line in lines:
+    for line in [headline(report)] if given.quiet else lines(report):
         click.echo(line)
     click.echo(f"report: {folder / 'fleet.html'}")
     link_latest()

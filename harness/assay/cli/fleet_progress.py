@@ -10,8 +10,7 @@ from typing import Any, Self
 
 import click
 
-from assay.cli.heartbeat import HEARTBEAT
-from assay.cli.progress import counting_bar
+from assay.cli.progress import HEARTBEAT, counting_bar
 from assay.extras.fleet.division import BankTasks
 from assay.extras.fleet.run import FleetCallbacks
 from assay.extras.fleet.task import FleetTask, TaskProgress

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli import gate, options, publication
+from assay.cli import options, publication
 from assay.cli.crash_report import note_folder
 from assay.cli.results import exit_code, finish, new_folder, write_reports
 from assay.contract.model import Party
@@ -43,7 +43,7 @@ LISTED = 10
 @click.argument("file", type=click.Path(path_type=Path))
 @options.contracts
 @options.target
-@gate.waivers
+@options.waivers
 @options.selection
 @click.option(
     "--party",
@@ -78,7 +78,7 @@ LISTED = 10
 @options.allow_incomplete
 @publication.format_option
 @publication.annotation_option
-@gate.gate
+@options.gate
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the JSON report instead of the summary."
 )
@@ -106,7 +106,7 @@ def command(
     Obligations that the traffic does not exercise are unverified. The target file maps the
     recorded requests to the contracts, and sets the time zone of the bank's calendar day.
     """
-    policy = gate.exit_policy(
+    policy = options.exit_policy(
         allow_incomplete=allow_incomplete,
         min_verified=min_verified,
         baseline=baseline,

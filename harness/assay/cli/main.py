@@ -22,7 +22,7 @@ import click
 
 from assay import __version__
 from assay.cli.crash_report import Invocation, keep, where
-from assay.cli.loading import INTERRUPTED, collect_rarely, loading
+from assay.cli.signals import INTERRUPTED, collect_rarely, loading
 from assay.errors import AssayError, one_line
 from assay.rules.verdict import Exit
 

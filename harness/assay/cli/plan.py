@@ -10,16 +10,15 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import groupby
-from pathlib import Path
 from shutil import get_terminal_size
+from typing import Any
 
 import click
 
-from assay.cli import gate, options
-from assay.cli.waiver_notes import waiver_notes
-from assay.contexts.covering import Cell, Depth
+from assay.cli import options
+from assay.contexts.covering import Cell
 from assay.fixtures.waiting import NONE, can_wait, format_span, with_clock
 from assay.journal.writer import planned
 from assay.planning.contextual import ContextPlan
@@ -27,7 +26,7 @@ from assay.planning.plan import Disposition, Plan, Planned, count_signatures
 from assay.planning.plan import plan as make_plan
 from assay.preparation.cost import announced, in_turn
 from assay.preparation.prepare import Prepared, prepare
-from assay.report.wording import counted, shared_reasons
+from assay.report.wording import counted, shared_reasons, waiver_notes
 from assay.rules.obligation import UNSPECIFIED
 
 EPILOG = """\b
@@ -41,7 +40,7 @@ Examples:
 @click.command(epilog=EPILOG)
 @options.contracts
 @options.target
-@gate.waivers
+@options.waivers
 @options.selection
 @options.wait
 @options.ledger
@@ -49,34 +48,12 @@ Examples:
 @options.roles
 @click.option("-v", "--verbose", is_flag=True, help="Also show sentences and sources.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-def command(
-    contracts: Sequence[str],
-    target: str | None,
-    waivers: Path | None,
-    keywords: str,
-    marks: str,
-    wait: timedelta | None,
-    ledger: Path | None,
-    contexts: Depth | None,
-    roles: Sequence[str],
-    verbose: bool,
-    as_json: bool,
-) -> int:
+def command(verbose: bool, as_json: bool, **given: Any) -> int:
     """List what a run would test, the calls of each trial, and what cannot be tested.
 
     Nothing is sent.
     """
-    prepared = prepare(
-        contracts,
-        target,
-        waivers=waivers,
-        keywords=keywords,
-        marks=marks,
-        wait=wait,
-        ledger=ledger,
-        contexts=contexts,
-        roles=roles,
-    )
+    prepared = prepare(given.pop("contracts"), given.pop("target"), **given)
     plan = prepared.plan
     lines = (
         (json.dumps(planned(item)) for item in plan.items) if as_json else plan_lines(plan, verbose)

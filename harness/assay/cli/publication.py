@@ -10,20 +10,18 @@ line. So they are stopped while texts of a target are printed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from assay.report import Report
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 GITHUB, NONE, AUTO = "github", "none", "auto"
 #: The variable that GitHub sets for its jobs.
@@ -55,36 +53,6 @@ class _CommandStop:
 
 
 # -- options ---------------------------------------------------------------------
-def annotation_option(command: F) -> F:
-    """Add `--annotations`."""
-    return click.option(
-        "--annotations",
-        type=click.Choice([AUTO, GITHUB, NONE]),
-        default=AUTO,
-        show_default=True,
-        envvar="ASSAY_ANNOTATIONS",
-        expose_value=False,
-        callback=_keep,
-        help="Annotate violations for GitHub, by workflow commands and a step summary. `auto`"
-        " detects it.",
-    )(command)
-
-
-def format_option(command: F) -> F:
-    """Add `--format`, for a command that writes the usual reports anyway."""
-    return click.option(
-        "-f",
-        "--format",
-        "formats",
-        multiple=True,
-        metavar="NAME",
-        expose_value=False,
-        callback=_keep_formats,
-        help="Also write the report in this format, for example sarif (`assay report --help`"
-        " lists all). Repeatable.",
-    )(command)
-
-
 def _key(name: str | None) -> str:
     return f"{__name__}.{name}"
 
@@ -95,6 +63,31 @@ def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Non
 
 def _keep_formats(context: click.Context, parameter: click.Parameter, value: Sequence[str]) -> None:
     _keep(context, parameter, format_names(value) if value else ())
+
+
+annotation_option = click.option(
+    "--annotations",
+    type=click.Choice([AUTO, GITHUB, NONE]),
+    default=AUTO,
+    show_default=True,
+    envvar="ASSAY_ANNOTATIONS",
+    expose_value=False,
+    callback=_keep,
+    help="Annotate violations for GitHub, by workflow commands and a step summary. `auto`"
+    " detects it.",
+)
+#: For a command that writes the usual reports anyway.
+format_option = click.option(
+    "-f",
+    "--format",
+    "formats",
+    multiple=True,
+    metavar="NAME",
+    expose_value=False,
+    callback=_keep_formats,
+    help="Also write the report in this format, for example sarif (`assay report --help`"
+    " lists all). Repeatable.",
+)
 
 
 def _kept(name: str, default: Any) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from assay import report
-from assay.cli import gate, options, publication
+from assay.cli import options, publication
 from assay.cli.results import REPORTS, exit_code, print_summary, write_formats, write_reports
 from assay.errors import InputError
 from assay.journal.journal_file import journal_at
@@ -62,7 +62,7 @@ Examples:
 )
 @options.allow_incomplete
 @publication.annotation_option
-@gate.gate
+@options.gate
 def command(
     journals: Sequence[Path],
     names: Sequence[str],
@@ -81,7 +81,7 @@ def command(
     """
     names = [*publication.format_names(names)]
     if merge:
-        policy = gate.exit_policy(
+        policy = options.exit_policy(
             allow_incomplete=allow_incomplete,
             min_verified=min_verified,
             baseline=baseline,

@@ -85,6 +85,17 @@ def write_formats(read: Report, folder: Path, names: Sequence[str]) -> bool:
     return written
 
 
+def print_document(text: str, form: str, out: Path | None) -> None:
+    """Print a document, or write it to a file."""
+    from assay.report import write_file  # noqa: PLC0415 -- not before the run is over
+
+    if out is not None:
+        write_file(out, lambda stream: stream.write(text))
+    else:
+        # As bytes: the encoding of the terminal must not change what a program reads.
+        click.echo(text if form == "text" else text.encode(), nl=False)
+
+
 def finish(folder: Path, result: RunResult, *, quiet: bool) -> int:
     """Print the summary and write the reports; return the exit code."""
     from assay.report import read_journal  # noqa: PLC0415 -- not before the run is over

@@ -6,13 +6,13 @@ it is elsewhere now. What would make it another run is refused before anything i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import click
 
@@ -34,8 +34,37 @@ from assay.rules.verdict import Exit
 from assay.running.environment import Environment
 from assay.running.resumption import RecordedProgress, read_progress
 
-if TYPE_CHECKING:
-    from assay.cli.run_options import RunOptions
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """The options of `assay run`, as click parsed them."""
+
+    contracts: Sequence[str]
+    target: str | None
+    waivers: Path | None
+    keywords: str
+    marks: str
+    seed: int
+    out: Path | None
+    resume: Path | None
+    allow_incomplete: bool
+    min_verified: Floor | None
+    baseline: Path | None
+    journeys: int
+    fields: int
+    schema: int
+    replays: Sequence[Path]
+    examples: str
+    concurrency: int | None
+    wait: timedelta | None
+    ledger: Path | None
+    contexts: Depth | None
+    roles: Sequence[str]
+    shard: Shard | None
+    dry_run: bool
+    no_doctor: bool
+    quiet: bool
+
 
 Reader: TypeAlias = Callable[[Line, str], Any]
 

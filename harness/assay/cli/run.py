@@ -12,12 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from assay.cli import doctor, gate, options, publication
+from assay.cli import doctor, options, publication
 from assay.cli.crash_report import note_folder
 from assay.cli.progress import Progress, announce
 from assay.cli.results import continued_by, finish, named_if_cut_short, new_folder
 from assay.cli.resume import (
     Resumption,
+    RunOptions,
     check_same,
     check_same_bank,
     explicit_options,
@@ -27,8 +28,7 @@ from assay.cli.resume import (
     resumption,
     with_recorded,
 )
-from assay.cli.run_options import RunOptions
-from assay.cli.termination import terminable
+from assay.cli.signals import terminable
 from assay.contexts.covering import Depth
 from assay.errors import InputError, TargetError
 from assay.files.document import file_name
@@ -95,7 +95,7 @@ SECTIONS = {
 @click.command(cls=options.SectionedCommand, sections=SECTIONS, epilog=EPILOG)
 @options.contracts
 @options.target
-@gate.waivers
+@options.waivers
 @options.selection
 @options.seed
 @options.out
@@ -109,7 +109,7 @@ SECTIONS = {
 @options.allow_incomplete
 @publication.format_option
 @publication.annotation_option
-@gate.gate
+@options.gate
 @click.option(
     "--journeys",
     type=click.IntRange(0, 1_000_000),
@@ -156,7 +156,7 @@ SECTIONS = {
 @options.roles
 @options.shard
 @options.dry_run
-@doctor.no_doctor
+@options.no_doctor
 @options.quiet
 def command(**given: Any) -> int:
     """Test a target against its contracts and write a conformance report.
@@ -197,7 +197,7 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
     if given.shard:
         options_of_searches = {f"--{name}": number for name, number in searches.items()}
         check_divisible({**options_of_searches, "--replay": sequences, "--wait": given.wait})
-    policy = gate.exit_policy(
+    policy = options.exit_policy(
         allow_incomplete=given.allow_incomplete,
         min_verified=given.min_verified,
         baseline=given.baseline,

@@ -7,7 +7,7 @@ import sys
 from types import ModuleType
 from typing import cast
 
-from assay.cli.loading import loading
+from assay.cli.signals import loading
 
 
 def main() -> None:

@@ -39,7 +39,7 @@ def command(folder: Path, out: Path | None, last: int) -> int:
     A run is a subfolder with a journal or a report.json. The page is one file without scripts; it
     links to the HTML reports. Runs that cannot be read are listed.
     """
-    from assay.report.trend.page import read_trend, render  # noqa: PLC0415 -- Jinja2 only when used
+    from assay.report.trend import read_trend, render  # noqa: PLC0415 -- Jinja2 only when used
 
     page = out or folder / "trend.html"
     trend = read_trend(folder, page, last=last)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from assay.cli import gate, options
+from assay.cli import options
 from assay.extras.attestation.envelope import public_key
-from assay.extras.attestation.findings import VerificationFinding
+from assay.extras.attestation.inputs import VerificationFinding
 from assay.extras.attestation.verification import (
     Verification,
     VerificationResult,
@@ -45,22 +45,14 @@ EXITS = {
 @click.command(epilog=EPILOG)
 @click.argument("run", type=click.Path(path_type=Path))
 @options.recorded_files
-@gate.waivers
+@options.waivers
 @click.option(
     "--key",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Also check the attestation, with the signer's public key (PEM).",
 )
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Format of the result.",
-)
+@options.document_format(("text", "json"), "result")
 def command(
     run: Path,
     contracts: Sequence[str],

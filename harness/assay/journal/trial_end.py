@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from assay.journal.lines import Line
 from assay.journal.typed_values import read_line, read_record
-from assay.judging.static_answers import AnswersSeen
+from assay.judging.corrections import AnswersSeen
 from assay.rules.verdict import Verdict
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
@@ -24,10 +24,9 @@ from assay.binding.target import Target
 from assay.contract.model import Contract, Json, Source
 from assay.errors import JournalError
 from assay.history import Accepted, AnsweredCall, Event, Exchange, Subject
-from assay.journal.chain import CHAIN, ChainWriter
 from assay.journal.codec import EventEncoder, Record
 from assay.journal.journal_file import continue_lines, create
-from assay.journal.lines import encode_line
+from assay.journal.lines import CHAIN, ChainWriter, encode_line
 from assay.journal.masking import ValueMasker
 from assay.journal.redact import Redactor
 from assay.judging.waivers import WaiverResult, as_record
@@ -368,10 +367,7 @@ def outline_record(contract: Contract) -> dict[str, object]:
         "sections": [
             {"title": title, "lines": list(lines)} for title, lines in outline.sections.items()
         ],
-        "not_requirements": [
-            {"section": each.section, "lines": list(each.lines), "reason": each.reason}
-            for each in outline.not_requirements
-        ],
+        "not_requirements": [*map(asdict, outline.not_requirements)],
         "scope": [
             {"id": each.id, "statement": each.statement, "sources": source_records(each.sources)}
             for each in contract.scope
@@ -382,9 +378,7 @@ def outline_record(contract: Contract) -> dict[str, object]:
 
 def source_records(sources: Iterable[Source]) -> list[dict[str, object]]:
     """Return places in the document as a journal has them."""
-    return [
-        {"section": source.section, "line": source.line, "text": source.text} for source in sources
-    ]
+    return [*map(asdict, sources)]
 
 
 def _cited(contract: Contract) -> list[dict[str, object]]:

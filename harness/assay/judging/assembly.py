@@ -9,30 +9,33 @@ corrections and the waivers are applied last. Nothing here does I/O.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from typing import Generic, TypeVar
 
 from assay.binding.target import Target
 from assay.contract.model import Level, Party
 from assay.history import Event, Exchange, History
 from assay.judging.corrections import (
     CredentialWatch,
+    StaticWatch,
     credentials_place,
     discount_rejected,
+    discount_static,
     discount_unsupported,
     operations_on_requests,
     tpp_operations,
 )
 from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
 from assay.judging.judge import exercised
-from assay.judging.number_map import Numbered
 from assay.judging.observations import PARTIES
-from assay.judging.static_answers import StaticWatch, discount_static
 from assay.judging.waivers import WaiverResult, apply_waivers, covered, waiver_results
 from assay.planning.plan import Disposition, Plan
 from assay.rules.obligation import Obligation
 from assay.rules.verdict import Exit, Standing, Verdict, tally
+
+V = TypeVar("V")
 
 #: Which of two verdicts on one obligation stays: the graver one.
 _GRAVITY = dict.fromkeys(Standing, 0) | {Standing.INDETERMINATE: 1, Standing.VIOLATES: 2}
@@ -57,6 +60,49 @@ class Conclusion:
     exit: Exit
     reasons: tuple[str, ...] = ()
     waivers: tuple[WaiverResult, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Numbered(MutableMapping[int, V], Generic[V]):
+    """A mapping from numbers: a list of the values from 1 on, and whatever is not in that order."""
+
+    _first: list[V] = field(default_factory=list[V])
+    _others: dict[int, V] = field(default_factory=dict[int, V])
+
+    def __setitem__(self, n: int, value: V) -> None:
+        """Set the value of a number."""
+        if n == len(self._first) + 1 and n not in self._others:
+            self._first.append(value)
+        elif 1 <= n <= len(self._first):
+            self._first[n - 1] = value
+        else:
+            self._others[n] = value
+
+    def __getitem__(self, n: int) -> V:
+        """Return the value of a number."""
+        return self._first[n - 1] if 1 <= n <= len(self._first) else self._others[n]
+
+    def __delitem__(self, n: int) -> None:
+        """Remove a number; those behind it are not in order any more."""
+        if 1 <= n <= len(self._first):
+            behind = self._first[n:]
+            del self._first[n - 1 :]
+            self._others.update(enumerate(behind, n + 1))
+        else:
+            del self._others[n]
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the numbers."""
+        yield from range(1, len(self._first) + 1)
+        yield from self._others
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._first) + len(self._others)
+
+    def __contains__(self, n: object) -> bool:
+        """Whether a number has a value."""
+        return n in self._others or (isinstance(n, int) and 1 <= n <= len(self._first))
 
 
 @dataclass(slots=True, kw_only=True)

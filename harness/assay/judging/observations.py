@@ -13,11 +13,13 @@ from datetime import date
 
 from assay.binding.target import Waiver
 from assay.judging.corrections import (
+    AnswersSeen,
     CredentialWatch,
+    StaticWatch,
     discount_rejected,
+    discount_static,
     discount_unsupported,
 )
-from assay.judging.static_answers import AnswersSeen, StaticWatch, discount_static
 from assay.judging.waivers import WaiverResult, apply_waivers, waiver_results
 from assay.rules.verdict import Verdict
 

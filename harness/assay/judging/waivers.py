@@ -8,7 +8,7 @@ Nothing here does I/O.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
 from enum import Enum
 
@@ -154,13 +154,4 @@ def untested(waiver: Waiver, today: date) -> WaiverResult:
 
 def as_record(result: WaiverResult) -> dict[str, object]:
     """Return a waiver as the journal has it."""
-    return {
-        "name": result.name,
-        "owner": result.owner,
-        "reason": result.reason,
-        "expires": result.expires,
-        "state": result.state.value,
-        "waived": list(result.waived),
-        "violated": list(result.violated),
-        "tested": result.tested,
-    }
+    return {**asdict(result), "state": result.state.value}

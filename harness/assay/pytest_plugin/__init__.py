@@ -120,7 +120,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if named or any(_is_ours(arg) for arg in config.args if "suites" in arg):
         import gc  # noqa: PLC0415 -- see the docstring
 
-        from assay.cli.loading import collect_rarely  # noqa: PLC0415
+        from assay.cli.signals import collect_rarely  # noqa: PLC0415
 
         gc.disable()  # what is loaded stays, as in the command line
         try:

@@ -14,11 +14,10 @@ from tempfile import TemporaryDirectory
 from assay.journal.journal_file import JOURNAL, create
 from assay.journal.writer import Journal
 from assay.judging.waivers import covered, waiver_results
-from assay.pytest_plugin.trial_journal import TrialJournal
+from assay.pytest_plugin.relay import TrialJournal
 from assay.report.build import read_journal
-from assay.report.exchange_text import exchange_lines, exchange_title
 from assay.report.values import Report, ReportedResult
-from assay.report.views import card_lines
+from assay.report.views import card_lines, exchange_lines, exchange_title
 from assay.report.wording import SIGNS
 from assay.rules.verdict import Verdict
 from assay.running.session import Session

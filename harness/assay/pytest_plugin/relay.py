@@ -10,18 +10,19 @@ only a worker needed, which knew less, is written at the end, because it was sen
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
-from assay.history import History
+from assay.binding.encode import Access
+from assay.history import Event, History
 from assay.history.events import ProbeRun
+from assay.journal.writer import Journal
 from assay.planning.plan import Trial
-from assay.pytest_plugin.trial_journal import TrialJournal
-from assay.running.parallel_trials import RecordedRun
+from assay.running.parallel_trials import Entry, RecordedRun
 from assay.running.session import Session
 from assay.running.trial_recorder import TrialRecorder
 
@@ -141,3 +142,43 @@ class Relay:
             if name in self.reported:
                 self.judge(name)
         self.turn = len(self.names)
+
+
+# -- the journal that keeps what trials did --------------------------------------------
+@dataclass(slots=True, kw_only=True)
+class TrialJournal(Journal):
+    """A journal that also keeps the events of trials, and the secrets that they learned in between."""
+
+    entries: dict[str, list[Entry]] = field(default_factory=dict[str, "list[Entry]"])
+    _learned: int = 0
+
+    def event(self, trial: str, event: Event, access: Access) -> None:
+        """Write an event of a trial, and keep it."""
+        entries = self.entries.setdefault(trial, [])
+        secrets = self.redactor.secrets
+        entries += secrets.after(self._learned)
+        self._learned = secrets.count
+        entries.append((event, access))
+        Journal.event(self, trial, event, access)
+
+    def entries_of(self, trial: str) -> list[Entry]:
+        """Return what a trial did and learned, in order."""
+        return [*self.entries.get(trial, ())]
+
+    def events_of(self, trial: str) -> list[tuple[Event, Access]]:
+        """Return the events of a trial, each with the credentials with which it is recorded."""
+        return [entry for entry in self.entries_of(trial) if isinstance(entry, tuple)]
+
+    def keep_only(self, trials: Collection[str]) -> None:
+        """Forget all other trials."""
+        for trial in self.entries.keys() - {*trials}:
+            del self.entries[trial]
+
+
+def trials_of_violations(session: Session) -> frozenset[str]:
+    """Return the trials that show the violations found so far."""
+    violated = session.violated()
+    if not violated:
+        return frozenset()
+    planned = {item.obligation.id: item.obligation.trial for item in session.plan.items}
+    return frozenset(session.sources.get(name) or planned.get(name, "") for name in violated)

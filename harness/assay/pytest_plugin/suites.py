@@ -32,11 +32,22 @@ from assay.preparation.cost import announce
 from assay.preparation.prepare import Prepared, markers, prepare
 from assay.pytest_plugin import presentation, searches
 from assay.pytest_plugin.presentation import allure_marks
-from assay.pytest_plugin.relay import Relay, SendingRecorder, relayed, sending
-from assay.pytest_plugin.reported_verdicts import OUTPUT, PROPERTY, ReportedVerdicts, violations_of
+from assay.pytest_plugin.relay import (
+    Relay,
+    SendingRecorder,
+    TrialJournal,
+    relayed,
+    sending,
+    trials_of_violations,
+)
+from assay.pytest_plugin.reported_verdicts import (
+    OUTPUT,
+    PROPERTY,
+    ReportedVerdicts,
+    print_summary,
+    violations_of,
+)
 from assay.pytest_plugin.searches import params_of, search_of
-from assay.pytest_plugin.summary import print_summary
-from assay.pytest_plugin.trial_journal import TrialJournal, trials_of_violations
 from assay.rules.kinds import room_of
 from assay.rules.obligation import Obligation
 from assay.rules.verdict import Exit, Standing, Verdict

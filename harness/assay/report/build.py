@@ -24,7 +24,6 @@ from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
 from assay.journal.trial_end import trial_end
 from assay.judging.waivers import WaiverResult
 from assay.report import decode
-from assay.report.exchange_text import curl_command
 from assay.report.sanitize import clean, one_line
 from assay.report.timeline import TimelineReader
 from assay.report.values import (
@@ -42,7 +41,8 @@ from assay.report.values import (
     ReportedSearch,
     UnfinishedTrial,
 )
-from assay.report.waivers import lapsed
+from assay.report.views import curl_command
+from assay.report.wording import lapsed
 from assay.rules.verdict import Standing
 
 #: Lines that a resumed run needs, and a report only checks.

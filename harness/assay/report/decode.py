@@ -52,10 +52,6 @@ STANDINGS = {standing.value: standing for standing in Standing}
 _WEIGHT = {Agreement.DISAGREES: 0, Agreement.UNCLEAR: 1, Agreement.AGREES: 2}
 
 
-def _clean(line: Line, key: str, default: str | None = "") -> str:
-    return sanitize.one_line(sanitize.clean(line.text(key, default)))
-
-
 def _command(line: Line, key: str) -> str:
     """Read a command to copy: its spaces matter, so only line breaks are shown."""
     return sanitize.clean(line.text(key, "")).replace("\n", r"\n")
@@ -73,10 +69,11 @@ def _read(kind: type[T], line: Line, **given: object) -> T:
 
 #: The reader of a field, by its type.
 READERS: Mapping[str, Callable[[Line, str, Any], object]] = {
-    "str": _clean,
+    "str": shown_text,
     "int": Line.number_of,
     "float": Line.decimal,
     "bool": lambda line, key, default: line.flag(key, default=default),
+    "tuple[str, ...]": lambda line, key, _: _texts(line, key),
 }
 
 
@@ -93,10 +90,8 @@ def header(line: Line) -> Header:
         line,
         contracts=tuple(_read(ContractRef, contract) for contract in line.objects("contracts")),
         target=_read(TargetRef, line.inner("target")),
-        selection={key: _clean(selection, key) for key in ("k", "m")},
+        selection={key: shown_text(selection, key) for key in ("k", "m")},
         command=_command(line, "command"),
-        not_offered=_texts(line, "not_offered"),
-        absent=_texts(line, "absent"),
         outlines=contract_outlines(line),
     )
 
@@ -108,7 +103,6 @@ def planned(line: Line) -> PlannedObligation:
         line,
         id=obligation(line),
         sources=read_sources(line),
-        needs=_texts(line, "needs"),
     )
 
 
@@ -150,10 +144,10 @@ def _evidence_item(line: Line, facet: str) -> Evidence:
     return Evidence(
         facet=facet,
         agreement=agreement(line),
-        expected=_clean(line, "expected"),
-        seen=_clean(line, "seen"),
+        expected=shown_text(line, "expected"),
+        seen=shown_text(line, "seen"),
         exchanges=_numbers(line, "exchanges", decisive),
-        variation=_clean(line, "variation"),
+        variation=shown_text(line, "variation"),
         decisive=decisive,
         controls=_numbers(line, "controls"),
     )
@@ -170,7 +164,7 @@ def _numbers(line: Line, key: str, first: int = 0) -> tuple[int, ...]:
 
 def obligation(line: Line) -> str:
     """Read the id of the obligation that a line is about."""
-    return _clean(line, "obligation", None)
+    return shown_text(line, "obligation", None)
 
 
 def result(line: Line, about: PlannedObligation) -> ReportedResult:
@@ -178,12 +172,12 @@ def result(line: Line, about: PlannedObligation) -> ReportedResult:
     return ReportedResult(
         planned=about,
         standing=standing(line),
-        reason=_clean(line, "reason"),
+        reason=shown_text(line, "reason"),
         evidence=evidence(line, about.facet),
         observations=len(line.objects("evidence")),
         calls=line.number_of("calls", 0),
         reproduce=_command(line, "reproduce"),
-        trial=_clean(line, "trial"),
+        trial=shown_text(line, "trial"),
     )
 
 
@@ -211,7 +205,7 @@ def verdict(line: Line, *, offset: int = 0) -> Verdict:
 
 def exchange_key(line: Line) -> tuple[str, int]:
     """Read the trial of an exchange, and its number in the trial."""
-    return _clean(line, "trial", None), line.number_of("n")
+    return shown_text(line, "trial", None), line.number_of("n")
 
 
 def exchange(line: Line) -> ReportedExchange:
@@ -231,8 +225,8 @@ def exchange(line: Line) -> ReportedExchange:
         response=_read(
             ReportedResponse, response, headers=_headers(response), body=_body(response)
         ),
-        outcome=_clean(outcome, "kind"),
-        why=_clean(outcome, "why"),
+        outcome=shown_text(outcome, "kind"),
+        why=shown_text(outcome, "why"),
     )
 
 
@@ -273,10 +267,8 @@ def search(line: Line) -> ReportedSearch:
             for finding in line.objects("findings")
         ),
         documented=tuple(
-            _read(DocumentedAnswer, answer, clauses=_texts(answer, "clauses"), exchanges=())
-            for answer in line.objects("documented")
+            _read(DocumentedAnswer, answer, exchanges=()) for answer in line.objects("documented")
         ),
-        notes=_texts(line, "notes"),
     )
 
 
@@ -291,7 +283,7 @@ def _relative_path(line: Line, key: str) -> str:
     path = PureWindowsPath(sanitize.one_line(line.text(key, "")))
     if path.anchor or ".." in path.parts:
         line.refuse(f"{key!r} is not a path below the folder of the journal")
-    return _clean(line, key)
+    return shown_text(line, key)
 
 
 def fault(line: Line) -> Fault:

@@ -14,21 +14,29 @@ shows, or one of the same clause. Reasons are texts, and are never taken apart.
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from assay.contract.model import Source
-from assay.report.exchange_text import exchange_lines, exchange_title
+from assay.history.outcomes import HIDDEN
+from assay.journal.codec import SIGNING
+from assay.report.sanitize import bounded, clean, one_line
 from assay.report.timeline import EntryKind, TimelineEntry, moment
 from assay.report.values import (
     ENDED,
     EvidenceRole,
+    Headers,
     PlannedObligation,
     Report,
+    ReportedExchange,
     ReportedResult,
 )
-from assay.report.wording import counted, shared_reasons
-from assay.rules.verdict import Evidence, Standing
+from assay.report.wording import counted, listed, shared_reasons
+from assay.rules.verdict import Standing
 
 #: What to do about a reason, by a word in it.
 ADVICE: tuple[tuple[str, str], ...] = (
@@ -52,7 +60,8 @@ def card_lines(
     `exchanges` and `entries` are the largest numbers of exchanges and of entries of the
     timeline, `body` is the largest number of characters of a body.
     """
-    yield from _sentences(result)
+    for label, text, place in sentences(result):
+        yield f"{label:<11}{text}{place}"
     if result.timeline and entries:
         yield ""
         yield "timeline   (the target's clock)"
@@ -71,25 +80,26 @@ def card_lines(
         yield f"request    {result.resend}"
 
 
-def _sentences(result: ReportedResult) -> Iterator[str]:
-    yield f"contract   {result.planned.says}"
+def sentences(result: ReportedResult, most: int | None = None) -> Iterator[tuple[str, str, str]]:
+    """Yield the sentences of a card: a label, a text, and where it was seen, if it was.
+
+    `most` is the largest number of sources and of findings.
+    """
+    yield "contract", result.planned.says, ""
     if result.planned.asks:
-        yield f"facet      {result.planned.asks}"
-    for source in result.planned.sources:
-        yield f"source     {source_text(source)}"
+        yield "facet", result.planned.asks, ""
+    for source in result.planned.sources[:most]:
+        yield "source", source_text(source), ""
     if result.waiver:
-        yield f"waiver     {result.waiver}"
+        yield "waiver", result.waiver, ""
     if result.further_reason:
-        yield f"reason     {result.further_reason}"
-    for finding in result.findings:
-        yield f"expected   {finding.expected}"
-        yield f"seen       {finding.seen}{_in_exchange(finding)}"
+        yield "reason", result.further_reason, ""
+    for finding in result.findings[:most]:
+        yield "expected", finding.expected, ""
+        place = f" (exchange {finding.shown_by})" if finding.shown_by else ""
+        yield "seen", finding.seen, place
         if finding.variation:
-            yield f"variation  {finding.variation}"
-
-
-def _in_exchange(finding: Evidence) -> str:
-    return f" (exchange {finding.shown_by})" if finding.shown_by else ""
+            yield "variation", finding.variation, ""
 
 
 def timeline_lines(result: ReportedResult, *, entries: int = 60) -> Iterator[str]:
@@ -254,9 +264,7 @@ def by_cause(report: Report) -> tuple[Group, ...]:
 
 
 def _advice(cause: InconclusiveCause) -> str:
-    hidden = len(cause.violated) - NAMED
-    more = f" and {hidden:,} more" if hidden > 0 else ""
-    return f"see {', '.join(cause.violated[:NAMED])}{more}" if cause.violated else ""
+    return f"see {listed(cause.violated, NAMED)}" if cause.violated else ""
 
 
 class _Violations:
@@ -292,3 +300,101 @@ def _failed(result: ReportedResult) -> Iterator[TimelineEntry]:
     for entry in result.timeline:
         if entry.outcome == INDETERMINATE and entry.exchange in result.cites:
             yield entry
+
+
+# -- exchanges as text -----------------------------------------------------------------
+#: The longest body that a command sends.
+COMMAND_BODY = 4_000
+#: Headers that curl writes itself.
+_OWN_HEADERS = frozenset({"content-length", "host"})
+_NO_NAME = re.compile(r"[^A-Za-z0-9]+")
+_TOO_LONG = " more characters left out)"
+
+
+def exchange_title(exchange: ReportedExchange, role: EvidenceRole | None = None) -> str:
+    """Return the line that identifies an exchange: number, operation, customer, time, role."""
+    customer = f"{exchange.subject}, " if exchange.subject else ""
+    presence = "customer present" if exchange.present else "customer absent"
+    who = f"{customer}{presence}"
+    title = f"exchange {exchange.n} · {exchange.operation} · {who} · clock {moment(exchange.at)}"
+    return f"{title} · {role.value}" if role else title
+
+
+def exchange_lines(exchange: ReportedExchange, *, body: int = 4_096) -> Iterator[str]:
+    """Yield request (`>`), response (`<`), variation (`*`) and outcome (`=`) of an exchange."""
+    request, response = exchange.request, exchange.response
+    if exchange.variation:
+        yield f"* variation: {exchange.variation}"
+    if exchange.operation == SIGNING:
+        yield from _signature_lines(exchange, body)
+        return
+    yield f"> {request.method} {request.url}"
+    yield from _message(request.headers, request.body, ">", body)
+    yield f"< {response.status or 'no response'}"
+    yield from _message(response.headers, response.body, "<", body)
+    if response.truncated:
+        yield "* the response body is truncated in the journal"
+    why = f": {exchange.why}" if exchange.why else ""
+    yield f"= {exchange.outcome}{why} ({exchange.ms:g} ms)"
+
+
+def _signature_lines(exchange: ReportedExchange, limit: int) -> Iterator[str]:
+    """Yield what a customer did on the screens, which is no call and has no body."""
+    yield f"> signature by {exchange.subject or 'the customer'} at {exchange.request.url}"
+    for sign, text in ((">", exchange.request.body), ("<", exchange.response.body)):
+        for name, value in _members(text):
+            # Decoded from JSON, a text may have what was harmless in its escapes.
+            yield one_line(clean(f"{sign} {name}: {value}", limit))
+    status = f" (status {exchange.response.status})" if exchange.response.status else ""
+    why = f": {exchange.why}" if exchange.why else ""
+    yield f"= {exchange.outcome}{why}{status}"
+
+
+def _members(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the members of a JSON object that say something, lists as words with commas."""
+    try:
+        values: object = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        yield "body", text
+        return
+    members = cast("dict[str, object]", values) if isinstance(values, dict) else {"body": text}
+    for name, value in members.items():
+        if isinstance(value, list):
+            words = dict.fromkeys(str(item) for item in cast("list[object]", value))
+            yield name, ", ".join(words)
+        elif value not in (None, ""):
+            yield name, str(value)
+
+
+def _message(headers: Headers, text: str, sign: str, limit: int) -> Iterator[str]:
+    for name, value in headers:
+        yield f"{sign} {name}: {value}"
+    if text:
+        yield sign
+        for line in bounded(text, limit).split("\n"):
+            yield f"{sign} {line}"
+
+
+def curl_command(exchange: ReportedExchange) -> str:
+    """Return the command that sends a request again; "" for a signature, or without an address.
+
+    A hidden header becomes a shell variable. Pseudonyms stay: the reader puts the values back.
+    """
+    request = exchange.request
+    if exchange.operation == SIGNING or not request.url.startswith(("http://", "https://")):
+        return ""
+    method = [] if request.method == "GET" else ["-X", shlex.quote(request.method)]
+    words = ["curl", "-i", *method, shlex.quote(request.url)]
+    for name, value in request.headers:
+        if name.lower() not in _OWN_HEADERS:
+            words += ["-H", _header(name, value)]
+    if request.body and len(request.body) <= COMMAND_BODY and not request.body.endswith(_TOO_LONG):
+        words += ["--data-raw", shlex.quote(request.body)]
+    return " ".join(words)
+
+
+def _header(name: str, value: str) -> str:
+    if value != HIDDEN:
+        return shlex.quote(f"{name}: {value}")
+    variable = _NO_NAME.sub("_", name).strip("_").upper() or "HIDDEN"
+    return f'{shlex.quote(name + ": ")}"${{{variable}}}"'

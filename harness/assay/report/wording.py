@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
+from assay.binding.target import Target
+from assay.judging.waivers import WaiverResult, WaiverState, untested
 from assay.report.values import (
     EMBEDDED,
     WAYS,
@@ -20,7 +23,6 @@ from assay.report.values import (
     Report,
     ReportedSearch,
 )
-from assay.report.waivers import waiver_caveats
 from assay.rules.verdict import Standing
 
 #: Each verdict as a verb phrase after a number: "90 conform".
@@ -90,6 +92,12 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: "1 obligation", "2 obligations"."""
     word = noun if number == 1 else plural or f"{noun}s"
     return f"{number:,} {word}"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return names as a list, the first few only."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def headline(report: Report) -> str:
@@ -268,3 +276,73 @@ def shared_reasons(reasons: Iterable[str]) -> Mapping[str, str]:
     plain = {reason: _WAIT.sub("--wait (`assay plan` shows how long)", reason) for reason in known}
     alike = Counter(plain.values())
     return {reason: plain[reason] if alike[plain[reason]] > 1 else reason for reason in known}
+
+
+# -- waivers ---------------------------------------------------------------------------
+#: What is to be done about a waiver in each state, after its name and owner.
+_SENTENCES: Mapping[WaiverState, str] = {
+    WaiverState.IN_FORCE: "{name}: waived until {expires}",
+    WaiverState.EXPIRES_SOON: "{name}: the waiver expires soon, on {expires}",
+    WaiverState.EXPIRED: "{name}: the waiver expired on {expires}; renew or remove it",
+    WaiverState.SUPERFLUOUS: "{name}: the obligation conforms now; remove the waiver",
+    WaiverState.UNMATCHED: "{name}: the waiver matches no obligation of the contract; correct or remove it",
+}
+#: The headings of waivers that need attention, for one and for several.
+_HEADINGS: Mapping[WaiverState, tuple[str, str]] = {
+    WaiverState.SUPERFLUOUS: ("1 waiver to remove", "{} waivers to remove"),
+    WaiverState.UNMATCHED: ("1 waiver matches nothing", "{} waivers match nothing"),
+    WaiverState.EXPIRED: ("1 waiver has expired", "{} waivers have expired"),
+    WaiverState.EXPIRES_SOON: ("1 waiver expires soon", "{} waivers expire soon"),
+}
+#: What to do if a waiver is superfluous in this run, but not in others.
+INTERMITTENT = "set `intermittent: true` if only some runs show the violation"
+
+
+def waiver_sentence(waiver: WaiverResult) -> str:
+    """Return what is to be known about a waiver: its state, owner and reason."""
+    sentence = _SENTENCES[waiver.state].format(name=waiver.name, expires=waiver.expires)
+    hint = f", or {INTERMITTENT}" if waiver.state is WaiverState.SUPERFLUOUS else ""
+    return f"{sentence}{hint} ({waiver.owner}: {waiver.reason})"
+
+
+def needing_attention(waivers: Sequence[WaiverResult]) -> tuple[WaiverResult, ...]:
+    """Return the waivers that must be removed or renewed, now or soon, the gravest first."""
+    order = [*_HEADINGS]
+    shown = [each for each in waivers if each.state in _HEADINGS]
+    return tuple(sorted(shown, key=lambda each: order.index(each.state)))
+
+
+def waiver_caveats(waivers: Sequence[WaiverResult]) -> Iterator[str]:
+    """Yield a sentence for each state that needs attention, with the waivers in it."""
+    for state, (singular, plural) in _HEADINGS.items():
+        named = [each for each in waivers if each.state is state]
+        if named:
+            heading = singular if len(named) == 1 else plural.format(f"{len(named):,}")
+            names = [f"{each.name} ({each.owner}, {_day(each)})" for each in named]
+            yield f"{heading}: {listed(names)}."
+
+
+def _day(waiver: WaiverResult) -> str:
+    if waiver.state is WaiverState.SUPERFLUOUS:
+        return "it conforms now"
+    return waiver.expires
+
+
+def lapsed(waivers: Sequence[WaiverResult]) -> dict[str, str]:
+    """Return by violated obligation that its waiver has expired, when, and whose it was."""
+    return {
+        name: f"expired on {waiver.expires} ({waiver.owner}: {waiver.reason})"
+        for waiver in waivers
+        if waiver.state is WaiverState.EXPIRED
+        for name in waiver.violated
+    }
+
+
+def waiver_notes(target: Target) -> Iterator[str]:
+    """Yield a line for each waiver that has expired or expires soon, with its place."""
+    today = datetime.now(UTC).date()
+    for index, waiver in enumerate(target.waivers):
+        result = untested(waiver, today)
+        if result.state is not WaiverState.IN_FORCE:
+            path, line = target.place("waivers", index)
+            yield f"{path}:{line}: note: {waiver_sentence(result)}"

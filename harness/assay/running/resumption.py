@@ -19,7 +19,7 @@ from assay.journal.lines import Line, abandoned_lines, is_complete, parse, raw_l
 from assay.journal.trial_end import Accesses, RecordedVerdict, TrialEnd, accesses, trial_end
 from assay.journal.typed_values import read_line
 from assay.judging.assembly import VerdictAssembly
-from assay.judging.static_answers import AnswersSeen
+from assay.judging.corrections import AnswersSeen
 from assay.planning.plan import Disposition
 
 #: A pseudonym in a journal: its kind and number.

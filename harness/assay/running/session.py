@@ -22,10 +22,9 @@ from assay.journal.trial_end import RecordedVerdict, TrialEnd, VerdictSource
 from assay.journal.typed_values import record_of
 from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly
-from assay.judging.corrections import parties
+from assay.judging.corrections import digest_key, parties
 from assay.judging.exit_policy import ExitPolicy
 from assay.judging.judge import Breach, breaches, indeterminate
-from assay.judging.static_answers import digest_key
 from assay.planning.plan import Plan, Trial, count_signatures
 from assay.rules.obligation import Obligation
 from assay.rules.rule import Script

@@ -34,7 +34,7 @@ from assay.history import (
     Wire,
 )
 from assay.journal.redact import Redactor
-from assay.judging.number_map import Numbered
+from assay.judging.assembly import Numbered
 from assay.traffic.callers import Callers
 from assay.traffic.har import RecordedEntry, StoredWire
 from assay.traffic.match_request import MatchedRequest, RequestMatcher

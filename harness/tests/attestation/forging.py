@@ -6,8 +6,7 @@ from collections import Counter
 
 from shipped import bank_of
 
-from assay.journal.chain import ChainWriter
-from assay.journal.lines import encode_line
+from assay.journal.lines import ChainWriter, encode_line
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.running.environment import set_up

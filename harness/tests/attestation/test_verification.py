@@ -13,8 +13,7 @@ from shipped import VARIANTS
 from assay._resources import contract_dir
 from assay.contexts.covering import Depth
 from assay.errors import InputError
-from assay.extras.attestation.findings import FindingKind
-from assay.extras.attestation.inputs import read_run
+from assay.extras.attestation.inputs import FindingKind, read_run
 from assay.extras.attestation.verification import VerificationResult, verify
 from assay.parsing.parse import parse_contract
 from assay.planning.plan import Shard

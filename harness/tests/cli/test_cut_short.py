@@ -11,7 +11,7 @@ from command_line import assay, files_up_to
 
 from assay.cli import results
 from assay.cli import run as run_command
-from assay.cli.termination import terminable
+from assay.cli.signals import terminable
 
 SOME = "psu-identity or listing or trusted or consent.scope"
 RUN = ("run", "-k", SOME, "--out", "out")

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from assay.cli.heartbeat import Heartbeat, duration, elapsed_text, time_left
-from assay.cli.progress import Progress
+from assay.cli.progress import Heartbeat, Progress, duration, elapsed_text, time_left
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.running.environment import set_up

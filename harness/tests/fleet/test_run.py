@@ -19,8 +19,7 @@ from assay.extras.fleet.run import (
 )
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.preparation.banks import read_banks
-from assay.report.fleet.changes import read_before
-from assay.report.fleet.values import BankRow, CellState, CellVerdict, FleetCell
+from assay.report.fleet.values import BankRow, CellState, CellVerdict, FleetCell, read_before
 from assay.rules.verdict import Exit, Standing
 
 SOME = "listing or psu-identity"

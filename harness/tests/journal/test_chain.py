@@ -4,8 +4,8 @@ from io import BytesIO
 
 import pytest
 
-from assay.journal.chain import chain_breaks, is_chained
 from assay.journal.journal_file import create
+from assay.journal.lines import chain_breaks, is_chained
 from assay.journal.writer import Journal
 
 

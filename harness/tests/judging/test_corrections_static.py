@@ -24,7 +24,7 @@ from assay.history import (
     Wire,
 )
 from assay.journal.writer import Journal
-from assay.judging.static_answers import StaticWatch, discount_static
+from assay.judging.corrections import StaticWatch, discount_static
 from assay.preparation.prepare import prepare
 from assay.rules.verdict import Agreement, Evidence, Standing, Verdict
 from assay.running.environment import set_up

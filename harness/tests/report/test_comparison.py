@@ -14,9 +14,15 @@ from assay.judging.waivers import WaiverResult, WaiverState
 from assay.preparation.prepare import prepare
 from assay.report import render
 from assay.report.build import read_journal
-from assay.report.comparison.compare import Category, compare, conditions
-from assay.report.comparison.formats import DEFAULT, FORMATS, exit_of_comparison
-from assay.report.comparison.read import read_run
+from assay.report.comparison import (
+    DEFAULT,
+    FORMATS,
+    Category,
+    compare,
+    conditions,
+    exit_of_comparison,
+    read_run,
+)
 from assay.report.values import Header, PlannedObligation, Report, ReportedResult, TargetRef
 from assay.rules.verdict import Exit, Standing
 from assay.running.environment import set_up

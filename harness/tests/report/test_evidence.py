@@ -10,10 +10,9 @@ from shipped import bank_of
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.report import read_journal, render
-from assay.report.exchange_text import curl_command, exchange_lines
 from assay.report.timeline import KEPT_ENTRIES, EntryKind
 from assay.report.values import EvidenceRole
-from assay.report.views import by_cause, card_lines
+from assay.report.views import by_cause, card_lines, curl_command, exchange_lines
 from assay.rules.verdict import Agreement, Evidence, Standing
 from assay.running.environment import set_up
 from assay.running.session import Options, Session, run_session

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from assay._resources import contract_dir
-from assay.report.fleet import changes, html_fleet, json_fleet, text
+from assay.report.fleet.formats import as_values, render_html, render_json, render_text
 from assay.report.fleet.values import (
     BankRow,
     CellState,
@@ -18,6 +18,7 @@ from assay.report.fleet.values import (
     FleetCell,
     FleetReport,
     by_obligation,
+    changes,
 )
 from assay.rules.verdict import Exit, Standing
 
@@ -89,7 +90,7 @@ def test_violations_are_grouped_by_how_many_banks_have_them():
 
 def test_the_text_ends_with_what_matters():
     """Headline and caveats come last."""
-    lines = rendered(text.render, MIXED).splitlines()
+    lines = rendered(render_text, MIXED).splitlines()
     assert [
         "3 of 4 banks violate 4 obligations.",
         "1 bank could not be tested: d.",
@@ -117,21 +118,21 @@ def test_the_text_ends_with_what_matters():
 )
 def test_the_headline_claims_no_more_than_was_seen(report, headline):
     """A fleet of which something was not tested does not meet everything."""
-    assert json_fleet.as_values(report)["headline"].startswith(headline)
+    assert as_values(report)["headline"].startswith(headline)
 
 
 @pytest.mark.parametrize("report", [MIXED, fleet(bank("a", x=GOOD)), fleet()])
 def test_the_json_report_has_its_schema(report):
     """Every report fits the schema, with changes and without."""
     before = ("2026-09-15", {"a": {"c/all/f": GOOD}, "gone": {}})
-    for each in (report, replace(report, changes=changes.changes(report.banks, before))):
-        Draft202012Validator(SCHEMA).validate(json.loads(rendered(json_fleet.render, each)))
+    for each in (report, replace(report, changes=changes(report.banks, before))):
+        Draft202012Validator(SCHEMA).validate(json.loads(rendered(render_json, each)))
 
 
 def test_a_bank_that_was_not_tested_has_not_changed():
     """Changes are between verdicts; a contract without any is not compared."""
     before = {"a": {"c/all/f": GOOD, "other/x/f": BAD}, "d": {"c/all/f": GOOD}}
-    changed = changes.changes(MIXED.banks, ("", before))
+    changed = changes(MIXED.banks, ("", before))
     assert ["c/all/f", "c/some/f"] == [each.obligation for each in changed.new_violations]
     assert {"a"} == {each.bank for each in changed.verdicts}
     assert not any(each.obligation.startswith("other") for each in changed.verdicts)
@@ -162,19 +163,19 @@ def test_hostile_texts_stay_texts():
         journal=f"banks/{HOSTILE}/journal.jsonl",
     )
     report = fleet(BankRow(name=HOSTILE, cells=(cell,)))
-    page = rendered(html_fleet.render, report)
+    page = rendered(render_html, report)
     parser = _Tags()
     parser.feed(page)
     assert "script" not in parser.tags
     assert "49" not in page.partition("<body>")[2]
     assert all(":" not in link and "<" not in link for link in parser.links)
     assert "default-src 'none'" in page
-    assert HOSTILE in rendered(text.render, report)
+    assert HOSTILE in rendered(render_text, report)
 
 
 def test_the_page_has_the_verdicts_of_every_bank():
     """One row for each bank: how many obligations have each verdict, and its reports."""
-    page = rendered(html_fleet.render, MIXED)
+    page = rendered(render_html, MIXED)
     for bank in MIXED.banks:
         row = page.partition(f'<th scope="row">{bank.name}</th>')[2].partition("</tr>")[0]
         numbers = re.findall(r'<td class="number[^>]*><span[^>]*>([0-9,]+)</span>', row)

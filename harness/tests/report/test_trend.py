@@ -10,7 +10,7 @@ import pytest
 from command_line import assay
 
 from assay import report
-from assay.report.trend.page import read_trend, render
+from assay.report.trend import read_trend, render
 
 HOSTILE = "<script>alert(1)</script>\"'&\x1b[31m]]>"
 
@@ -100,7 +100,7 @@ def test_the_page_is_self_contained(run_in, tmp_path):
 def test_the_charts_have_a_style_of_their_own():
     """The style that all pages share does not colour the charts of this one."""
     folder = Path(report.__file__).parent
-    page = (folder / "trend" / "page.html.j2").read_text("utf-8")
+    page = (folder / "html" / "trend.html.j2").read_text("utf-8")
     drawn = set(re.findall(r'<(?:svg|ul) class="([\w-]+)"', page))
     shared = set(re.findall(r"\.([a-z][\w-]*)", (folder / "html" / "page.css").read_text("utf-8")))
     assert {"trend-chart", "trend-row", "trend-legend"} == drawn

@@ -16,7 +16,7 @@ from assay.journal.journal_file import reopen
 from assay.journal.trial_end import TrialEnd
 from assay.journal.typed_values import read_record, record_of
 from assay.journal.writer import Journal
-from assay.judging.static_answers import AnswersSeen, StaticWatch
+from assay.judging.corrections import AnswersSeen, StaticWatch
 from assay.preparation.prepare import prepare
 from assay.proof.kill_matrix import variants
 from assay.report import read_journal

@@ -17,7 +17,7 @@ import pytest
 
 from assay.cli.main import main
 
-#: A line of `assay.cli.heartbeat`.
+#: A line of `assay.cli.progress`.
 _HEARTBEAT = re.compile(r"^run: .* calls, elapsed .*\n", re.MULTILINE)
 COMMAND = (sys.executable, "-c", "from assay.cli.main import main; main()")
 

@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from enum import Enum
+from functools import partial
 from pathlib import Path
 
 from assay.binding.target import Target
@@ -294,3 +296,26 @@ def _take(run: WrittenRun, line: Line) -> None:
             run.resumed = line.text("at")
         case _:
             pass
+
+
+# -- findings of a verification ------------------------------------------------------
+class FindingKind(Enum):
+    """What a finding says; the value is the word used in every output."""
+
+    DIFFERS = "differs"
+    NOT_REJUDGED = "not re-judged"
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationFinding:
+    """One finding: about which obligation, line or file, and on which line of the journal."""
+
+    kind: FindingKind
+    where: str
+    what: str
+    line: int = 0
+
+
+#: The findings that something is not what it should be, or could not be judged again.
+differs = partial(VerificationFinding, FindingKind.DIFFERS)
+not_rejudged = partial(VerificationFinding, FindingKind.NOT_REJUDGED)

@@ -27,8 +27,7 @@ from assay.extras.attestation.envelope import (
     read_envelope,
     statement_of,
 )
-from assay.extras.attestation.findings import VerificationFinding, differs
-from assay.extras.attestation.inputs import file_digest
+from assay.extras.attestation.inputs import VerificationFinding, differs, file_digest
 from assay.report import Report
 from assay.rules.verdict import OPEN, Exit, Standing
 

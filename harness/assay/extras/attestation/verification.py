@@ -21,22 +21,24 @@ from assay.binding.join import BoundContract, bind
 from assay.binding.target import Target
 from assay.contract.model import Party
 from assay.errors import InputError, JournalError
-from assay.extras.attestation.findings import (
+from assay.extras.attestation.inputs import (
     FindingKind,
+    FoundInputs,
     VerificationFinding,
+    WrittenRun,
     differs,
+    find_inputs,
     not_rejudged,
+    read_run,
 )
-from assay.extras.attestation.inputs import FoundInputs, WrittenRun, find_inputs, read_run
 from assay.extras.attestation.statement import (
     ATTESTATION,
     CheckedAttestation,
     check_attestation,
     compare_statement,
 )
-from assay.journal.chain import chain_breaks, is_chained
 from assay.journal.journal_file import journal_at
-from assay.journal.lines import Line
+from assay.journal.lines import Line, chain_breaks, is_chained
 from assay.journal.writer import planned
 from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
 from assay.judging.waivers import WaiverResult
@@ -419,11 +421,7 @@ class _Comparison:
         again = self._agreements()
         if len(self.again.evidence) >= MAX_EVIDENCE:
             return 0  # only the first pieces were kept
-        return sum(self._is_unshown(each, again) for each in self.recorded.evidence)
-
-    @staticmethod
-    def _is_unshown(piece: Evidence, again: dict[tuple[int, ...], set[Agreement]]) -> bool:
-        return piece.exchanges not in again
+        return sum(each.exchanges not in again for each in self.recorded.evidence)
 
 
 # -- Check of a recorded plan: it must follow from the contracts and the target file -------------

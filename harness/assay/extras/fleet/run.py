@@ -15,14 +15,17 @@ from assay.extras.fleet.division import BankTasks
 from assay.extras.fleet.task import REPORTS, STOP, FleetTask, TaskProgress
 from assay.journal.writer import now
 from assay.report import read_journal, render, write_file
-from assay.report.fleet import changes, html_fleet, json_fleet, text
+from assay.report.fleet.formats import render_html, render_json, render_text
 from assay.report.fleet.values import (
+    FILE,
     BankRow,
+    Before,
     CellState,
     FleetCell,
     FleetReport,
     by_obligation,
     cell_verdicts,
+    changes,
 )
 from assay.report.merge import merge
 from assay.rules.verdict import Exit
@@ -32,11 +35,7 @@ if TYPE_CHECKING:
 
 
 #: The reports of a fleet, by the name of the file.
-FILES = {
-    json_fleet.FILE: json_fleet.render,
-    "fleet.html": html_fleet.render,
-    "fleet.txt": text.render,
-}
+FILES = {FILE: render_json, "fleet.html": render_html, "fleet.txt": render_text}
 #: Seconds that tasks have to end after an interruption.
 GRACE = 20.0
 
@@ -112,7 +111,7 @@ class FleetSettings:
     command: str
     policy: FailPolicy
     allow_incomplete: bool = False
-    before: changes.Before | None = None
+    before: Before | None = None
 
 
 def run_fleet(
@@ -154,7 +153,7 @@ def run_fleet(
         exit=exit_.value,
         banks=rows,
         interrupted=interrupted,
-        changes=changes.changes(rows, settings.before) if settings.before else None,
+        changes=changes(rows, settings.before) if settings.before else None,
         obligations=by_obligation(rows),
     )
 

@@ -25,7 +25,7 @@ from assay.files.document import Finding as FileFinding
 from assay.files.document import Pointer
 from assay.judging.waivers import WaiverState, untested
 from assay.onboarding.doctor.record import Examined, Finding, Weight, from_problem, one_line
-from assay.report.waivers import waiver_sentence
+from assay.report.wording import waiver_sentence
 from assay.transport.auth.tls import explainer, tls_context
 from assay.transport.secrets import unset
 

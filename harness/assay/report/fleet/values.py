@@ -1,20 +1,30 @@
-"""Values of a fleet report, from which its formats are rendered.
+"""A fleet: its banks and their verdicts, what changed since an earlier run, and what is said of it.
 
 All texts come from reports of runs, and are clean already (`report.decode`). A cell is one contract
-at one bank. Nothing here reads a file or knows a format.
+at one bank. No format is known here.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
+from typing import Any, cast
 
+from assay.errors import InputError
 from assay.judging.changes import ChangeKind, change_of
 from assay.judging.waivers import WaiverResult
+from assay.report.decode import STANDINGS
+from assay.report.sanitize import clean, one_line
 from assay.report.values import Report
+from assay.report.wording import counted, listed, waiver_caveats
 from assay.rules.verdict import OPEN, Exit, Standing
+
+#: The format of the JSON report, and its file in the folder of a fleet.
+SCHEMA, FILE = "assay-fleet/1", "fleet.json"
 
 
 class CellState(Enum):
@@ -138,9 +148,12 @@ class FleetObligation:
     """One obligation at all banks that have it; `verdicts` are by bank."""
 
     id: str
-    clause: str
-    says: str
     verdicts: Mapping[str, CellVerdict]
+
+    @property
+    def any(self) -> CellVerdict:
+        """One of the verdicts, for what they have in common: the clause and its sentence."""
+        return next(iter(self.verdicts.values()))
 
     def banks(self, standing: Standing) -> tuple[str, ...]:
         """Return the banks with this verdict."""
@@ -210,7 +223,7 @@ class FleetReport:
     banks: tuple[BankRow, ...]
     interrupted: bool = False
     changes: Changes | None = None
-    obligations: tuple[FleetObligation, ...] = field(default=())
+    obligations: tuple[FleetObligation, ...] = ()
 
     @property
     def common(self) -> tuple[FleetObligation, ...]:
@@ -249,12 +262,150 @@ def by_obligation(banks: Iterable[BankRow]) -> tuple[FleetObligation, ...]:
         for cell in bank.cells:
             for verdict in cell.verdicts:
                 rows.setdefault(verdict.obligation, {})[bank.name] = verdict
-    return tuple(
-        FleetObligation(
-            id=name,
-            clause=next(iter(verdicts.values())).clause,
-            says=next(iter(verdicts.values())).says,
-            verdicts=verdicts,
-        )
-        for name, verdicts in rows.items()
+    return tuple(FleetObligation(id=name, verdicts=verdicts) for name, verdicts in rows.items())
+
+
+# -- changes since an earlier run ------------------------------------------------------
+#: The verdicts of a fleet run by bank and obligation, and when it began.
+Before = tuple[str, Mapping[str, Mapping[str, Standing]]]
+
+
+def read_before(folder: Path) -> Before:
+    """Read the verdicts of an earlier run of a fleet.
+
+    Raises:
+        InputError: the folder has no report of a fleet, or one that cannot be read.
+
+    """
+    path = folder / FILE if folder.is_dir() else folder
+    hint = f"name the folder of a fleet run, which has {FILE}"
+    try:
+        raw: Any = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        what = f"cannot be read: {error.strerror}"
+        raise InputError.one(str(path), what, hint=hint) from None
+    except (ValueError, RecursionError):
+        raise InputError.one(str(path), "this is not JSON", hint=hint) from None
+    if not isinstance(raw, dict) or cast("dict[str, Any]", raw).get("schema") != SCHEMA:
+        raise InputError.one(str(path), f"this is no report {SCHEMA}", hint=hint)
+    values = cast("dict[str, Any]", raw)
+    try:
+        banks = {
+            str(bank["name"]): dict(_verdicts(values, bank["name"])) for bank in values["banks"]
+        }
+        started = one_line(clean(str(values["run"]["started"]), 100))
+    except (KeyError, TypeError, AttributeError):
+        raise InputError.one(str(path), "a part of the report is missing", hint=hint) from None
+    return started, {one_line(clean(name, 100)): verdicts for name, verdicts in banks.items()}
+
+
+def _verdicts(values: Mapping[str, Any], bank: str) -> Iterator[tuple[str, Standing]]:
+    for obligation in values["obligations"]:
+        word = obligation["verdicts"].get(bank)
+        if word in STANDINGS:
+            yield one_line(clean(str(obligation["id"]), 400)), STANDINGS[word]
+
+
+def changes(banks: tuple[BankRow, ...], before: Before) -> Changes:
+    """Return what changed; a bank that could not be tested now has not changed."""
+    since, verdicts = before
+    names = {bank.name for bank in banks}
+    changed = tuple(
+        each
+        for bank in banks
+        if bank.name in verdicts
+        for each in _changes_of(bank, verdicts[bank.name])
     )
+    return Changes(
+        since=since,
+        verdicts=changed,
+        added=tuple(bank.name for bank in banks if bank.name not in verdicts),
+        removed=tuple(name for name in verdicts if name not in names),
+    )
+
+
+def _changes_of(bank: BankRow, before: Mapping[str, Standing]) -> Iterator[VerdictChange]:
+    now = {verdict.obligation: verdict.standing for cell in bank.cells for verdict in cell.verdicts}
+    # A contract without any verdict was not tested: nothing is known to have changed.
+    tested = {name.partition("/")[0] for name in now}
+    for name in dict.fromkeys([*now, *before]):
+        old, new = before.get(name), now.get(name)
+        if old is not new and name.partition("/")[0] in tested:
+            yield VerdictChange(bank=bank.name, obligation=name, before=old, now=new)
+
+
+# -- sentences, the same in every format ----------------------------------------------
+def headline(report: FleetReport) -> str:
+    """Return the most important sentence of a fleet report."""
+    banks = len(report.banks)
+    violating = sum(bank.violates for bank in report.banks)
+    tested = sum(any(cell.verdicts for cell in bank.cells) for bank in report.banks)
+    if violating:
+        verb = "violates" if violating == 1 else "violate"
+        number = len(report.violated)
+        return f"{violating:,} of {counted(banks, 'bank')} {verb} {counted(number, 'obligation')}."
+    if not tested:
+        return "No bank was tested: this report is no evidence of conformance."
+    if tested == banks and not any(bank.incomplete for bank in report.banks):
+        each = "The bank meets" if banks == 1 else f"All {banks:,} banks meet"
+        return f"{each} every obligation that was tested."
+    return f"{tested:,} of {counted(banks, 'bank')} were tested; no violation was found."
+
+
+def caveats(report: FleetReport) -> tuple[str, ...]:
+    """Return what a reader must know besides the headline, one sentence each."""
+    sentences: list[str] = []
+    if report.interrupted:
+        sentences.append("The fleet run was interrupted: this report is incomplete.")
+    failed = [
+        bank.name
+        for bank in report.banks
+        if any(cell.state is CellState.FAILED for cell in bank.cells)
+    ]
+    if failed:
+        sentences.append(f"{counted(len(failed), 'bank')} could not be tested: {listed(failed)}.")
+    open_ = [
+        bank.name
+        for bank in report.banks
+        if bank.incomplete and bank.name not in failed and not report.interrupted
+    ]
+    if open_:
+        sentences.append(f"{counted(len(open_), 'bank')} could not be verified in full.")
+    for bank in report.banks:
+        sentences += [f"{bank.name}: {each}" for each in waiver_caveats(bank.invalid_waivers)]
+    if report.common:
+        same = counted(len(report.common), "obligation")
+        sentences.append(f"All tested banks violate the same {same}.")
+    return tuple(sentences)
+
+
+def bank_line(bank: BankRow) -> str:
+    """Return the result of one bank in a few words."""
+    if not any(cell.verdicts for cell in bank.cells):
+        return "; ".join(bank.reasons) or "not tested"
+    counts = bank.counts
+    parts = [
+        f"{counts[standing.value]:,} {word}"
+        for standing, word in (
+            (Standing.VIOLATES, "violated"),
+            (Standing.INDETERMINATE, "indeterminate"),
+            (Standing.UNVERIFIED, "unverified"),
+            (Standing.WAIVED, "waived"),
+            (Standing.CONFORMS, "conform"),
+        )
+        if counts[standing.value] or standing is Standing.CONFORMS
+    ]
+    return ", ".join(parts) + "".join(f"; {reason}" for reason in bank.reasons)
+
+
+def violation_line(obligation: FleetObligation) -> str:
+    """Return which banks violate an obligation, of how many."""
+    banks = obligation.banks(Standing.VIOLATES)
+    return f"{obligation.id}: {len(banks)} of {obligation.tested} banks ({listed(banks)})"
+
+
+def change_line(change: VerdictChange) -> str:
+    """Return one change in a line."""
+    before = change.before.value if change.before else "not there"
+    now = change.now.value if change.now else "not there"
+    return f"{change.bank}: {change.obligation}: {before} before, {now} now"

@@ -16,8 +16,7 @@ from assay.report.journal_exchanges import trial_seconds, trials_of
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult
 from assay.report.views import card_lines, reason_of
-from assay.report.waivers import waiver_sentence
-from assay.report.wording import fault_count, headline, search_summary
+from assay.report.wording import fault_count, headline, search_summary, waiver_sentence
 from assay.rules.verdict import Standing
 
 #: The version of the specification that the file follows.

@@ -21,8 +21,7 @@ from assay.report.formats.pipeline import (
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult
 from assay.report.views import Group, by_cause, by_reason, reason_of
-from assay.report.waivers import waiver_sentence
-from assay.report.wording import closing, counted
+from assay.report.wording import closing, counted, waiver_sentence
 from assay.rules.verdict import Standing
 
 #: The command of an annotation by verdict; those without one only count in the last line.

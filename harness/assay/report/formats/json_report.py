@@ -7,14 +7,13 @@ together. Bodies and evidence are bounded as in every format; nothing else is le
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from assay.judging.waivers import as_record
 from assay.report.timeline import TimelineEntry
 from assay.report.values import (
-    Headers,
-    PlannedObligation,
     Report,
     ReportedExchange,
     ReportedResult,
@@ -22,6 +21,9 @@ from assay.report.values import (
 )
 from assay.report.wording import caveats, fault_count, headline
 from assay.rules.verdict import Evidence
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 SCHEMA = "assay-report/1"
 
@@ -79,20 +81,15 @@ def _run(report: Report) -> Values:
 def _obligation(result: ReportedResult) -> Values:
     planned = result.planned
     return {
-        "id": planned.id,
-        "contract": planned.contract,
-        "clause": planned.clause,
-        "facet": planned.facet,
-        "kind": planned.kind,
-        "level": planned.level,
-        "statement": planned.says,
-        "description": planned.asks,
-        "sources": [
-            {"section": source.section, "line": source.line, "text": source.text}
-            for source in planned.sources
-        ],
-        "line": planned.line,
-        "plan": _plan(planned),
+        **_renamed(planned, _PLANNED),
+        "plan": {
+            "disposition": planned.disposition,
+            "reason": planned.reason,
+            "needs": list(planned.needs),
+            "calls": planned.calls,
+            "trial": planned.trial,
+            **({"parameters": planned.parameters} if planned.parameters else {}),
+        },
         "verdict": result.standing.value,
         "reason": result.reason,
         "observations": result.observations,
@@ -101,17 +98,6 @@ def _obligation(result: ReportedResult) -> Values:
         "reproduce": result.reproduce,
         **({"resend": result.resend} if result.resend else {}),
         **({"trial": result.trial} if result.trial else {}),
-    }
-
-
-def _plan(planned: PlannedObligation) -> Values:
-    return {
-        "disposition": planned.disposition,
-        "reason": planned.reason,
-        "needs": list(planned.needs),
-        "calls": planned.calls,
-        "trial": planned.trial,
-        **({"parameters": planned.parameters} if planned.parameters else {}),
     }
 
 
@@ -145,73 +131,19 @@ def _timelines(report: Report) -> Values:
 
 def _entry(entry: TimelineEntry) -> Values:
     """Return an entry of a timeline; what is empty is left out."""
-    values: Values = {
-        "event": entry.kind.value,
-        "time": entry.at,
-        "subject": entry.subject,
-        "text": entry.text,
-        "exchange": entry.exchange,
-        "operation": entry.operation,
-        "variation": entry.variation,
-        "outcome": entry.outcome,
-        "status": entry.status,
-        "reason": entry.why,
-    }
+    values = {**_renamed(entry, _ENTRY), "event": entry.kind.value}
     return {name: value for name, value in values.items() if value}
 
 
 def _exchange(exchange: ReportedExchange) -> Values:
-    request, response = exchange.request, exchange.response
-    return {
-        "trial": exchange.trial,
-        "number": exchange.n,
-        "time": exchange.at,
-        "operation": exchange.operation,
-        "customer": exchange.subject,
-        "customer_present": exchange.present,
-        "variation": exchange.variation,
-        "request": {
-            "method": request.method,
-            "url": request.url,
-            "headers": _headers(request.headers),
-            "body": request.body,
-        },
-        "response": {
-            "status": response.status,
-            "headers": _headers(response.headers),
-            "body": response.body,
-            "truncated": response.truncated,
-        },
-        "outcome": {"kind": exchange.outcome, "reason": exchange.why},
-        "duration_ms": exchange.ms,
-    }
+    outcome = {"kind": exchange.outcome, "reason": exchange.why}
+    return {**_renamed(exchange, _EXCHANGE), "outcome": outcome}
 
 
 def _search(search: ReportedSearch) -> Values:
     return {
-        "contract": search.contract,
-        "method": search.how,
-        "cases": search.made,
-        "exchanges": search.exchanges,
-        "seconds": search.seconds,
-        "seed": search.seed,
-        "findings": [
-            {"obligation": finding.obligation, "steps": finding.steps, "sequence": finding.sequence}
-            for finding in search.findings
-        ],
-        "operation": search.operation,
-        "documented": [
-            {
-                "operation": answer.operation,
-                "clauses": list(answer.clauses),
-                "message": answer.says,
-                "case": answer.case,
-                "trial": answer.trial,
-                "exchange": answer.exchange,
-            }
-            for answer in search.documented
-        ],
-        "notes": list(search.notes),
+        **_renamed(search, _SEARCH),
+        "documented": [_renamed(answer, _ANSWER) for answer in search.documented],
         "reached": {
             "asked": search.asked,
             "pairs": search.pairs,
@@ -222,5 +154,30 @@ def _search(search: ReportedSearch) -> Values:
     }
 
 
-def _headers(headers: Headers) -> list[list[str]]:
-    return [[name, value] for name, value in headers]
+#: The names in the report of the fields that have other ones there; "" of one that is left out.
+_PLANNED = {
+    "says": "statement",
+    "asks": "description",
+    **dict.fromkeys(("needs", "parameters", "calls", "trial", "disposition", "reason"), ""),
+}
+_ENTRY = {"kind": "event", "at": "time", "why": "reason"}
+_EXCHANGE = {
+    "n": "number",
+    "at": "time",
+    "subject": "customer",
+    "present": "customer_present",
+    "ms": "duration_ms",
+    "why": "",
+}
+_SEARCH = {
+    "how": "method",
+    "made": "cases",
+    **dict.fromkeys(("asked", "pairs", "possible", "states", "quiet"), ""),
+}
+_ANSWER = {"says": "message", "exchanges": ""}
+
+
+def _renamed(value: DataclassInstance, names: Mapping[str, str]) -> Values:
+    """Return the fields of a value by their names in the report, in their order."""
+    named = ((names.get(name, name), content) for name, content in asdict(value).items())
+    return {name: content for name, content in named if name}

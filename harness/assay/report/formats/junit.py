@@ -32,13 +32,13 @@ from assay.report.journal_exchanges import trial_seconds, trials_of
 from assay.report.sanitize import bounded, xml, xml_attribute
 from assay.report.values import Report, ReportedResult, ReportedSearch
 from assay.report.views import card_lines, reason_of
-from assay.report.waivers import waiver_sentence
 from assay.report.wording import (
     answer_summary,
     finding_summary,
     headline,
     search_notes,
     search_summary,
+    waiver_sentence,
 )
 from assay.rules.verdict import Standing
 

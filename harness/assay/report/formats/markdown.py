@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
-from assay.report.exchange_text import exchange_lines, exchange_title
 from assay.report.sanitize import bounded, code, fenced, markdown
 from assay.report.values import (
     EvidenceRole,
@@ -26,12 +25,14 @@ from assay.report.views import (
     by_clause,
     by_reason,
     card_lines,
+    exchange_lines,
+    exchange_title,
     notes,
     reason_of,
+    sentences,
     source_text,
     timeline_lines,
 )
-from assay.report.waivers import waiver_sentence
 from assay.report.wording import (
     MEANINGS,
     SIGNS,
@@ -42,8 +43,10 @@ from assay.report.wording import (
     duration,
     exit_reasons,
     headline,
+    listed,
     search_notes,
     search_summary,
+    waiver_sentence,
 )
 from assay.rules.verdict import Standing
 
@@ -89,8 +92,8 @@ def _within(blocks: Blocks, limit: int) -> Blocks:
 
 def _page(report: Report) -> Blocks:
     yield f"# {markdown(headline(report))}\n"
-    if sentences := caveats(report):
-        yield " ".join(map(_text, sentences)) + "\n"
+    if known := caveats(report):
+        yield " ".join(map(_text, known)) + "\n"
     yield from _about(report)
     yield from _counts(report)
     violated = map(_card, report.of(Standing.VIOLATES))
@@ -186,21 +189,9 @@ def _card_lines(result: ReportedResult, exchanges: int) -> Blocks:
 
 
 def _sentences(result: ReportedResult) -> Blocks:
-    yield f"- **Contract:** {_text(result.planned.says)}"
-    if result.planned.asks:
-        yield f"- **Facet:** {_text(result.planned.asks)}"
-    for source in result.planned.sources[:FINDINGS]:
-        yield f"- **Source:** {_text(source_text(source))}"
-    if result.waiver:
-        yield f"- **Waiver:** {_text(result.waiver)}"
-    if result.further_reason:
-        yield f"- **Reason:** {_text(result.further_reason)}"
-    for finding in result.findings[:FINDINGS]:
-        yield f"- **Expected:** {_text(finding.expected)}"
-        place = f" (exchange {finding.shown_by})" if finding.shown_by else ""
-        yield f"- **Seen:** {_text(finding.seen)}{place}"
-        if finding.variation:
-            yield f"- **Variation sent:** {_text(finding.variation)}"
+    for label, text, place in sentences(result, FINDINGS):
+        title = "Variation sent" if label == "variation" else label.capitalize()
+        yield f"- **{title}:** {_text(text)}{place}"
     if (hidden := len(result.findings) - FINDINGS) > 0:
         yield f"- and {counted(hidden, 'more observation')}"
 
@@ -218,9 +209,7 @@ def _details(title: str, text: str) -> str:
 
 
 def _names(results: Sequence[ReportedResult]) -> str:
-    names = ", ".join(code(bounded(result.planned.id, TEXT)) for result in results[:NAMES])
-    hidden = len(results) - NAMES
-    return names + (f" and {hidden:,} more" if hidden > 0 else "")
+    return listed([code(bounded(result.planned.id, TEXT)) for result in results], NAMES)
 
 
 def _group(group: Group) -> str:

@@ -17,8 +17,7 @@ from assay._resources import contract_dir
 from assay.files.document import file_name
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.report.values import PlannedObligation, Report, ReportedResult
-from assay.report.waivers import waiver_sentence
-from assay.report.wording import headline, unfinished
+from assay.report.wording import headline, unfinished, waiver_sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

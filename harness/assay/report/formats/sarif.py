@@ -25,8 +25,7 @@ from assay.report.formats.pipeline import (
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedExchange, ReportedResult
 from assay.report.views import reason_of, source_text
-from assay.report.waivers import waiver_sentence
-from assay.report.wording import fault_count
+from assay.report.wording import fault_count, waiver_sentence
 from assay.rules.verdict import Standing
 
 SCHEMA = (

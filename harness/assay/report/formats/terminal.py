@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TextIO
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult, ReportedSearch
 from assay.report.views import Group, by_cause, by_reason, card_lines
-from assay.report.waivers import needing_attention, waiver_sentence
 from assay.report.wording import (
     PHRASES,
     SIGNS,
@@ -28,8 +27,10 @@ from assay.report.wording import (
     fault_count,
     finding_summary,
     headline,
+    needing_attention,
     search_notes,
     search_summary,
+    waiver_sentence,
 )
 from assay.rules.verdict import Standing
 

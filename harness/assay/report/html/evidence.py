@@ -10,12 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.report.exchange_text import exchange_lines, exchange_title
 from assay.report.journal_exchanges import TrafficSummary
 from assay.report.sanitize import bounded
 from assay.report.timeline import EntryKind, TimelineEntry, moment
 from assay.report.values import EvidenceRole, Report, ReportedResult
-from assay.report.views import Group, by_cause, entry_text, nearest_entries, notes
+from assay.report.views import (
+    Group,
+    by_cause,
+    entry_text,
+    exchange_lines,
+    exchange_title,
+    nearest_entries,
+    notes,
+)
 from assay.rules.verdict import Standing
 
 #: Cards shown in full of each verdict; the rest is only counted.

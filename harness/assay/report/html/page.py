@@ -38,7 +38,6 @@ from assay.report.views import (
     reason_of,
     source_text,
 )
-from assay.report.waivers import waiver_sentence
 from assay.report.wording import (
     MEANINGS,
     SIGNS,
@@ -51,6 +50,7 @@ from assay.report.wording import (
     party_name,
     search_notes,
     search_summary,
+    waiver_sentence,
 )
 from assay.rules.verdict import Standing
 

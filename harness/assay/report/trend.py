@@ -13,13 +13,11 @@ from typing import TextIO
 
 from assay.errors import AssayError, InputError
 from assay.journal.journal_file import JOURNAL
-from assay.report.comparison.compare import Category, Comparison, compare
-from assay.report.comparison.formats import TITLES
-from assay.report.comparison.read import REPORT, read_run
+from assay.report.comparison import REPORT, TITLES, Category, Comparison, compare, read_run
 from assay.report.html.page import page_template
 from assay.report.sanitize import clean, one_line
 from assay.report.values import RecordedLines, Report
-from assay.report.wording import PHRASES
+from assay.report.wording import PHRASES, listed
 from assay.rules.verdict import Standing
 
 #: The HTML report in the folder of a run.
@@ -178,7 +176,7 @@ class Segment:
 
 def render(trend: Trend, out: TextIO) -> None:
     """Write the trend as one HTML page."""
-    chunks = page_template("trend/page.html.j2").generate(
+    chunks = page_template("html/trend.html.j2").generate(
         **_NAMES,
         trend=trend,
         columns=tuple(_columns(trend)),
@@ -242,9 +240,8 @@ def _changes(comparison: Comparison) -> list[tuple[str, str]]:
     for category in Category:
         differences = comparison.of(category)
         if differences:
-            names = ", ".join(each.name for each in differences[:NAMED])
-            more = f" and {len(differences) - NAMED:,} more" if differences[NAMED:] else ""
-            groups.append((f"{TITLES[category]} ({len(differences):,})", names + more))
+            names = listed([each.name for each in differences], NAMED)
+            groups.append((f"{TITLES[category]} ({len(differences):,})", names))
     return groups
 
 
