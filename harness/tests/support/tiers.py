@@ -55,7 +55,6 @@ KEPT: dict[str, int] = {
     "fuzzing/test_session.py::test_pytest_searches_with_the_option": 0,
     "fuzzing/test_session.py::test_the_journal_of_a_pytest_run": 0,
     "general_kinds/test_general_kinds.py::test_a_fault_violates_exactly_its_own_obligations": 25,
-    "holdout/test_holdout.py::test_a_faulty_bank_is_seen_to_differ": 40,
     "init/test_init.py::test_a_shipped_dialect_is_a_beginning_that_runs": 0,
     "init/test_init.py::test_every_answer_gives_a_file_that_can_be_read": 12,
     "journal/test_hostile_values.py::test_beside_everything_else": 3,
