@@ -1,151 +1,21 @@
-"""A bank that needs most keys of the target language: all is tested, and every fault is found."""
+"""Recorded traffic of a bank that needs most keys of the target language, and faults in it."""
 
 import io
 import json
-from functools import cache
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from kestrel_bank import Kestrel
+from foreign.dialects import KESTREL
+from foreign.faults import KESTREL_FAULTS
 
 from assay.cli.main import group
-from assay.rules.verdict import Standing
 from assay.testing import verdicts
 
 HERE = Path(__file__).parent
 CONTRACT, TARGET = HERE / "kestrel.yaml", HERE / "kestrel-target.yaml"
 
 
-@cache
-def standings(bank):
-    """Run the contract against a bank."""
-    return verdicts(CONTRACT, TARGET, bank())
-
-
-def violated(bank):
-    """Return the obligations that a bank violates."""
-    standing = standings(bank)
-    return {name for name in standing if standing[name] is Standing.VIOLATES}
-
-
-# -- faults ----------------------------------------------------------------------------
-class WrongIban(Kestrel):
-    """The IBAN has a wrong check digit; another identification has the right one."""
-
-    breaks = frozenset({"accounts.iban/account"})
-
-    def identifications(self, number):
-        """Return wrong identifications."""
-        wrong = f"{number[:2]}{99 - int(number[2:4]):02d}{number[4:]}"
-        return [{"scheme": "KEY", "value": number}, {"scheme": "IBAN", "value": wrong}]
-
-
-class NoIban(Kestrel):
-    """An account has no IBAN among its identifications."""
-
-    breaks = frozenset({"accounts.iban/account-present"})
-
-    def identifications(self, number):
-        """Return too few identifications."""
-        return [{"scheme": "KEY", "value": number}]
-
-
-class TruthAsText(Kestrel):
-    """A truth value is shown as a text."""
-
-    breaks = frozenset({"accounts.active/account"})
-
-    def is_active(self):
-        """Return a text."""
-        return "true"
-
-
-class TruthAsNumber(Kestrel):
-    """A truth value is shown as a number."""
-
-    breaks = frozenset({"accounts.active/account"})
-
-    def is_active(self):
-        """Return a number."""
-        return 1
-
-
-class Overlap(Kestrel):
-    """A page begins with the last entry of the one before."""
-
-    breaks = frozenset({"entries.page/no-repeats"})
-
-    def page_after(self, place):
-        """Return a place that is too low."""
-        return place + 1
-
-
-class Circle(Kestrel):
-    """The second page names itself as the next one."""
-
-    breaks = frozenset({"entries.page/ends"})
-
-    def page_after(self, place):
-        """Return the second page, always."""
-        return 2
-
-
-class AnyRecurring(Kestrel):
-    """A recurring payment is accepted."""
-
-    breaks = frozenset({"recurring/other-value"})
-
-    def check_recurring(self, value):
-        """Whether it is a truth value."""
-        return isinstance(value, bool)
-
-
-class OtherPriority(Kestrel):
-    """A payment is shown with another number."""
-
-    breaks = frozenset({"content/priority"})
-
-    def shown_priority(self, priority):
-        """Return another number."""
-        return priority + 1
-
-
-class NoInstant(Kestrel):
-    """Only ordinary payments are found below their product."""
-
-    breaks = frozenset({"shown/answers"})
-
-    def is_at(self, product, made):
-        """Whether the product is ordinary."""
-        return product == "ordinary"
-
-
-FAULTS = [
-    WrongIban,
-    NoIban,
-    TruthAsText,
-    TruthAsNumber,
-    Overlap,
-    Circle,
-    AnyRecurring,
-    OtherPriority,
-    NoInstant,
-]
-
-
-def test_the_sound_bank_conforms():
-    """Every obligation is tested: nothing in the bank's ways is out of reach."""
-    assert {Standing.CONFORMS} == set(standings(Kestrel).values())
-
-
-@pytest.mark.parametrize("bank", FAULTS, ids=lambda bank: bank.__name__)
-def test_a_fault_violates_what_it_breaks(bank):
-    """A fault turns its own obligation red and no other."""
-    assert bank.breaks == violated(bank)
-
-
-# -- recorded traffic --------------------------------------------------------------------
 class Recorder:
     """The bank behind a recorder: `entries` are those of a HAR file."""
 
@@ -195,7 +65,7 @@ def judged(bank, tmp_path, change=lambda entries: entries):
 
 def test_recorded_traffic_is_read_by_the_same_file(tmp_path):
     """Pages by POST, products in paths and days from today are recognised in a recording."""
-    _, obligations = judged(Kestrel, tmp_path)
+    _, obligations = judged(KESTREL, tmp_path)
     conforming = {name for name, each in obligations.items() if each["verdict"] == "conforms"}
     assert {each["verdict"] for each in obligations.values()} == {"conforms", "unverified"}
     assert {
@@ -208,12 +78,17 @@ def test_recorded_traffic_is_read_by_the_same_file(tmp_path):
     } <= conforming
 
 
-@pytest.mark.parametrize("bank", [TruthAsText, Circle, NoInstant], ids=lambda bank: bank.__name__)
-def test_a_recorded_fault_is_found(bank, tmp_path):
+RECORDED = ("truth as text", "pages go round", "shows ordinary payments only")
+
+
+@pytest.mark.parametrize(
+    "fault", [each for each in KESTREL_FAULTS if each.name in RECORDED], ids=lambda each: each.name
+)
+def test_a_recorded_fault_is_found(fault, tmp_path):
     """A recording of a faulty bank shows what a run shows."""
-    _, obligations = judged(bank, tmp_path)
+    _, obligations = judged(fault.of(KESTREL), tmp_path)
     found = {name for name, each in obligations.items() if each["verdict"] == "violates"}
-    assert bank.breaks == found
+    assert fault.breaks == found
 
 
 def test_a_payment_read_below_another_product_shows_nothing(tmp_path):
@@ -228,6 +103,6 @@ def test_a_payment_read_below_another_product_shows_nothing(tmp_path):
                 entry["response"]["content"]["text"] = "{}"
         return entries
 
-    _, obligations = judged(Kestrel, tmp_path, elsewhere)
+    _, obligations = judged(KESTREL, tmp_path, elsewhere)
     assert "unverified" == obligations["shown/answers"]["verdict"]
     assert "violates" not in {each["verdict"] for each in obligations.values()}

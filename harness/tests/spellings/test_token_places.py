@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from foreign.dialects import OSPREY, QUERYING
+from foreign.faults import OSPREY_FAULTS, repeating_token
 from openapi_spec_validator import OpenAPIV31SpecValidator
-from osprey_bank import AnyTicket, Echoing, NoGate, OpenPages, Osprey, Querying
 
 from assay.binding.encode import Access, encode
 from assay.binding.join import bind
@@ -73,24 +74,17 @@ def run(bank, places, journal=None):
     return {each.obligation.removeprefix("kestrel/"): each.standing for each in result.verdicts}
 
 
-@pytest.mark.parametrize(("bank", "places"), [(Osprey, BODY), (Querying, QUERY)])
+@pytest.mark.parametrize(("bank", "places"), [(OSPREY, BODY), (QUERYING, QUERY)])
 def test_the_sound_bank_conforms(bank, places):
     """Every call has its token in each place, next pages and requests by POST included."""
     assert {Standing.CONFORMS} == set(run(bank(), places).values())
 
 
-@pytest.mark.parametrize(
-    ("bank", "breaks"),
-    [
-        (NoGate, {"tokens/accounts-without-token"}),
-        (AnyTicket, {"tokens/accounts-invented-token"}),
-        (OpenPages, {"tokens/entries-invented-token"}),
-    ],
-)
-def test_a_gate_that_is_open_is_found(bank, breaks):
+@pytest.mark.parametrize("fault", OSPREY_FAULTS, ids=lambda each: each.name)
+def test_a_gate_that_is_open_is_found(fault):
     """The rules about tokens leave it out, or invent one, wherever it stands."""
-    found = run(bank(), BODY)
-    assert breaks == {name for name in found if found[name] is Standing.VIOLATES}
+    found = run(fault.of(OSPREY)(), BODY)
+    assert fault.breaks == {name for name in found if found[name] is Standing.VIOLATES}
 
 
 def encoded(places, operation="entries", **call):
@@ -144,22 +138,21 @@ def test_no_token_and_an_invented_one():
 
 def test_the_token_is_written_nowhere(tmp_path):
     """A bank that repeats it under other names does not get it into a journal."""
-    bank, tokens = Echoing(), set()
-    control = bank.control
+    tokens = set()
 
-    def watched(method, steps, content):
-        status, body = control(method, steps, content)
-        if "token" in body:
-            token = f"{SECRET}-{body['token']}"
-            for number, owner in bank.accounts.items():
-                bank.accounts[number] = token if owner == body["token"] else owner
-            body["token"] = token
+    class Echoing(OSPREY):
+        echoed = repeating_token
+
+        def new_customer(self, call, world):
+            made = super().new_customer(call, world)
+            token = made["token"] = f"{SECRET}-{made['token']}"
+            self.let_in(token, world=world, customer=world.customers[-1])
+            world.customers[-1].token = token
             tokens.add(token)
-        return status, body
+            return made
 
-    bank.control = watched
     path = tmp_path / "journal.jsonl"
-    assert {Standing.CONFORMS} == set(run(bank, BODY, path.open("w")).values())
+    assert {Standing.CONFORMS} == set(run(Echoing(), BODY, path.open("w")).values())
     text = path.read_text("utf-8")
     assert (True, []) == (len(tokens) > 1, [token for token in tokens if token in text])
     assert (True, False) == ("<token-1>" in text, SECRET in text)
