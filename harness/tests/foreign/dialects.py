@@ -5,33 +5,14 @@ for a few keys of the target language, which its comment names.
 """
 
 import re
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from faulty import changed
 from foreign.bank import A_DAY, NEVER, Bank, Refused
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 LONG = timedelta(days=999)
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One way in which a bank is wrong, and the obligations that this breaks; none if it is right."""
-
-    name: str
-    breaks: frozenset
-    ways: dict
-
-    def of(self, bank):
-        """Return a bank with this fault."""
-        return changed(bank, self.name, **self.ways)
-
-
-def changed(bank, name, **ways):
-    """Return a bank that differs in some ways, each of which it has."""
-    assert not [way for way in ways if not hasattr(bank, way)], (name, ways)
-    return dialect(name, bank, **ways)
 
 
 def dialect(name, bank=Bank, **ways):

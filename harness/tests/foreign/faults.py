@@ -5,6 +5,7 @@ It breaks exactly these. A row that breaks nothing is another sound bank, which 
 
 from datetime import timedelta
 
+from faulty import always, changed, row
 from foreign.bank import Refused
 from foreign.dialects import (
     COUNTED,
@@ -17,21 +18,9 @@ from foreign.dialects import (
     PLOVER,
     QUAY,
     SISTER,
-    Fault,
-    changed,
 )
 
 OPERATIONS = ("accounts", "entries", "order", "show", "call-off")
-
-
-def row(name, *breaks, **ways):
-    """Return a fault."""
-    return Fault(name, frozenset(breaks), ways)
-
-
-def always(value):
-    """Return what decides the same, whatever it is asked."""
-    return lambda *_: value
 
 
 def refusing(status=400, error=None):
