@@ -33,35 +33,6 @@ from assay.sandbox.policies import SOUND
 
 HERE = Path(__file__).parent
 TARGET = HERE / "merlin-target.yaml"
-TIMES = {"redirect.idle/nothing-done", "redirect.overall/nothing-done"}
-#: What each fault violates.
-FAULTS = {
-    merlin_faults.TakesUnsigned: {
-        "execution/unsigned-undone",
-        "sca.required/even-amount",
-        "sca.required/nothing-before-signing",
-        "sca.required/only-the-owner",
-    },
-    merlin_faults.TakesRefused: {"execution/denied-undone", "sca.required/nothing-after-refusal"},
-    merlin_faults.TakesExpired: {"execution/timed-out-undone", *TIMES},
-    merlin_faults.OtherAmount: {
-        "duplicate/amount-changed-accepted",
-        "execution/as-asked",
-        "modify.deferred-only/carried-out-as-changed",
-    },
-    merlin_faults.Never: {
-        "execution/deferred-carried-out",
-        "execution/instant-carried-out",
-        "execution/main-flow",
-    },
-    merlin_faults.Twice: {"execution/once"},
-    merlin_faults.LosesCancellation: {
-        "cancel/by-customer-never-done",
-        "cancel/by-tpp-never-done",
-        "execution/cancelled-undone",
-    },
-    merlin_faults.ForgetsRules: {"duplicate/repeat-refused"},
-}
 #: The obligations that a bank with another place of refusals could violate wrongly.
 REFUSALS = "pis/duplicate/repeat-refused pis/duplicate/amount-changed-accepted"
 #: Whether the banks are tried in all contexts, too, and with each fault of the sandbox bank.
@@ -125,12 +96,12 @@ def test_the_sound_bank_conforms():
     assert {"host/every-host"} == having(verdicts, Standing.UNVERIFIED)
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("fault", merlin_faults.FAULTS, ids=lambda each: each.name)
 def test_a_fault_is_found(fault):
     """Each fault violates its own obligations, and no other."""
-    names = " ".join(f"pis/{name}" for name in sorted(FAULTS[fault]))
-    verdicts = run(fault(), planned(f"{names} pis/payments.content/amount"))
-    assert FAULTS[fault] == having(verdicts, Standing.VIOLATES)
+    names = " ".join(f"pis/{name}" for name in sorted(fault.breaks))
+    verdicts = run(fault.of(Merlin)(), planned(f"{names} pis/payments.content/amount"))
+    assert fault.breaks == having(verdicts, Standing.VIOLATES)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +221,7 @@ def test_every_submission_is_counted():
 def test_a_journal_has_the_submissions(tmp_path):
     """They are judged again with it, quoted as evidence, and exported."""
     path = tmp_path / "journal.jsonl"
-    fault, selected = merlin_faults.ForgetsRules(), "pis/duplicate/repeat-refused"
+    fault, selected = merlin_faults.FORGETS_RULES.of(Merlin)(), "pis/duplicate/repeat-refused"
     seen = run(fault, planned(selected), journal=Journal.at(path))
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     named = [line["n"] for line in lines if line.get("operation") == "create-payment.submission"]
