@@ -1,12 +1,12 @@
 """Errors that say why a call is refused: in runs, in recordings, and in the doctor's examination."""
 
-import json
-from io import BytesIO
 from pathlib import Path
 
 import pytest
+from embedded import Gate, run_plan, standings
 from foreign.dialects import ERRORS
 from foreign.faults import ERROR_FAULTS, SEVERAL
+from literal_har import entry, write
 
 from assay.binding.join import bind
 from assay.contexts.covering import Depth
@@ -18,7 +18,6 @@ from assay.planning.plan import plan
 from assay.preparation.prepare import prepare
 from assay.preparation.target_file import read_target
 from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 from assay.testing import verdicts
 from assay.traffic.session import open_recording
 
@@ -28,29 +27,24 @@ CONTRACT, TARGET = HERE / "errors.yaml", HERE / "errors-target.yaml"
 PAGE = b"<html><head><title>Request not accepted</title></head></html>"
 
 
-class Fronted:
+class Fronted(Gate):
     """A desk behind a server and a firewall with the limits that are usual for them."""
 
-    def __init__(self, desk):
-        self.desk, self.refused = desk, 0
+    refused = 0
 
-    def __call__(self, environ, start_response):
+    def before(self, environ, body):
         """Answer before the desk what is too large, or looks like an attack."""
         headers = [str(value) for name, value in environ.items() if name.startswith("HTTP_")]
         url = environ["PATH_INFO"] + environ.get("QUERY_STRING", "")
-        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        environ["wsgi.input"] = BytesIO(body)
-        own = "/assay-control/" in environ["PATH_INFO"]
         status = (
             "400 Bad Request" if max(map(len, headers)) > 8_000 else
             "404 Not Found" if len(url) > 8_000 else
             "400 Bad Request" if len(body) > 8_192 or b";--" in body or ";--" in url else ""
         )  # fmt: skip
-        if own or not status:
-            return self.desk(environ, start_response)
+        if "/assay-control/" in url or not status:
+            return None
         self.refused += 1
-        start_response(status, [("Content-Type", "text/html"), ("Content-Length", str(len(PAGE)))])
-        return [PAGE]
+        return status, [("Content-Type", "text/html")], PAGE
 
 
 def about_errors(results):
@@ -113,10 +107,9 @@ def test_a_journal_of_errors_is_judged_as_the_run_was(tmp_path):
     """A journal has what the target file locates in a refusal, and no more of its body."""
     target = read_target(TARGET)
     planned = plan(bind([parse_contract(CONTRACT)], target), target)
-    environment = set_up(target, bank=lambda _: SEVERAL())
     written = tmp_path / "journal.jsonl"
-    session = Session(plan=planned, environment=environment, journal=Journal.at(written))
-    before = {each.obligation: each.standing for each in run_session(session).verdicts}
+    result = run_plan(planned, target, lambda _: SEVERAL(), journal=Journal.at(written))
+    before = standings(result)
 
     files = {
         "contracts": [str(CONTRACT)],
@@ -124,34 +117,23 @@ def test_a_journal_of_errors_is_judged_as_the_run_was(tmp_path):
     }
     result = open_recording(written, **files).close(tmp_path / "again.jsonl")
 
-    assert before == {each.obligation: each.standing for each in result.verdicts}
+    assert before == standings(result)
     assert 4 == sum(standing is Standing.VIOLATES for standing in before.values())
 
 
-def recorded_call(n, path, status, body, token="Bearer t-1"):
+def recorded_call(n, path, status, body, token="t-1"):
     """Return an entry of a HAR file."""
-    headers = [
-        {"name": "Authorization", "value": token},
-        {"name": "X-Request-ID", "value": f"00000000-0000-4000-8000-{n:012}"},
-    ]
-    text, kind = (
-        json.dumps(body),
-        "application/json" if status < 400 else "application/problem+json",
+    kind = "application/json" if status < 400 else "application/problem+json"
+    return entry(
+        f"2026-09-16T08:00:{n:02}Z",
+        "GET",
+        f"https://desk.example{path}",
+        status,
+        body,
+        token=token,
+        headers={"X-Request-ID": f"00000000-0000-4000-8000-{n:012}"},
+        answered={"Content-Type": kind},
     )
-    return {
-        "startedDateTime": f"2026-09-16T08:00:{n:02}Z",
-        "time": 1,
-        "request": {
-            "method": "GET",
-            "url": f"https://desk.example{path}",
-            "headers": headers if token else headers[1:],
-        },
-        "response": {
-            "status": status,
-            "headers": [{"name": "Content-Type", "value": kind}],
-            "content": {"size": len(text), "mimeType": kind, "text": text},
-        },
-    }
 
 
 def test_the_traffic_of_others_is_judged(tmp_path):
@@ -161,8 +143,7 @@ def test_the_traffic_of_others_is_judged(tmp_path):
         recorded_call(1, "/accounts", 200, [{"number": "A-1"}]),
         recorded_call(2, "/accounts", 401, wrong, token=""),
     ]
-    recording = tmp_path / "recording.har"
-    recording.write_text(json.dumps({"log": {"version": "1.2", "creator": {}, "entries": entries}}))
+    recording = write(tmp_path / "recording.har", entries)
 
     files = {
         "contracts": [str(CONTRACT)],
@@ -185,10 +166,7 @@ def test_no_context_makes_a_right_error_wrong():
     files = str(CONTRACT), str(TARGET)
     prepared = prepare(files[:1], files[1], contexts=Depth.EACH)
     assert prepared.plan.contextual
-    environment = set_up(prepared.target, bank=lambda _: ERRORS())
-    result = run_session(
-        Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
-    )
+    result = run_plan(prepared.plan, prepared.target, lambda _: ERRORS())
     assert not [each for each in result.verdicts if each.standing is Standing.VIOLATES]
 
 

@@ -1,13 +1,14 @@
 """Recorded traffic of a bank that needs most keys of the target language, and faults in it."""
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from embedded import Gate
 from foreign.dialects import KESTREL
 from foreign.faults import KESTREL_FAULTS
+from literal_har import entry, write
 
 from assay.cli.main import group
 from assay.testing import verdicts
@@ -16,47 +17,42 @@ HERE = Path(__file__).parent
 CONTRACT, TARGET = HERE / "kestrel.yaml", HERE / "kestrel-target.yaml"
 
 
-class Recorder:
+class Recorder(Gate):
     """The bank behind a recorder: `entries` are those of a HAR file."""
 
     def __init__(self, bank):
-        self.bank, self.entries = bank, []
+        super().__init__(bank)
+        self.entries, self.sent = [], b""
 
-    def __call__(self, environ, start_response):
-        """Answer a request, and record it."""
-        content = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        lines = []
-        environ["wsgi.input"] = io.BytesIO(content)
-        (body,) = self.bank(environ, lambda *line: lines.append(line))
-        start_response(*lines[0])
-        if environ["PATH_INFO"].startswith("/assay-control"):
-            return [body]
-        token = {"name": "Authorization", "value": environ.get("HTTP_AUTHORIZATION", "")}
-        status, headers = lines[0]
-        url = f"https://kestrel.example{environ['PATH_INFO']}?{environ['QUERY_STRING']}"
-        second = len(self.entries)
-        at = f"2026-09-16T23:{30 + second // 60}:{second % 60:02d}.000Z"
-        posted = {"mimeType": "application/json", "text": content.decode()}
-        request = {"method": environ["REQUEST_METHOD"], "url": url, "headers": [token]}
-        text = {"mimeType": "application/json", "text": body.decode()}
-        response = {
-            "status": int(status.split()[0]),
-            "headers": [{"name": name, "value": value} for name, value in headers],
-            "content": text,
-        }
-        if content:
-            request["postData"] = posted
-        entry = {"startedDateTime": at, "time": 1, "request": request, "response": response}
-        self.entries.append(entry)
-        return [body]
+    def before(self, environ, body):
+        """Remember what is sent."""
+        self.sent = body
+
+    def after(self, environ, status, headers, body):
+        """Record an exchange."""
+        second, path = len(self.entries), environ["PATH_INFO"]
+        if not path.startswith("/assay-control"):
+            recorded = entry(
+                f"2026-09-16T23:{30 + second // 60}:{second % 60:02d}.000Z",
+                environ["REQUEST_METHOD"],
+                f"https://kestrel.example{path}?{environ['QUERY_STRING']}",
+                int(status.split()[0]),
+                json.loads(body),
+                token=environ.get("HTTP_AUTHORIZATION", "").removeprefix("Bearer "),
+                answered=headers,
+            )
+            if self.sent:
+                text = {"mimeType": "application/json", "text": self.sent.decode()}
+                recorded["request"]["postData"] = text
+            self.entries.append(recorded)
+        return status, headers, body
 
 
 def judged(bank, tmp_path, change=lambda entries: entries):
     """Record a run, judge the recording, and return its report."""
     recorder = Recorder(bank())
     verdicts(CONTRACT, TARGET, recorder)
-    har = tmp_path / "traffic.har"
-    har.write_text(json.dumps({"log": {"entries": change(recorder.entries)}}))
+    har = write(tmp_path / "traffic.har", change(recorder.entries))
     command = ["judge", str(har), "-c", str(CONTRACT), "--target", str(TARGET), "--out"]
     result = CliRunner().invoke(group, [*command, str(tmp_path / "judged")])
     report = json.loads((tmp_path / "judged" / "report.json").read_text("utf-8"))
@@ -95,12 +91,12 @@ def test_a_payment_read_below_another_product_shows_nothing(tmp_path):
     """It is another request than the payment's own, so that its refusal is right."""
 
     def elsewhere(entries):
-        for entry in entries:
-            if "GET" == entry["request"]["method"]:
-                url = entry["request"]["url"].replace("/instant/", "/ordinary/")
-                entry["request"]["url"] = url
-                entry["response"]["status"] = 404
-                entry["response"]["content"]["text"] = "{}"
+        for each in entries:
+            if "GET" == each["request"]["method"]:
+                url = each["request"]["url"].replace("/instant/", "/ordinary/")
+                each["request"]["url"] = url
+                each["response"]["status"] = 404
+                each["response"]["content"]["text"] = "{}"
         return entries
 
     _, obligations = judged(KESTREL, tmp_path, elsewhere)

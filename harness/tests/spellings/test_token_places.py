@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from embedded import run_plan
 from foreign.dialects import OSPREY, QUERYING
 from foreign.faults import OSPREY_FAULTS, repeating_token
 from openapi_spec_validator import OpenAPIV31SpecValidator
@@ -25,8 +26,6 @@ from assay.parsing.parse import parse_document
 from assay.planning.plan import plan
 from assay.preparation.target_file import read_document
 from assay.rules.verdict import Standing
-from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 
 HERE = Path(__file__).parent
 TOKENS = """\
@@ -63,14 +62,8 @@ def bound(places):
 def run(bank, places, journal=None):
     """Run the contract against a bank; return the verdicts."""
     contracts, target = bound(places)
-    environment = set_up(target, seed=0, bank=lambda _: bank)
-    try:
-        planned = plan(contracts, target)
-        session = Session(plan=planned, environment=environment, journal=Journal(out=journal))
-        result = run_session(session)
-    finally:
-        environment.close()
-    assert not result.faults
+    planned = plan(contracts, target)
+    result = run_plan(planned, target, lambda _: bank, journal=Journal(out=journal))
     return {each.obligation.removeprefix("kestrel/"): each.standing for each in result.verdicts}
 
 

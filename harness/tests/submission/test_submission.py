@@ -8,6 +8,7 @@ from pathlib import Path
 import merlin_faults
 import pytest
 from click.testing import CliRunner
+from embedded import run_plan
 from merlin_bank import Merlin
 
 from assay.binding.join import bind
@@ -27,7 +28,6 @@ from assay.proof.kill_matrix import run_trials
 from assay.rules.dry_run import START
 from assay.rules.verdict import Standing
 from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 from assay.sandbox.mutants import PIS_MUTANTS
 from assay.sandbox.policies import SOUND
 
@@ -64,14 +64,7 @@ def planned(selected="", contract="pis", target=TARGET):
 
 def run(bank, of, journal=None):
     """Run a plan against a bank; return the standing of each obligation, without its contract."""
-    chosen, target = of
-    environment = set_up(target, seed=0, bank=lambda _: bank)
-    journal = journal or Journal(out=None)
-    try:
-        result = run_session(Session(plan=chosen, environment=environment, journal=journal))
-    finally:
-        environment.close()
-    assert not result.faults
+    result = run_plan(*of, lambda _: bank, journal=journal)
     return {each.obligation.partition("/")[2]: each.standing for each in result.verdicts}
 
 
