@@ -8,6 +8,7 @@ import pytest
 from command_line import assay
 from foreign.dialects import FJORD
 from foreign.faults import in_fragment, revoke_marked, serving_if
+from literal_har import entry, write
 
 from assay.rules.verdict import Standing
 from assay.sandbox.serve import serving
@@ -329,36 +330,23 @@ def test_without_an_authorization_server_there_is_nothing_to_authorise_at(tmp_pa
 
 
 # -- the recording of a client -------------------------------------------------------------
-def entry(method, path, status, body, token, sent=None):  # noqa: PLR0917
+def call(method, path, status, body, token, sent=None):  # noqa: PLR0917
     """Return an entry of a HAR file, without its time."""
-    request = {
-        "method": method,
-        "url": f"https://api.fjord.example{path}",
-        "headers": [
-            {"name": "Authorization", "value": f"Bearer {token}"},
-            {"name": "Customer-Here", "value": "1"},
-        ],
-        "queryString": [],
-    }
-    if sent is not None:
-        request["postData"] = {"mimeType": "application/json", "text": json.dumps(sent)}
-    content = {"mimeType": "application/json", "text": json.dumps(body)}
-    typed = [{"name": "Content-Type", "value": "application/json"}]
-    response = {"status": status, "headers": typed, "content": content}
-    return {"time": 5, "request": request, "response": response}
+    url, here = f"https://api.fjord.example{path}", {"Customer-Here": "1"}
+    return entry("", method, url, status, body, token=token, sent=sent, headers=here)
 
 
 def consent_made(id_, number):
     """Return the entry of a consent that a TPP makes."""
     sent = {"consent": {"accounts": [{"number": number}], "until": "2027-01-01"}}
     body = {"consent": {"id": id_, "status": "awaiting"}}
-    return entry("POST", "/consents", 201, body, "access-of-the-tpp", sent)
+    return call("POST", "/consents", 201, body, "access-of-the-tpp", sent)
 
 
 def entries_read(number, status, token):
     """Return the entry of a read."""
     body = {"entries": [{"id": "1", "day": "2026-09-15"}]} if status == 200 else {}
-    return entry("GET", f"/accounts/{number}/entries", status, body, token)
+    return call("GET", f"/accounts/{number}/entries", status, body, token)
 
 
 def test_a_recording_of_a_client_does_not_show_whose_consent_a_token_is(tmp_path):
@@ -369,21 +357,20 @@ def test_a_recording_of_a_client_does_not_show_whose_consent_a_token_is(tmp_path
         entries_read("NO-1", 200, "access-of-4711"),
         entries_read("NO-2", 403, "access-of-4711"),
         entries_read("NO-2", 200, "access-of-4712"),
-        entry(
+        call(
             "GET",
             "/consents/consent-4711",
             200,
             {"consent": {"status": "authorised"}},
             "access-of-the-tpp",
         ),
-        entry("DELETE", "/consents/consent-4711", 204, {}, "access-of-the-tpp"),
+        call("DELETE", "/consents/consent-4711", 204, {}, "access-of-the-tpp"),
         entries_read("NO-1", 401, "access-of-4711"),
         entries_read("NO-2", 200, "access-of-4712"),
     ]
     for n, each in enumerate(entries):
         each["startedDateTime"] = f"2026-09-16T09:00:{n:02d}Z"
-    har = {"log": {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": entries}}
-    (tmp_path / "x.har").write_text(json.dumps(har))
+    write(tmp_path / "x.har", entries)
     words = "judge", "x.har", "-c", CONTRACT, "-t", TARGET, "--out", "run"
     _, shown, err = assay(*words, cwd=tmp_path)
     report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from foreign.bank import Refused, Request
 from foreign.dialects import QUAY
 from foreign.faults import QUAY_FAULTS
+from literal_har import entry, write
 
 from assay.binding.join import bind
 from assay.cli.main import group
@@ -191,37 +192,24 @@ def test_faults_are_found_where_ids_are_looked_up(fault, own_ids):
 def test_a_recording_of_a_client_is_judged_by_the_consents_that_its_requests_name(tmp_path):
     """Of two consents, a request may name either; what a HAR file does not show is left open."""
 
-    def entry(n, method, path, status, body, headers=(), sent=None):  # noqa: PLR0917
-        request = {
-            "method": method,
-            "url": f"https://quay.example{path}",
-            "headers": [{"name": "Authorization", "value": "Bearer t-of-a-customer"}]
-            + [{"name": name, "value": value} for name, value in headers],
-            "queryString": [],
-        }
-        if sent is not None:
-            request["postData"] = {"mimeType": "application/json", "text": json.dumps(sent)}
-        content = {"mimeType": "application/json", "text": json.dumps(body)}
-        typed = [{"name": "Content-Type", "value": "application/json"}]
-        response = {"status": status, "headers": typed, "content": content}
-        at = f"2026-09-16T09:00:{n:02d}Z"
-        return {"startedDateTime": at, "time": 5, "request": request, "response": response}
+    def call(n, method, path, status, body, **more):
+        url, at = f"https://quay.example{path}", f"2026-09-16T09:00:{n:02d}Z"
+        return entry(at, method, url, status, body, token="t-of-a-customer", **more)
 
     def made(n, id_):
         sent = {"accounts": [{"number": "PT-1"}], "until": "2027-01-01"}
-        return entry(n, "POST", "/consents", 201, {"id": id_, "status": "received"}, sent=sent)
+        return call(n, "POST", "/consents", 201, {"id": id_, "status": "received"}, sent=sent)
 
     def read(n, id_, status):
-        named = [("Consent-ID", id_), ("Customer-Here", "1")]
+        named = {"Consent-ID": id_, "Customer-Here": "1"}
         body = {"entries": []} if status == 200 else {}
-        return entry(n, "GET", "/accounts/PT-1/entries", status, body, named)
+        return call(n, "GET", "/accounts/PT-1/entries", status, body, headers=named)
 
     entries = [
         *(made(1, "consent-4711"), made(2, "consent-4712")),
         *(read(3, "consent-4711", 200), read(4, "consent-4712", 403), read(5, "consent-0", 403)),
     ]
-    har = {"log": {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": entries}}
-    (tmp_path / "x.har").write_text(json.dumps(har))
+    write(tmp_path / "x.har", entries)
     words = ["judge", tmp_path / "x.har", "--contract", CONTRACT, "--target", TARGET]
     judged = CliRunner().invoke(group, [*map(str, words), "--out", str(tmp_path / "run")])
     report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))

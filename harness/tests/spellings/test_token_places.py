@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from embedded import run_plan
 from foreign.dialects import OSPREY, QUERYING
 from foreign.faults import OSPREY_FAULTS, repeating_token
+from literal_har import entry, write
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from assay.binding.encode import Access, encode
@@ -153,43 +154,24 @@ def test_the_token_is_written_nowhere(tmp_path):
 
 def test_a_recording_is_read_by_its_tokens(tmp_path):
     """Callers are distinguished by the token in the body, which no report has."""
-    entries = []
 
-    def entry(token, path, body, answer, status=200):
+    def call(second, token, body, answer, status=200):
+        at = f"2026-09-16T20:00:{second:02d}.000Z"
+        url = "https://kestrel.example/accounts/search?api-version=7"
         body = body if token is None else {**body, "head": {"ticket": f"T:{token}"}}
-        second = len(entries)
-        headers = [] if token is None else [{"name": "X-Ticket", "value": token}]
-        posted = {"mimeType": "application/json", "text": json.dumps(body)}
-        url = f"https://kestrel.example{path}?api-version=7"
-        content = {"mimeType": "application/json", "text": json.dumps(answer)}
-        entries.append(
-            {
-                "startedDateTime": f"2026-09-16T20:00:{second:02d}.000Z",
-                "time": 1,
-                "request": {"method": "POST", "url": url, "headers": headers, "postData": posted},
-                "response": {"status": status, "headers": [], "content": content},
-            }
-        )
+        ticket = {} if token is None else {"X-Ticket": token}
+        return entry(at, "POST", url, status, answer, token="", sent=body, headers=ticket)
 
     asked = {"type": "LIST", "until": "2026-09-17T00:00:00Z", "trace": "1"}
     account = {"ids": [{"scheme": "IBAN", "value": "IT60X0542811101000000123456"}], "active": "yes"}
-    entry(SECRET, "/accounts/search", asked, {"items": [account], "page": {}})
-    entry(None, "/accounts/search", asked, {}, 401)
+    shown = {"items": [account], "page": {}}
+    entries = [call(0, SECRET, asked, shown), call(1, None, asked, {}, 401)]
     har, contract, target = tmp_path / "t.har", tmp_path / "kestrel.yaml", tmp_path / "t.yaml"
-    har.write_text(json.dumps({"log": {"entries": entries}}))
+    write(har, entries)
     contract.write_text(CONTRACT)
     target.write_text(target_text(BODY))
-    command = [
-        "judge",
-        str(har),
-        "-c",
-        str(contract),
-        "--target",
-        str(target),
-        "--out",
-        str(tmp_path / "out"),
-    ]
-    result = CliRunner().invoke(group, command)
+    command = ["judge", har, "-c", contract, "--target", target, "--out", tmp_path / "out"]
+    result = CliRunner().invoke(group, [*map(str, command)])
     report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
     violated = {each["id"] for each in report["obligations"] if each["verdict"] == "violates"}
     assert {"kestrel/accounts.active/account"} == violated, result.output
