@@ -27,8 +27,10 @@ ANSWERS = {"refused": "access_denied", "rejected": "access_denied"}
 class Morgan:
     """The bank; one instance is one run. `links` are those to the screens, by the id of a consent."""
 
-    def __init__(self, merlin=None):
-        self.merlin = merlin or Merlin()
+    behind = Merlin
+
+    def __init__(self):
+        self.merlin = self.behind()
         self.clients, self.tokens, self.codes, self.links = {}, {}, {}, {}
 
     # -- what faults change --------------------------------------------------------------

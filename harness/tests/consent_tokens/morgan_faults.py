@@ -1,55 +1,17 @@
-"""Faults of the bank beside it, each with the obligations that it breaks; and neutral variants."""
+"""Faults of the bank beside it, each a row with the obligations that it breaks; and neutral variants."""
 
-from merlin_faults import JudgesSubmissions, OtherAmount, TakesRefused, TakesUnsigned
-from morgan_bank import Morgan
+from faulty import changed, row
+from merlin_faults import OTHER_AMOUNT, TAKES_REFUSED, TAKES_UNSIGNED, JudgesSubmissions
+from morgan_bank import Merlin, Morgan
 
-
-class TakesTokenOfTheTpp(Morgan):
-    """The TPP's own token submits a payment that its customer has not authorised."""
-
-    def __init__(self):
-        super().__init__(TakesUnsigned())
-
-    def may_submit(self, token, consent):
-        return token["consent"] in {None, consent}
-
-
-class CodeForRefused(Morgan):
-    """A customer who refuses returns with a code, and its token submits the payment."""
-
-    def __init__(self):
-        super().__init__(TakesRefused())
-
-    def answer_to(self, status):
-        return None if status == "refused" else super().answer_to(status)
-
-
-class SubmitsAnother(Morgan):
-    """More is executed than the customer authorised."""
-
-    def __init__(self):
-        super().__init__(OtherAmount())
-
-
-class JudgesAfterwards(Morgan):
-    """The rules about repeats are applied to the submission, and not to the authorization."""
-
-    def __init__(self):
-        super().__init__(JudgesSubmissions())
-
-
-FAULTS = {
-    TakesTokenOfTheTpp: {
-        "execution/unsigned-undone",
-        "sca.required/even-amount",
-        "sca.required/nothing-before-signing",
-        "sca.required/only-the-owner",
-    },
-    CodeForRefused: {"execution/denied-undone", "sca.required/nothing-after-refusal"},
-    SubmitsAnother: {
-        "duplicate/amount-changed-accepted",
-        "execution/as-asked",
-        "modify.deferred-only/carried-out-as-changed",
-    },
-}
-NEUTRAL = [Morgan, JudgesAfterwards]
+FAULTS = (
+    # The TPP's own token submits a payment that its customer has not authorised.
+    row("takes the token of the TPP", *TAKES_UNSIGNED.breaks, behind=TAKES_UNSIGNED.of(Merlin),
+        may_submit=lambda bank, token, consent: token["consent"] in {None, consent}),
+    # A customer who refuses returns with a code, and its token submits the payment.
+    row("a code for refused payments", *TAKES_REFUSED.breaks, behind=TAKES_REFUSED.of(Merlin),
+        answer_to=lambda bank, status: (
+            None if status == "refused" else Morgan.answer_to(bank, status))),
+    row("submits another amount", *OTHER_AMOUNT.breaks, behind=OTHER_AMOUNT.of(Merlin)),
+)  # fmt: skip
+NEUTRAL = (Morgan, changed(Morgan, "JudgesAfterwards", behind=JudgesSubmissions))

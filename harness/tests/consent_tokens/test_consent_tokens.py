@@ -1,13 +1,14 @@
 """Tokens that belong to one consent: a sound bank conforms, each fault is found, no secret is written."""
 
 import json
+import secrets
 from pathlib import Path
 
-import fjord_bank
 import pytest
 from command_line import assay
-from fjord_bank import Bank
-from fjord_faults import FAULTS, NEUTRAL, AnswersInTheFragment, OutlivesRevocation
+from foreign.dialects import FJORD
+from foreign.faults import in_fragment, revoke_marked, serving_if
+from literal_har import entry, write
 
 from assay.rules.verdict import Standing
 from assay.sandbox.serve import serving
@@ -21,28 +22,23 @@ NOT_APPLICABLE = {
     *("signed/link", "daily/per-method", "own/entry"),
     *("all/all-without-consent", "owner/withheld-before"),
 }
-#: The beginnings of what the bank issues and the customers type.
-SECRETS = ("access-", "refresh-", "code-", "id-", "password-", "login-")
+
+
+class AnswersInTheFragment(FJORD):
+    """The answer to an authorization request is in the fragment, with an ID token."""
+
+    back = in_fragment
+
+
+class OutlivesRevocation(FJORD):
+    """The token of a consent lives on after the TPP ended that."""
+
+    end, usable = revoke_marked, serving_if("was valid")
 
 
 def standing(found, *standings):
     """Return the obligations that stand so."""
     return {obligation for obligation, each in found.items() if each in standings}
-
-
-@pytest.mark.parametrize("bank", NEUTRAL, ids=lambda each: each.__name__)
-def test_a_sound_bank_conforms(bank):
-    """Each call has the token of the consent that it uses, renewed and refused as the bank does it."""
-    found = verdicts(CONTRACT, TARGET, bank())
-
-    assert NOT_APPLICABLE == standing(found, *{*Standing} - {Standing.CONFORMS})
-    assert NOT_APPLICABLE == standing(found, Standing.NOT_APPLICABLE)
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda each: each.__name__)
-def test_a_fault_turns_its_own_facets_red(fault):
-    """A violation is reported for what the fault breaks, and for nothing else."""
-    assert fault.breaks == standing(verdicts(CONTRACT, TARGET, fault()), Standing.VIOLATES)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +77,7 @@ def test_the_status_of_a_refusal_is_not_judged_where_another_token_was_refused(t
     for rule in ("consent-authorisation", "consent-validity", "consent-revocation"):
         text = text.replace(f"kind: {rule},", f"kind: {rule}, refusal-status: 410,")
     contract.write_text(text)
-    found = verdicts(contract, TARGET, Bank())
+    found = verdicts(contract, TARGET, FJORD())
     other = {"signed/unsigned-refused", "signed/declined-refused", "until/next-day-refused"}
 
     assert {Standing.CONFORMS} == {found[name] for name in other}
@@ -91,22 +87,20 @@ def test_the_status_of_a_refusal_is_not_judged_where_another_token_was_refused(t
     }
 
 
-class WithoutRefresh(Bank):
+class WithoutRefresh(FJORD):
     """A bank whose tokens last for ten minutes and are not renewed."""
 
-    def issued(self, world, client, consent):
-        status, body, headers = super().issued(world, client, consent)
-        body.pop("refresh_token", None)
-        return status, body, headers
+    said = ("access_token", "token_type", "expires_in")
+
+    def granted(self, world, client, consent):
+        status, body = super().granted(world, client, consent)
+        return status, {name: body[name] for name in self.said}
 
 
 class WithoutLifetime(WithoutRefresh):
     """The same, and no answer says how long a token lasts."""
 
-    def issued(self, world, client, consent):
-        status, body, headers = super().issued(world, client, consent)
-        del body["expires_in"]
-        return status, body, headers
+    said = ("access_token", "token_type")
 
 
 @pytest.mark.parametrize(
@@ -146,11 +140,8 @@ def written(folder):
 
 def test_a_run_writes_no_secret_and_is_judged_again_to_the_same_verdicts(tmp_path, monkeypatch):
     """Codes, tokens and the customer's login are in no file, whatever answer they come in."""
-    issued = []
-    hexes = fjord_bank.secrets.token_hex
-    monkeypatch.setattr(
-        fjord_bank.secrets, "token_hex", lambda size: issued.append(hexes(size)) or issued[-1]
-    )
+    issued, hexes = [], secrets.token_hex
+    monkeypatch.setattr(secrets, "token_hex", lambda size: issued.append(hexes(size)) or issued[-1])
     with serving(AnswersInTheFragment()) as address:
         target = served(tmp_path / "target.yaml", address)
         out = "--contract", CONTRACT, "--target", target, "--allow-incomplete", "--out"
@@ -196,7 +187,7 @@ def test_an_interrupted_run_is_resumed_to_the_same_verdicts(tmp_path):
 
 def test_the_doctor_finds_nothing_wrong_with_a_right_file(tmp_path):
     """It authorises a consent before it reads, at a sound bank."""
-    with serving(Bank()) as address:
+    with serving(FJORD()) as address:
         target = served(tmp_path / "target.yaml", address)
         code, shown, err = assay("doctor", "-c", CONTRACT, "-t", target, cwd=tmp_path)
     assert 0 == code, shown + err
@@ -222,7 +213,7 @@ def test_the_doctor_finds_nothing_wrong_with_a_right_file(tmp_path):
 )
 def test_the_doctor_names_the_line_of_what_gives_no_token(edit, said, tmp_path):
     """Each mistake is named with its line."""
-    with serving(Bank()) as address:
+    with serving(FJORD()) as address:
         target = served(tmp_path / "target.yaml", address, edit)
         code, shown, _ = assay("doctor", "-c", CONTRACT, "-t", target, cwd=tmp_path)
     line = next(each for each in shown.splitlines() if each.lstrip()[:5] in {"fault", "doubt"})
@@ -232,27 +223,27 @@ def test_the_doctor_names_the_line_of_what_gives_no_token(edit, said, tmp_path):
     assert f"{target}:" in line
 
 
-class NoCode(Bank):
+class NoCode(FJORD):
     """A bank that returns the customer without a code."""
 
     def back(self, given, answer):
         return super().back(given, {})
 
 
-class ForeignState(Bank):
+class ForeignState(FJORD):
     """A bank that returns the customer with a state of another request."""
 
     def back(self, given, answer):
         return super().back({**given, "state": "another"}, answer)
 
 
-class NoToken(Bank):
+class NoToken(FJORD):
     """A bank that does not exchange the code."""
 
-    def issued(self, world, client, consent):
+    def granted(self, world, client, consent):
         if consent is not None:
-            return 400, {"error": "invalid_grant"}, []
-        return super().issued(world, client, consent)
+            return 400, {"error": "invalid_grant"}
+        return super().granted(world, client, consent)
 
 
 @pytest.mark.parametrize(
@@ -339,36 +330,23 @@ def test_without_an_authorization_server_there_is_nothing_to_authorise_at(tmp_pa
 
 
 # -- the recording of a client -------------------------------------------------------------
-def entry(method, path, status, body, token, sent=None):  # noqa: PLR0917
+def call(method, path, status, body, token, sent=None):  # noqa: PLR0917
     """Return an entry of a HAR file, without its time."""
-    request = {
-        "method": method,
-        "url": f"https://api.fjord.example{path}",
-        "headers": [
-            {"name": "Authorization", "value": f"Bearer {token}"},
-            {"name": "Customer-Here", "value": "1"},
-        ],
-        "queryString": [],
-    }
-    if sent is not None:
-        request["postData"] = {"mimeType": "application/json", "text": json.dumps(sent)}
-    content = {"mimeType": "application/json", "text": json.dumps(body)}
-    typed = [{"name": "Content-Type", "value": "application/json"}]
-    response = {"status": status, "headers": typed, "content": content}
-    return {"time": 5, "request": request, "response": response}
+    url, here = f"https://api.fjord.example{path}", {"Customer-Here": "1"}
+    return entry("", method, url, status, body, token=token, sent=sent, headers=here)
 
 
 def consent_made(id_, number):
     """Return the entry of a consent that a TPP makes."""
     sent = {"consent": {"accounts": [{"number": number}], "until": "2027-01-01"}}
     body = {"consent": {"id": id_, "status": "awaiting"}}
-    return entry("POST", "/consents", 201, body, "access-of-the-tpp", sent)
+    return call("POST", "/consents", 201, body, "access-of-the-tpp", sent)
 
 
 def entries_read(number, status, token):
     """Return the entry of a read."""
     body = {"entries": [{"id": "1", "day": "2026-09-15"}]} if status == 200 else {}
-    return entry("GET", f"/accounts/{number}/entries", status, body, token)
+    return call("GET", f"/accounts/{number}/entries", status, body, token)
 
 
 def test_a_recording_of_a_client_does_not_show_whose_consent_a_token_is(tmp_path):
@@ -379,21 +357,20 @@ def test_a_recording_of_a_client_does_not_show_whose_consent_a_token_is(tmp_path
         entries_read("NO-1", 200, "access-of-4711"),
         entries_read("NO-2", 403, "access-of-4711"),
         entries_read("NO-2", 200, "access-of-4712"),
-        entry(
+        call(
             "GET",
             "/consents/consent-4711",
             200,
             {"consent": {"status": "authorised"}},
             "access-of-the-tpp",
         ),
-        entry("DELETE", "/consents/consent-4711", 204, {}, "access-of-the-tpp"),
+        call("DELETE", "/consents/consent-4711", 204, {}, "access-of-the-tpp"),
         entries_read("NO-1", 401, "access-of-4711"),
         entries_read("NO-2", 200, "access-of-4712"),
     ]
     for n, each in enumerate(entries):
         each["startedDateTime"] = f"2026-09-16T09:00:{n:02d}Z"
-    har = {"log": {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": entries}}
-    (tmp_path / "x.har").write_text(json.dumps(har))
+    write(tmp_path / "x.har", entries)
     words = "judge", "x.har", "-c", CONTRACT, "-t", TARGET, "--out", "run"
     _, shown, err = assay(*words, cwd=tmp_path)
     report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))

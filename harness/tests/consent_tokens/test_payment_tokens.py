@@ -33,10 +33,10 @@ def test_a_sound_bank_conforms(bank):
     assert {Standing.NOT_APPLICABLE} == {found[name] for name in RETURN}
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda each: each.name)
 def test_a_fault_turns_its_own_obligations_red(fault):
     """A violation is reported for what the fault breaks, and for nothing else."""
-    assert FAULTS[fault] == violated(verdicts(CONTRACT, TARGET, fault()))
+    assert fault.breaks == violated(verdicts(CONTRACT, TARGET, fault.of(Morgan)()))
 
 
 class WithoutCodes(Morgan):

@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from fjord_bank import Bank, RefusedError
+from foreign.bank import Refused
+from foreign.dialects import FJORD
 
 from assay.binding.security import OAuth, RequestObject
 from assay.rules.verdict import Standing
@@ -92,16 +93,16 @@ def signed(tmp_path, rsa_key):
 def test_a_bank_that_reads_nothing_but_the_request_object_conforms(signed, rsa_key):
     """What says which consent it is stands in the signed part alone."""
 
-    class Strict(Bank):
-        def authorize(self, given):
+    class Strict(FJORD):
+        def authorization(self, given):
             assert "claims" not in given
             header, claims = verified(rsa_key.public_key(), "PS256", given["request"])
             world = self.world_of(given["client_id"])
             fresh = claims["nbf"] <= world.now.timestamp() < claims["exp"]
             known = "4711", "fjord", given["client_id"]
             if not fresh or known != (header["kid"], claims["aud"], claims["iss"]):
-                raise RefusedError(400)
-            return super().authorize(claims)
+                raise Refused
+            return super().authorization(claims)
 
         def asked(self, given):
             return given["claims"]["id_token"]["openbanking_intent_id"]["value"]

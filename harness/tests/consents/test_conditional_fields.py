@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from quay_bank import Bank
-from quay_faults import NamesHolders
+from foreign.dialects import QUAY
 
 from assay.cli.main import group
 from assay.sandbox.serve import serving
@@ -17,13 +16,20 @@ PAYER = "operations.entries.item.fields.payer"
 ELSEWHERE = "under a consent in the mode"
 
 
-class OffersNoMode(Bank):
+class OffersNoMode(QUAY):
     """A bank that refuses a consent with names."""
 
-    def make(self, body, customer, world):
+    def check(self, call, mode, body, request=None):
         if "names" in body:
             raise ValueError
-        return super().make(body, customer, world)
+        super().check(call, mode, body)
+
+
+class NamesHolders(QUAY):
+    """A bank that names the holders of accounts whether the consent asks for them or not."""
+
+    def names_holder(self, consent, number):
+        return True
 
 
 def found(bank, folder, right="", wrong=""):
@@ -49,7 +55,7 @@ def found(bank, folder, right="", wrong=""):
 
 def test_a_sound_bank_has_every_field(tmp_path):
     """What only a consent in a mode shows is not missing."""
-    assert [] == found(Bank, tmp_path)
+    assert [] == found(QUAY, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +73,7 @@ def test_a_sound_bank_has_every_field(tmp_path):
 )  # fmt: skip
 def test_a_wrong_key_is_reported(right, wrong, parts, tmp_path):
     """The pointer that only the answers in the mode have is suggested; the bank is not blamed."""
-    (said,) = found(Bank, tmp_path, right, wrong)
+    (said,) = found(QUAY, tmp_path, right, wrong)
     assert [] == [part for part in parts if part not in said], said
 
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from quay_bank import Bank, Consent
-from quay_faults import FAULTS, NEUTRAL, RefusedError
+from foreign.bank import Refused, Request
+from foreign.dialects import QUAY
+from foreign.faults import QUAY_FAULTS
+from literal_har import entry, write
 
 from assay.binding.join import bind
 from assay.cli.main import group
@@ -24,12 +26,6 @@ from assay.traffic.parse_request import ParsedRequest
 
 HERE = Path(__file__).parent
 CONTRACT, TARGET = HERE / "quay.yaml", HERE / "target.yaml"
-#: What cannot be tested at this bank: one operation alone has no other one to be counted with, and
-#: nothing can be read without a consent.
-NOT_APPLICABLE = {
-    *("daily/per-method", "own/entry"),
-    *("all/all-without-consent", "owner/withheld-before"),
-}
 
 
 def of(bank, *standings):
@@ -38,49 +34,15 @@ def of(bank, *standings):
     return {obligation for obligation, standing in found.items() if standing in standings}
 
 
-@pytest.mark.parametrize("bank", NEUTRAL, ids=lambda each: each.__name__)
-def test_a_sound_bank_conforms(bank):
-    """All kinds work at a bank whose consents are signed, also those that know nothing of them."""
-    found = verdicts(CONTRACT, TARGET, bank())
-    left = {
-        obligation for obligation, standing in found.items() if standing is not Standing.CONFORMS
-    }
-
-    assert NOT_APPLICABLE == left
-    assert {Standing.NOT_APPLICABLE} == {found[each] for each in left}
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda each: each.__name__)
-def test_a_fault_turns_its_own_facets_red(fault):
-    """A violation is reported for what the fault breaks, and for nothing else."""
-    assert fault.breaks == of(fault, Standing.VIOLATES)
-
-
-def test_every_facet_has_a_fault():
-    """Each facet of the kinds about consents is broken by some bank."""
-    new = {"signed", "until", "revoked", "one", "holder", "payer"}
-    facets = {each for each in verdicts(CONTRACT, TARGET, Bank()) if each.split("/")[0] in new}
-    served = {"signed/signed-served", "one/new-served"}
-
-    assert facets == served | {facet for each in FAULTS for facet in each.breaks} - {
-        "scope/entry-refused"
-    }
-
-
-@pytest.mark.parametrize(
-    ("facet", "status"), [("signed/signed-served", "valid"), ("one/new-served", "valid")]
-)
-def test_a_consent_that_opens_nothing_violates_what_serves(facet, status):
+@pytest.mark.parametrize("facet", ["signed/signed-served", "one/new-served"])
+def test_a_consent_that_opens_nothing_violates_what_serves(facet):
     """Where a signed consent is refused, what must be served is red."""
 
-    class Closed(Bank):
-        def usable(self, consent, now):
-            first = all(each.customer is not consent.customer for each in self.before(consent))
-            return super().usable(consent, now) and facet.startswith("one") and first
-
-        def before(self, consent):
-            world = next(each for each in self.worlds.values() if consent.id in each.consents)
-            return [*world.consents.values()][: [*world.consents].index(consent.id)]
+    class Closed(QUAY):
+        def usable(self, consent):
+            others = consent.world.requests.values()
+            first = next(each for each in others if each.owner is consent.owner)
+            return super().usable(consent) and facet.startswith("one") and first is consent
 
     assert facet in of(Closed, Standing.VIOLATES)
 
@@ -88,7 +50,7 @@ def test_a_consent_that_opens_nothing_violates_what_serves(facet, status):
 def test_a_recording_of_the_run_gives_the_same_verdicts(tmp_path):
     """What a run wrote is judged again to the same verdicts, and has no id of a consent."""
     text = TARGET.read_text("utf-8").replace("transport: embedded", "transport: http")
-    with serving(Bank()) as address:
+    with serving(QUAY()) as address:
         (tmp_path / "target.yaml").write_text(text.replace("https://quay.example", address))
         words = ["--contract", CONTRACT, "--target", tmp_path / "target.yaml", "--no-doctor"]
         run = CliRunner().invoke(
@@ -119,18 +81,15 @@ def test_a_recording_of_the_run_gives_the_same_verdicts(tmp_path):
     assert '"c-' not in journal
 
 
-class NamesPayersUnattended(Bank):
+class NamesPayersUnattended(QUAY):
     """The payers of entries are named whenever the customer is not there."""
 
-    def entries(self, environ, number, customer, world):
-        status, body = super().entries(environ, number, customer, world)
-        if environ.get("HTTP_CUSTOMER_HERE") != "1":
-            body = {"entries": [{**each, "from": {"name": "Rui"}} for each in body["entries"]]}
-        return status, body
+    def names_payer(self, call, consent):
+        return super().names_payer(call, consent) or call.header("Customer-Here") != "1"
 
 
 @pytest.mark.parametrize(
-    ("bank", "expected"), [(Bank, "conforms"), (NamesPayersUnattended, "violates")]
+    ("bank", "expected"), [(QUAY, "conforms"), (NamesPayersUnattended, "violates")]
 )
 def test_a_fault_in_one_context_is_found_there(bank, expected, tmp_path):
     """A field that only calls without the customer disclose is withheld in all others."""
@@ -170,12 +129,12 @@ def test_a_wrong_name_is_a_finding(right, wrong, said, tmp_path):
 def test_without_an_output_a_former_consent_cannot_be_named(tmp_path):
     """At a bank whose calls do not name their consent, the facets about a former one do not apply."""
 
-    class ByCustomer(Bank):
-        def chosen(self, consent_id, customer, world):
-            own = [each for each in world.consents.values() if each.customer is customer]
+    class ByCustomer(QUAY):
+        def chosen(self, call):
+            own = [each for each in call.world.requests.values() if each.owner is call.customer]
             valid = [each for each in own if each.status == "valid"]
             if not own:
-                raise RefusedError(403)
+                raise Refused(403)
             return (valid or own)[-1]
 
     text = TARGET.read_text("utf-8").replace("    outputs: {consent-id: /id}\n", "")
@@ -190,16 +149,14 @@ def test_without_an_output_a_former_consent_cannot_be_named(tmp_path):
     assert Standing.CONFORMS is found["signed/unsigned-refused"] is found["revoked/ended-refused"]
 
 
-class OwnIds(Bank):
+class OwnIds(QUAY):
     """A bank whose paths have ids of its own, which its list of accounts shows under a consent."""
 
-    def accounts(self, environ, customer, world):
-        status, body = super().accounts(environ, customer, world)
-        items = [{**each, "ref": f"ref-{each['number']}"} for each in body["accounts"]]
-        return status, {**body, "accounts": items}
+    def account(self, consent, number):
+        return {**super().account(consent, number), "ref": f"ref-{number}"}
 
-    def entries(self, environ, number, customer, world):
-        return super().entries(environ, number.removeprefix("ref-"), customer, world)
+    def list_entries(self, call, number=""):
+        return super().list_entries(call, number.removeprefix("ref-"))
 
 
 @pytest.fixture
@@ -215,19 +172,18 @@ def own_ids(tmp_path):
 
 def test_ids_that_a_list_has_under_a_consent_are_looked_up(own_ids):
     """A consent is made for the look-up alone, and ended, so that it changes no verdict."""
-    found, usual = verdicts(CONTRACT, own_ids, OwnIds()), verdicts(CONTRACT, TARGET, Bank())
+    found, usual = verdicts(CONTRACT, own_ids, OwnIds()), verdicts(CONTRACT, TARGET, QUAY())
     assert usual == found
 
 
 @pytest.mark.parametrize(
     "fault",
-    [each for each in FAULTS if not each.__name__.startswith("Ended")][::4],
-    ids=lambda each: each.__name__,
+    [each for each in QUAY_FAULTS if each.breaks and not each.name.startswith("ended")][::4],
+    ids=lambda each: each.name,
 )
 def test_faults_are_found_where_ids_are_looked_up(fault, own_ids):
     """The consent of the look-up hides no fault."""
-    mixed = type(fault.__name__, (OwnIds, fault), {})
-    found = verdicts(CONTRACT, own_ids, mixed())
+    found = verdicts(CONTRACT, own_ids, fault.of(OwnIds)())
     assert fault.breaks <= {
         each for each, standing in found.items() if standing is Standing.VIOLATES
     }
@@ -236,37 +192,24 @@ def test_faults_are_found_where_ids_are_looked_up(fault, own_ids):
 def test_a_recording_of_a_client_is_judged_by_the_consents_that_its_requests_name(tmp_path):
     """Of two consents, a request may name either; what a HAR file does not show is left open."""
 
-    def entry(n, method, path, status, body, headers=(), sent=None):  # noqa: PLR0917
-        request = {
-            "method": method,
-            "url": f"https://quay.example{path}",
-            "headers": [{"name": "Authorization", "value": "Bearer t-of-a-customer"}]
-            + [{"name": name, "value": value} for name, value in headers],
-            "queryString": [],
-        }
-        if sent is not None:
-            request["postData"] = {"mimeType": "application/json", "text": json.dumps(sent)}
-        content = {"mimeType": "application/json", "text": json.dumps(body)}
-        typed = [{"name": "Content-Type", "value": "application/json"}]
-        response = {"status": status, "headers": typed, "content": content}
-        at = f"2026-09-16T09:00:{n:02d}Z"
-        return {"startedDateTime": at, "time": 5, "request": request, "response": response}
+    def call(n, method, path, status, body, **more):
+        url, at = f"https://quay.example{path}", f"2026-09-16T09:00:{n:02d}Z"
+        return entry(at, method, url, status, body, token="t-of-a-customer", **more)
 
     def made(n, id_):
         sent = {"accounts": [{"number": "PT-1"}], "until": "2027-01-01"}
-        return entry(n, "POST", "/consents", 201, {"id": id_, "status": "received"}, sent=sent)
+        return call(n, "POST", "/consents", 201, {"id": id_, "status": "received"}, sent=sent)
 
     def read(n, id_, status):
-        named = [("Consent-ID", id_), ("Customer-Here", "1")]
+        named = {"Consent-ID": id_, "Customer-Here": "1"}
         body = {"entries": []} if status == 200 else {}
-        return entry(n, "GET", "/accounts/PT-1/entries", status, body, named)
+        return call(n, "GET", "/accounts/PT-1/entries", status, body, headers=named)
 
     entries = [
         *(made(1, "consent-4711"), made(2, "consent-4712")),
         *(read(3, "consent-4711", 200), read(4, "consent-4712", 403), read(5, "consent-0", 403)),
     ]
-    har = {"log": {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": entries}}
-    (tmp_path / "x.har").write_text(json.dumps(har))
+    write(tmp_path / "x.har", entries)
     words = ["judge", tmp_path / "x.har", "--contract", CONTRACT, "--target", TARGET]
     judged = CliRunner().invoke(group, [*map(str, words), "--out", str(tmp_path / "run")])
     report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))
@@ -297,37 +240,33 @@ def test_a_call_says_which_consent_it_names_if_that_is_not_the_last():
 
 
 # -- a consent that is given with the token -------------------------------------------
-class ByToken(Bank):
+class ByToken(QUAY):
     """A bank without consents: the token of a customer opens what the customer owns."""
 
-    def __init__(self):
-        super().__init__()
-        self.consents_made = 0
+    def check(self, call, mode, body, request=None):
+        self.seen.append(body)
+        raise Refused(404)
 
-    def make(self, body, customer, world):
-        self.consents_made += 1
-        raise RefusedError(404)
-
-    def opened(self, environ, customer, world):
-        return Consent("", customer, [*customer.accounts], "2027-01-01")
-
-    def covers(self, consent, number):
-        return number in consent.accounts
+    def opened(self, call):
+        body = {"accounts": [{"number": each} for each in call.customer.accounts]}
+        return Request("", call.world, call.customer, None, body)
 
 
 class LeaksToOthers(ByToken):
     """A customer can read the entries of another one."""
 
-    def entries(self, environ, number, customer, world):
-        owner = next(each for each in world.customers.values() if number in each.accounts)
-        return super().entries(environ, number, owner, world)
+    def owner_of(self, call, consent, number):
+        return next(each for each in call.world.customers if number in each.accounts)
+
+    def covers(self, consent, number):
+        return True
 
 
 class ServesNothing(ByToken):
     """The token opens no entries."""
 
-    def entries(self, environ, number, customer, world):
-        raise RefusedError(403)
+    def covers(self, consent, number):
+        return False
 
 
 @pytest.fixture
@@ -365,7 +304,7 @@ def test_a_consent_that_is_given_with_the_token_covers_everything(with_token):
         "scope/entry-foreign",
         "owner/disclosed-after",
     } <= found.keys() - left
-    assert 0 == bank.consents_made
+    assert [] == bank.seen
 
 
 @pytest.mark.parametrize(
@@ -420,5 +359,5 @@ def test_a_path_without_an_output_is_left_open_by_plan_and_run_alike(tmp_path):
         assert "unverified" == item["disposition"], item
         assert "operations.permit.outputs.consent-id" in item["reason"]
     assert {"quay/there/answers", "quay/there/survives-malformed"} == items.keys()
-    found = verdicts(contract, target, Bank())
+    found = verdicts(contract, target, QUAY())
     assert Standing.UNVERIFIED is found["there/answers"]

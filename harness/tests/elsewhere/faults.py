@@ -1,11 +1,12 @@
 """The laboratory with one sentence of the guide broken, or only read in another way.
 
-Each fault is a class that overrides what stands for the sentence, with the obligations
-that it breaks, and no others. A fair reading breaks nothing.
+Each fault is a row: the obligations that it breaks, and no others, and what it replaces of what
+stands for the sentence. A fair reading breaks nothing.
 """
 
 from datetime import UTC, datetime, time, timedelta
 
+from faulty import always, row
 from laboratory import (
     ANALYSED,
     ASKED,
@@ -20,387 +21,158 @@ from laboratory import (
     RefusedError,
 )
 
+
 # -- specimens and findings ----------------------------------------------------------
+def small_second_page(lab, every, start, size):
+    return Laboratory.page(lab, every, start, size - (start > 0 and size == lab.findings_a_page))
 
 
-class FiveTubesAPage(Laboratory):
-    """A page of specimens is one short."""
+def paged(change):
+    """Return what shows a page, and says in another way where the next one begins."""
 
-    tubes_a_page = 5
-    breaks = ("specimens.page/first-page", "specimens.page/full-pages")
+    def page(lab, every, start, size):
+        rows, more = Laboratory.page(lab, every, start, size)
+        return rows, change(start, more)
 
-
-class SmallSecondPage(Laboratory):
-    """Only the first page of findings is full."""
-
-    breaks = ("findings.page/full-pages",)
-
-    def page(self, every, start, size):
-        return super().page(every, start, size - (start > 0 and size == self.findings_a_page))
+    return page
 
 
-class PagesOverlap(Laboratory):
-    """Each page begins with the last item of the one before."""
-
-    breaks = ("specimens.page/no-repeats", "findings.page/no-repeats")
-
-    def page(self, every, start, size):
-        rows, more = super().page(every, start, size)
-        return rows, more and more - 1
+def last_forgotten(lab, patient):
+    return patient.tubes if len(patient.tubes) == 1 else patient.tubes[:-1]
 
 
-class LastPageIsLost(Laboratory):
-    """There are two pages at the most."""
-
-    breaks = ("specimens.page/complete", "findings.page/complete")
-
-    def page(self, every, start, size):
-        rows, more = super().page(every, start, size)
-        return rows, None if start else more
-
-
-class PagesGoRound(Laboratory):
-    """After the last page comes the first."""
-
-    breaks = ("specimens.page/ends", "findings.page/ends")
-
-    def page(self, every, start, size):
-        rows, more = super().page(every, start, size)
-        return rows, 0 if more is None and start else more
-
-
-class LastTubeIsForgotten(Laboratory):
-    """One specimen of several is missing."""
-
-    breaks = ("specimens.listing/all-without-consent", "specimens.page/complete")
-
-    def listed(self, patient):
-        return patient.tubes if len(patient.tubes) == 1 else patient.tubes[:-1]
-
-
-class NothingIsListed(Laboratory):
-    """No specimen is listed."""
-
-    breaks = ("specimens.listing/all-without-consent",)
-
-    def listed(self, patient):
-        return []
-
-
-class AnotherUnit(Laboratory):
-    """A unit is spelt in capitals."""
-
-    units = ("mg", "ml", "MG")
-    breaks = ("unit/finding",)
-
+LISTS = (
+    row("five tubes a page",
+        "specimens.page/first-page", "specimens.page/full-pages", tubes_a_page=5),
+    row("a small second page", "findings.page/full-pages", page=small_second_page),
+    row("pages overlap", "specimens.page/no-repeats", "findings.page/no-repeats",
+        page=paged(lambda start, more: more and more - 1)),
+    row("two pages at most", "specimens.page/complete", "findings.page/complete",
+        page=paged(lambda start, more: None if start else more)),
+    row("pages go round", "specimens.page/ends", "findings.page/ends",
+        page=paged(lambda start, more: 0 if more is None and start else more)),
+    row("the last tube is forgotten", "specimens.listing/all-without-consent",
+        "specimens.page/complete", listed=last_forgotten),
+    row("nothing is listed", "specimens.listing/all-without-consent",
+        listed=lambda lab, patient: []),
+    row("a unit in capitals", "unit/finding", units=("mg", "ml", "MG")),
+)  # fmt: skip
 
 # -- so many an hour -----------------------------------------------------------------
-
-
-class TenAnHour(Laboratory):
-    """One call more is served."""
-
-    an_hour = 10
-    breaks = ("hourly/specimens-refused", "hourly/findings-refused")
-
-
-class EightAnHour(Laboratory):
-    """One call less is served."""
-
-    an_hour = 8
-    breaks = ("hourly/specimens-served", "hourly/findings-served")
-
-
-class NeverAgain(Laboratory):
-    """What was used up stays so."""
-
-    breaks = ("hourly/specimens-next-hour", "hourly/findings-next-hour")
-
-    def of_this_hour(self, at, now):
-        return True
-
-
-class HoursOfTwoMinutes(Laboratory):
-    """An hour is over too early."""
-
-    breaks = ("hourly/before-end",)
-
-    def of_this_hour(self, at, now):
-        return now - at < timedelta(minutes=2)
-
-
-class OneCountForBothMethods(Laboratory):
-    """Both methods use up the same count."""
-
-    breaks = ("hourly/per-method",)
-
-    def counted(self, patient, method):
-        return patient.id
-
-
-class OneCountForAllPatients(Laboratory):
-    """All patients use up the same count."""
-
-    breaks = ("hourly/per-customer",)
-
-    def counted(self, patient, method):
-        return method
+HOURLY = (
+    row("ten an hour", "hourly/specimens-refused", "hourly/findings-refused", an_hour=10),
+    row("eight an hour", "hourly/specimens-served", "hourly/findings-served", an_hour=8),
+    row("never again", "hourly/specimens-next-hour", "hourly/findings-next-hour",
+        of_this_hour=always(True)),
+    row("hours of two minutes", "hourly/before-end",
+        of_this_hour=lambda lab, at, now: now - at < timedelta(minutes=2)),
+    row("one count for both methods", "hourly/per-method",
+        counted=lambda lab, patient, method: patient.id),
+    row("one count for all patients", "hourly/per-customer",
+        counted=lambda lab, patient, method: method),
+)  # fmt: skip
 
 
 # -- orders ----------------------------------------------------------------------------
-
-
-class OlderForms(Laboratory):
-    """An older form is accepted, too."""
-
-    breaks = ("orders.form/other-value",)
-
-    def right_form(self, form):
-        return form in ("L4", "L3")
-
-
-class FormInSmallLetters(Laboratory):
-    """Another spelling of the form is accepted, too."""
-
-    breaks = ("orders.form/lower-case",)
-
-    def right_form(self, form):
-        return form in ("L4", "l4")
-
-
-class FormWithBlanks(Laboratory):
-    """Blanks around the form are cut off."""
-
-    breaks = ("orders.form/padded",)
-
-    def right_form(self, form):
-        return isinstance(form, str) and form.strip(" \n") == "L4"
-
-
-class AmountsInLists(Laboratory):
-    """An amount may be in a list."""
-
-    breaks = ("orders.whole/millilitres-type",)
-
-    def accepts(self, wanted):
-        amount = wanted["ml"]
-        number = amount[0] if isinstance(amount, list) and amount else amount
-        return super().accepts({**wanted, "ml": number})
-
-
-class NoPhysicianNeeded(Laboratory):
-    """The physician may be left out."""
-
-    breaks = ("orders.whole/physician-missing", "orders.whole/physician-null")
-
-    def accepts(self, wanted):
-        doctor = "D-1" if wanted["doctor"] is None else wanted["doctor"]
-        return super().accepts({**wanted, "doctor": doctor})
-
-
-class EmptyPanel(Laboratory):
-    """The panel may be empty."""
-
-    breaks = ("orders.whole/panel-empty",)
-
-    def accepts(self, wanted):
-        panel = "LIPID" if wanted["panel"] == "" else wanted["panel"]
-        return super().accepts({**wanted, "panel": panel})
-
-
-class SpoiltTubes(Laboratory):
-    """A spoilt specimen is taken."""
-
-    breaks = ("orders.specimen/refuses-spoilt",)
-
-    def usable(self, tube):
-        return True
-
-
-class Minors(Laboratory):
-    """Minors are served."""
-
-    breaks = ("orders.patient/minor",)
-
-    def served(self, patient):
-        return True
-
-
-class ExpressNowhere(Laboratory):
-    """Express is offered, and refused."""
-
-    breaks = ("orders.track/express-offered",)
-
-    def offered(self, track, world):
-        return track in (STANDARD, BOOKED)
-
-
-class ExpressEverywhere(Laboratory):
-    """Express is not offered, and served."""
-
-    breaks = ("orders.track/express-not-offered",)
-
-    def offered(self, track, world):
-        return track in (STANDARD, BOOKED, EXPRESS)
-
-
-class NoBookings(Laboratory):
-    """Nothing can be booked; then nothing is known of what only booked orders show."""
-
-    breaks = ("orders.track/booked",)
-
-    def offered(self, track, world):
-        return track != BOOKED and super().offered(track, world)
-
-
-class CollectiveOrders(Laboratory):
-    """What else a slip asks for is passed over."""
-
-    breaks = ("orders.single/collective-refused",)
-
-    def collective(self, body):
-        return False
-
-
-class OrdersOfOtherPractices(Laboratory):
-    """Every practice sees all orders."""
-
-    breaks = ("orders.addressed/look-foreign", "orders.addressed/amend-foreign")
-
-    def sees(self, practice, slip):
-        return True
-
-
-class OtherShiftShown(Laboratory):
-    """The shift is shown as another word."""
-
-    breaks = ("orders.content/shift",)
-
-    def shown(self, slip):
-        return {**super().shown(slip), "shift": slip.wanted["shift"][::-1]}
-
-
-class AllCanBeAmended(Laboratory):
-    """Standard and express orders can be amended, too."""
-
-    breaks = ("orders.amended/standard-refused", "orders.amended/express-refused")
-
-    def amendable(self, slip, today):
-        return slip.stage in (ASKED, QUEUED)
-
-
-class NoneCanBeAmended(Laboratory):
-    """Nothing can be amended."""
-
-    breaks = ("orders.amended/booked-accepted",)
-
-    def amendable(self, slip, today):
-        return False
-
-
-class AmendedWhenAnalysed(Laboratory):
-    """An order can be amended when it is analysed already."""
-
-    breaks = ("orders.amended/done-refused",)
-
-    def amendable(self, slip, today):
-        return slip.track == BOOKED
-
-
-class AmendedOnlyInWords(Laboratory):
-    """A change is accepted and forgotten."""
-
-    breaks = ("orders.amended/persists", "orders.amended/carried-out-as-changed")
-
-    def amended(self, slip, changes):
-        pass
-
-
-class AnalysedAsOrderedFirst(Laboratory):
-    """A change is shown, and not heeded."""
-
-    breaks = ("orders.amended/carried-out-as-changed",)
-
-    def amended(self, slip, changes):
-        slip.__dict__.setdefault("first", dict(slip.wanted))
-        super().amended(slip, changes)
-
-    def analyse(self, slip, world, day):
-        super().analyse(slip, world, day)
-        first = slip.__dict__.get("first", slip.wanted)
-        world.analysed[-1] = (slip.no, day, first)
-
-
-class RevokedOnlyInWords(Laboratory):
-    """A revocation is accepted and forgotten."""
-
-    breaks = ("orders.revoked/by-tpp-shown", "orders.revoked/by-tpp-never-done")
-
-    def voided(self, slip):
-        pass
-
-
-class NothingCanBeRevoked(Laboratory):
-    """Nothing can be revoked."""
-
-    breaks = ("orders.revoked/accepted",)
-
-    def voidable(self, slip):
-        return False
-
-
-class WithdrawnOnlyInWords(Laboratory):
-    """A withdrawal is accepted and forgotten."""
-
-    breaks = ("orders.revoked/by-customer-shown", "orders.revoked/by-customer-never-done")
-
-    def withdrawn(self, slip):
-        pass
-
-
-class VoidOrdersAreAnalysed(Laboratory):
-    """What was revoked or withdrawn is shown so, and analysed."""
-
-    breaks = ("orders.revoked/by-tpp-never-done", "orders.revoked/by-customer-never-done")
-
-    def due(self, slip, today):
-        return slip.stage in (QUEUED, VOID) and slip.wanted["day"] <= today
-
-    def analyse(self, slip, world, day):
-        void = slip.stage == VOID
-        super().analyse(slip, world, day)
-        slip.stage = VOID if void else ANALYSED
+def accepting(name, change):
+    """Return what accepts a slip after it has changed a value."""
+    return lambda lab, wanted: Laboratory.accepts(lab, {**wanted, name: change(wanted[name])})
+
+
+def offering(*tracks):
+    return lambda lab, track, world: track in tracks
+
+
+def shift_backwards(lab, slip):
+    return {**Laboratory.shown(lab, slip), "shift": slip.wanted["shift"][::-1]}
+
+
+def amended_in_vain(lab, slip, changes):
+    slip.__dict__.setdefault("first", dict(slip.wanted))
+    Laboratory.amended(lab, slip, changes)
+
+
+def analysed_as_first(lab, slip, world, day):
+    Laboratory.analyse(lab, slip, world, day)
+    world.analysed[-1] = (slip.no, day, slip.__dict__.get("first", slip.wanted))
+
+
+def due_in(*stages):
+    return lambda lab, slip, today: slip.stage in stages and slip.wanted["day"] <= today
+
+
+def analysed_and_void(lab, slip, world, day):
+    void = slip.stage == VOID
+    Laboratory.analyse(lab, slip, world, day)
+    slip.stage = VOID if void else ANALYSED
+
+
+NEVER_DONE = ("orders.revoked/by-tpp-never-done", "orders.revoked/by-customer-never-done")
+ORDERS = (
+    row("older forms", "orders.form/other-value", right_form=lambda lab, form: form in ("L4", "L3")),
+    row("a form in small letters", "orders.form/lower-case",
+        right_form=lambda lab, form: form in ("L4", "l4")),
+    row("a form with blanks", "orders.form/padded",
+        right_form=lambda lab, form: isinstance(form, str) and form.strip(" \n") == "L4"),
+    row("amounts in lists", "orders.whole/millilitres-type",
+        accepts=accepting("ml", lambda ml: ml[0] if isinstance(ml, list) and ml else ml)),
+    row("no physician needed", "orders.whole/physician-missing", "orders.whole/physician-null",
+        accepts=accepting("doctor", lambda doctor: "D-1" if doctor is None else doctor)),
+    row("an empty panel", "orders.whole/panel-empty",
+        accepts=accepting("panel", lambda panel: "LIPID" if panel == "" else panel)),
+    row("spoilt tubes", "orders.specimen/refuses-spoilt", usable=always(True)),
+    row("minors", "orders.patient/minor", served=always(True)),
+    row("express is offered, and refused", "orders.track/express-offered",
+        offered=offering(STANDARD, BOOKED)),
+    row("express is not offered, and served", "orders.track/express-not-offered",
+        offered=offering(STANDARD, BOOKED, EXPRESS)),
+    # Then nothing is known of what only booked orders show.
+    row("no bookings", "orders.track/booked", offered=lambda lab, track, world: (
+        track != BOOKED and Laboratory.offered(lab, track, world))),
+    row("collective orders", "orders.single/collective-refused", collective=always(False)),
+    row("orders of other practices", "orders.addressed/look-foreign",
+        "orders.addressed/amend-foreign", sees=always(True)),
+    row("another shift is shown", "orders.content/shift", shown=shift_backwards),
+    row("all can be amended", "orders.amended/standard-refused", "orders.amended/express-refused",
+        amendable=lambda lab, slip, today: slip.stage in (ASKED, QUEUED)),
+    row("none can be amended", "orders.amended/booked-accepted", amendable=always(False)),
+    row("amended when analysed", "orders.amended/done-refused",
+        amendable=lambda lab, slip, today: slip.track == BOOKED),
+    row("amended only in words", "orders.amended/persists",
+        "orders.amended/carried-out-as-changed", amended=always(None)),
+    row("analysed as ordered first", "orders.amended/carried-out-as-changed",
+        amended=amended_in_vain, analyse=analysed_as_first),
+    row("revoked only in words", "orders.revoked/by-tpp-shown", NEVER_DONE[0], voided=always(None)),
+    row("nothing can be revoked", "orders.revoked/accepted", voidable=always(False)),
+    row("withdrawn only in words", "orders.revoked/by-customer-shown", NEVER_DONE[1],
+        withdrawn=always(None)),
+    row("void orders are analysed", *NEVER_DONE,
+        due=due_in(QUEUED, VOID), analyse=analysed_and_void),
+)  # fmt: skip
 
 
 # -- approval ----------------------------------------------------------------------------
+def small_approved(lab, slip, world):
+    if slip.wanted["ml"] <= 1:
+        lab.approved(slip, world)
 
 
-class AnalysedUnapproved(Laboratory):
-    """A booked order need not be approved."""
-
-    breaks = ("approval/nothing-before-signing",)
-
-    def due(self, slip, today):
-        return slip.stage in (ASKED, QUEUED) and slip.wanted["day"] <= today
+def earliest_on_file(lab, slip, world):
+    every = [one.physicians.get(slip.wanted["doctor"]) for one in world.patients]
+    return min((one for one in every if one is not None), default=None)
 
 
-class AnalysedAllTheSame(Laboratory):
-    """What the patient declined is analysed."""
+def hepar_as_genome(lab, slip, world):
+    panel = slip.wanted["panel"]
+    slip.wanted["panel"] = "GENOME" if panel == "HEPAR" else panel
+    try:
+        return Laboratory.genome(lab, slip, world)
+    finally:
+        slip.wanted["panel"] = panel
 
-    breaks = ("approval/nothing-after-refusal",)
 
-    def declined(self, slip, world):
-        self.approved(slip, world)
-
-
-class SmallOnesAreExempt(Laboratory):
-    """An order of one millilitre need not be approved."""
-
-    breaks = ("approval/even-millilitres",)
-
-    def placed(self, slip, world):
-        if slip.wanted["ml"] <= 1:
-            self.approved(slip, world)
+def unreadable(lab, why):
+    raise ValueError(why)
 
 
 GENOME = (
@@ -409,185 +181,68 @@ GENOME = (
     "turned-down/physician-just-under-48h",
     "turned-down/physician-at-48h",
 )
-NIGHT = ("turned-down/shift-NIGHT",)
-
-
-class NothingIsTurnedDown(Laboratory):
-    """Nobody looks at panel, card, physician or amount."""
-
-    breaks = (*GENOME, *NIGHT)
-
-    def turned_down(self, slip, world):
-        return False
-
-
-class NightsWithoutLimit(Laboratory):
-    """A night order may be of any amount."""
-
-    largest_night = 10_000
-    breaks = NIGHT
-
-
-class NightsOfForty(Laboratory):
-    """The night has its limit one millilitre below: that breaks all that is said of 40."""
-
-    largest_night = 39
-    breaks = (
-        "turned-down/panel-not-GENOME",
-        "turned-down/panel-not-GENOME-other",
-        "turned-down/factor-card",
-        "turned-down/physician-just-over-48h",
-        "turned-down/physician-long",
-    )
-
-
-class DaysWithALimit(Laboratory):
-    """The limit of the night is that of the day, too."""
-
-    breaks = ("turned-down/shift-not-NIGHT", "turned-down/shift-not-NIGHT-other")
-
-    def too_large(self, slip):
-        return slip.wanted["ml"] > self.largest_night
-
-
-class CardOrNot(Laboratory):
-    """The card makes no difference."""
-
-    breaks = ("turned-down/factor-card",)
-
-    def by_card(self, slip):
-        return False
-
-
-class OnFileForJust48Hours(Laboratory):
-    """Exactly 48 hours are enough."""
-
-    breaks = ("turned-down/physician-at-48h",)
-
-    def long_on_file(self, since, now):
-        return since is not None and now - since >= self.on_file
-
-
-class OnFileForThreeDays(Laboratory):
-    """Three days are asked for: that breaks all that is said of just over two."""
-
-    on_file = timedelta(hours=72)
-    breaks = (
-        "turned-down/physician-just-over-48h",
-        "turned-down/shift-not-NIGHT",
-        "turned-down/shift-not-NIGHT-other",
-        "turned-down/millilitres-just-below-40",
-    )
-
-
-class OnFileWithAnybody(Laboratory):
-    """Another patient's physician will do."""
-
-    breaks = ("turned-down/physician-by-another",)
-
-    def since(self, slip, world):
-        every = [one.physicians.get(slip.wanted["doctor"]) for one in world.patients]
-        return min((one for one in every if one is not None), default=None)
-
-
-class OtherPanelsToo(Laboratory):
-    """Another panel is taken for GENOME."""
-
-    breaks = ("turned-down/panel-not-GENOME-other",)
-
-    def genome(self, slip, world):
-        panel = slip.wanted["panel"]
-        slip.wanted["panel"] = "GENOME" if panel == "HEPAR" else panel
-        try:
-            return super().genome(slip, world)
-        finally:
-            slip.wanted["panel"] = panel
-
-
-# -- answers -------------------------------------------------------------------------------
-
-
-class PlainText(Laboratory):
-    """JSON is declared as text."""
-
-    breaks = ("answers/media-type",)
-
-    def media_type(self):
-        return "text/plain"
-
-
-class StumblesOverBodies(Laboratory):
-    """A body that is not JSON is too much for it."""
-
-    breaks = ("orders.place/survives-malformed", "orders.amend/survives-malformed")
-
-    def unreadable(self, why):
-        raise ValueError(why)
-
-
-FAULTS = [one for one in Laboratory.__subclasses__() if hasattr(one, "breaks")]
+NIGHT = "turned-down/shift-NIGHT"
+DAY = ("turned-down/shift-not-NIGHT", "turned-down/shift-not-NIGHT-other")
+APPROVAL = (
+    row("analysed unapproved", "approval/nothing-before-signing", due=due_in(ASKED, QUEUED)),
+    row("analysed although declined", "approval/nothing-after-refusal",
+        declined=lambda lab, slip, world: lab.approved(slip, world)),
+    row("small ones are exempt", "approval/even-millilitres", placed=small_approved),
+    row("nothing is turned down", *GENOME, NIGHT, turned_down=always(False)),
+    row("nights without limit", NIGHT, largest_night=10_000),
+    # One millilitre below: that breaks all that is said of 40.
+    row("nights of forty", "turned-down/panel-not-GENOME", "turned-down/panel-not-GENOME-other",
+        "turned-down/factor-card", "turned-down/physician-just-over-48h",
+        "turned-down/physician-long", largest_night=39),
+    row("days with a limit", *DAY,
+        too_large=lambda lab, slip: slip.wanted["ml"] > lab.largest_night),
+    row("card or not", "turned-down/factor-card", by_card=always(False)),
+    row("on file for just 48 hours", "turned-down/physician-at-48h",
+        long_on_file=lambda lab, since, now: since is not None and now - since >= lab.on_file),
+    # Three days: that breaks all that is said of just over two.
+    row("on file for three days", "turned-down/physician-just-over-48h", *DAY,
+        "turned-down/millilitres-just-below-40", on_file=timedelta(hours=72)),
+    row("on file with anybody", "turned-down/physician-by-another", since=earliest_on_file),
+    row("other panels too", "turned-down/panel-not-GENOME-other", genome=hepar_as_genome),
+    row("JSON is declared as text", "answers/media-type", media_type=always("text/plain")),
+    row("stumbles over bodies", "orders.place/survives-malformed", "orders.amend/survives-malformed",
+        unreadable=unreadable),
+)  # fmt: skip
+FAULTS = (*LISTS, *HOURLY, *ORDERS, *APPROVAL)
 
 
 # -- fair readings -------------------------------------------------------------------------
+def full_hours(zone):
+    """Return whether a call counts for the full hour of a clock."""
+
+    def hour(moment):
+        return moment.astimezone(zone).replace(minute=0, second=0, microsecond=0)
+
+    return lambda lab, at, now: hour(at) == hour(now)
 
 
-class ClockHours(Laboratory):
-    """An hour begins at full hours by the wall."""
-
-    def of_this_hour(self, at, now):
-        return hour(at, ZONE) == hour(now, ZONE)
+def turned_down_at_once(lab, slip, world):
+    if lab.too_large(slip):
+        slip.stage = TURNED_DOWN
 
 
-class HoursOfTheWorld(Laboratory):
-    """An hour begins at full hours by UTC."""
-
-    def of_this_hour(self, at, now):
-        return hour(at, UTC) == hour(now, UTC)
+def refused_at_once(lab, wanted):
+    night = wanted["shift"] == "NIGHT"
+    return Laboratory.accepts(lab, wanted) and not (night and wanted["ml"] > lab.largest_night)
 
 
-class TurnedDownAtOnce(Laboratory):
-    """A night order that is too large need not be approved first."""
-
-    leaves_open = NIGHT
-
-    def placed(self, slip, world):
-        if self.too_large(slip):
-            slip.stage = TURNED_DOWN
+def unknown(lab):
+    raise RefusedError(409, "no such slip")
 
 
-class RefusedAtOnce(Laboratory):
-    """It is not even accepted."""
-
-    leaves_open = NIGHT
-
-    def accepts(self, wanted):
-        night = wanted["shift"] == "NIGHT"
-        return super().accepts(wanted) and not (night and wanted["ml"] > self.largest_night)
-
-
-class RefusedAsAnythingElse(Laboratory):
-    """An order that nobody knows is refused in the words of any refusal."""
-
-    def unknown(self):
-        raise RefusedError(409, "no such slip")
-
-
-class OldestFirst(Laboratory):
-    """Findings come in another order."""
-
-    def findings(self, tube, today):
-        return super().findings(tube, today)[::-1]
-
-
-class AnalysedAtNight(Laboratory):
-    """Booked orders are analysed as their day begins."""
-
-    def hour_of(self, day):
-        return datetime.combine(day, time(0), ZONE)
-
-
-def hour(moment, zone):
-    return moment.astimezone(zone).replace(minute=0, second=0, microsecond=0)
-
-
-READINGS = [one for one in Laboratory.__subclasses__() if not hasattr(one, "breaks")]
+READINGS = (
+    row("hours by the wall", of_this_hour=full_hours(ZONE)),
+    row("hours by UTC", of_this_hour=full_hours(UTC)),
+    # A night order that is too large need not be approved first, or is not even accepted.
+    row("turned down at once", leaves_open=[NIGHT], placed=turned_down_at_once),
+    row("refused at once", leaves_open=[NIGHT], accepts=refused_at_once),
+    row("unknown orders are refused as anything else", unknown=unknown),
+    row("oldest first", findings=lambda lab, tube, today: (
+        Laboratory.findings(lab, tube, today)[::-1])),
+    row("analysed at night", hour_of=lambda lab, day: datetime.combine(day, time(0), ZONE)),
+)  # fmt: skip

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from embedded import run_plan
+from embedded import standing as of
 from faults import FAULTS, READINGS
 from laboratory import Laboratory
 from service import Service
@@ -20,15 +22,12 @@ from assay.binding.target import Place
 from assay.cli.main import group
 from assay.contract.model import Capability
 from assay.history import Call
-from assay.journal.writer import Journal
 from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import Disposition, plan
 from assay.preparation.target_file import read_target
 from assay.rules.checks import evidence_of
 from assay.rules.obligation import bound_clauses
 from assay.rules.verdict import Standing
-from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 from assay.sandbox.serve import serving
 from assay.testing import accepted, exchange, history
 
@@ -54,22 +53,7 @@ def planned():
 
 def asked(laboratory=Laboratory, seed=0):
     """Ask everything that the contract asks of a laboratory."""
-    environment = set_up(PROFILE, seed=seed, bank=lambda _: Service(laboratory()))
-    try:
-        result = run_session(
-            Session(plan=planned(), environment=environment, journal=Journal(out=None))
-        )
-    finally:
-        environment.close()
-    assert () == result.faults
-    return result
-
-
-def of(result, *standings):
-    """Return the obligations that stand so, without the contract's name."""
-    return {
-        one.obligation.removeprefix("lab/") for one in result.verdicts if one.standing in standings
-    }
+    return run_plan(planned(), PROFILE, lambda _: Service(laboratory()), seed=seed)
 
 
 def test_all_that_is_asked_conforms_and_costs_what_was_planned():
@@ -121,21 +105,19 @@ def test_by_command_over_http_no_python_is_needed_at_all(tmp_path):
     assert "key-0" not in written
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.name)
 def test_a_fault_is_found_by_what_it_breaks_and_by_nothing_else(fault):
     """Every obligation that turns red is one that the fault breaks, and all of those do."""
-    assert set(fault.breaks) == of(asked(fault), Standing.VIOLATES)
+    assert fault.breaks == of(asked(fault.of(Laboratory)), Standing.VIOLATES)
 
 
-@pytest.mark.parametrize("reading", READINGS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("reading", READINGS, ids=lambda one: one.name)
 def test_what_the_guide_leaves_open_is_right_either_way(reading):
     """Nothing turns red, and nothing more stays open, but for what was decided too early to tell."""
-    result = asked(reading)
+    result = asked(reading.of(Laboratory))
 
     assert set() == of(result, Standing.VIOLATES)
-    assert of(asked(), Standing.CONFORMS) <= of(result, Standing.CONFORMS) | set(
-        getattr(reading, "leaves_open", ())
-    )
+    assert of(asked(), Standing.CONFORMS) <= of(result, Standing.CONFORMS) | reading.leaves_open
 
 
 def test_the_guide_says_what_the_contract_cites():

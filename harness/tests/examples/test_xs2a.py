@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from embedded import standing
 from nordhafen.faults import FAULTS
 from nordhafen.policy import Policy
 from xs2a_example import (
@@ -19,7 +20,6 @@ from xs2a_example import (
     plan_in,
     rows,
     run,
-    standing,
 )
 from xs2a_found import FOUND, NOT_FOUND
 

@@ -4,16 +4,14 @@ import re
 from functools import cache
 from pathlib import Path
 
+from embedded import run_plan
 from nordhafen.application import Bank
 
 from assay._resources import contract_dir
 from assay.binding.join import bind
-from assay.journal.writer import Journal
 from assay.parsing.parse import parse_contract
 from assay.planning.plan import plan
 from assay.preparation.target_file import read_target
-from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 
 FOLDER = contract_dir() / "examples" / "xs2a"
 CONTRACT, TARGET = FOLDER / "xs2a.yaml", FOLDER / "nordhafen.yaml"
@@ -55,22 +53,7 @@ def plan_in(folder: Path, more: str = ""):
 def run(planned, policy, seed=0):
     """Run everything that is planned on a bank with this policy."""
     target, todo = planned
-    environment = set_up(target, seed=seed, bank=lambda _: Bank(policy=policy))
-    try:
-        result = run_session(Session(plan=todo, environment=environment, journal=Journal(out=None)))
-    finally:
-        environment.close()
-    assert () == result.faults
-    return result
-
-
-def standing(result, *standings):
-    """Return the obligations with one of these verdicts, without the name of the contract."""
-    return {
-        verdict.obligation.removeprefix("xs2a/")
-        for verdict in result.verdicts
-        if verdict.standing in standings
-    }
+    return run_plan(todo, target, lambda _: Bank(policy=policy), seed=seed)
 
 
 def rows(page: str):

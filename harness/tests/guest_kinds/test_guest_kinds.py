@@ -10,8 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner
-from parcels_bank import Lockers
-from parcels_mutants import MUTANTS, NEUTRAL
+from foreign.dialects import LOCKERS
 
 from assay._resources import suites_dir
 from assay.cli.main import group
@@ -31,7 +30,6 @@ from assay.testing import (
     problems,
     refused,
     unavailable,
-    verdicts,
     violated,
 )
 
@@ -44,36 +42,7 @@ PUBLIC = {"assay.kinds", "assay.kinds.requests", "assay.testing"}
 pytestmark = pytest.mark.usefixtures("guests")
 
 
-# -- a whole run ----------------------------------------------------------------------
-def of(bank, *standings):
-    """Run the contract against a service; return the obligations that stand so."""
-    found = verdicts(CONTRACT, TARGET, bank())
-    assert ALL == found.keys()
-    return {obligation for obligation, standing in found.items() if standing in standings}
-
-
-def test_the_sound_service_conforms():
-    """Every obligation of both kinds conforms."""
-    assert ALL == of(Lockers, Standing.CONFORMS)
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda each: each.__name__)
-def test_a_mutant_violates_exactly_what_it_breaks(mutant):
-    """A fault turns its own facets red and no other."""
-    assert mutant.breaks == of(mutant, Standing.VIOLATES)
-
-
-def test_every_facet_has_a_mutant():
-    """No check has never been seen to fail."""
-    assert ALL == set().union(*(mutant.breaks for mutant in MUTANTS))
-
-
-@pytest.mark.parametrize("service", NEUTRAL, ids=lambda each: each.__name__)
-def test_what_only_looks_different_conforms(service):
-    """Neither the spelling of a header nor the status of a refusal matters."""
-    assert ALL == of(service, Standing.CONFORMS)
-
-
+# -- whole runs by command --------------------------------------------------------------
 OVER_HTTP = """\
 assay: 1
 target: lockers-over-http
@@ -86,7 +55,7 @@ fixtures: {{url: "{1}"}}
 
 def test_by_command_a_run_and_its_journal_say_the_same(tmp_path):
     """A journal hides unknown headers: judged again, a trace is open and nothing is violated."""
-    with serving(Lockers()) as address:
+    with serving(LOCKERS()) as address:
         (tmp_path / "target.yaml").write_text(OVER_HTTP.format(TARGET, address))
         options = ["--contract", str(CONTRACT), "--target", str(tmp_path / "target.yaml")]
         ran = CliRunner().invoke(group, ["run", *options, "--out", str(tmp_path / "run")])
@@ -107,7 +76,7 @@ def test_by_command_a_run_and_its_journal_say_the_same(tmp_path):
 
 def test_the_suites_have_the_kinds_of_packages(tmp_path):
     """The shipped suites run a contract with a package's kinds: each obligation is an item."""
-    with serving(Lockers()) as address:
+    with serving(LOCKERS()) as address:
         (tmp_path / "target.yaml").write_text(OVER_HTTP.format(TARGET, address))
         report = tmp_path / "report.xml"
         code = pytest.main(
@@ -290,8 +259,8 @@ def test_without_the_package_its_kinds_are_unknown(monkeypatch):
 
 
 def test_the_package_knows_the_public_modules_only():
-    """Neither the kinds nor the service import anything else of Assay."""
-    for path in [*(HERE / "assay_guest_kinds").glob("*.py"), *HERE.glob("parcels_*.py")]:
+    """The kinds import nothing else of Assay."""
+    for path in (HERE / "assay_guest_kinds").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -301,5 +270,5 @@ def test_the_package_knows_the_public_modules_only():
                 continue
             room = {name for name in names if name.partition(".")[0] == "assay"}
             assert room <= PUBLIC, path.name
-            others = {name.partition(".")[0] for name in names} - {"assay", "parcels_bank"}
+            others = {name.partition(".")[0] for name in names} - {"assay"}
             assert others <= sys.stdlib_module_names

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from parcels_bank import Lockers
+from foreign.dialects import LOCKERS
 
 from assay.errors import KindError
 from assay.kinds import (
@@ -221,7 +221,7 @@ def test_a_clause_that_is_not_there(contract):
 def test_a_check_that_raises_ends_the_run(contract):
     """A mistake of a kind is no verdict."""
     with use_kind(Broken), pytest.raises(RuntimeError, match="a mistake in a check"):
-        verdicts(contract("broken"), HERE / "parcels-target.yaml", Lockers())
+        verdicts(contract("broken"), HERE / "parcels-target.yaml", LOCKERS())
 
 
 def test_evidence_for_an_unknown_facet_is_an_error(contract):
@@ -238,7 +238,7 @@ def test_evidence_for_an_unknown_facet_is_an_error(contract):
 def test_evidence_for_an_unknown_facet_is_a_fault_of_a_run(contract):
     """A run records one line, and ends with a harness fault instead of a verdict."""
     with use_kind(Misspelt), pytest.raises(RuntimeError) as raised:
-        verdicts(contract("misspelt"), HERE / "parcels-target.yaml", Lockers())
+        verdicts(contract("misspelt"), HERE / "parcels-target.yaml", LOCKERS())
     assert str(raised.value) == (
         "parcels/c#all: KindError: the check of kind 'misspelt' yields evidence for 'serves', "
         "which is none of its facets (did you mean 'served'?)"

@@ -4,7 +4,6 @@ A mutated file stays close to a real one, so that it gets past the first check. 
 numbers give the same file.
 """
 
-import base64
 import json
 import re
 from copy import deepcopy
@@ -220,8 +219,3 @@ def mutated_bytes(raw, rng):
         else:
             raw = raw[:a] + rng.choice(PIECES) + raw[a:]
     return raw
-
-
-def in_base64(text):
-    """Return a text in base64."""
-    return base64.b64encode(text.encode("utf-8", "replace")).decode()

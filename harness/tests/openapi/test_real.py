@@ -5,8 +5,8 @@ from functools import cache
 
 import pytest
 from documented import LAB, QUAY, SHIPPED, STET, XS2A, Documented, joined, made
+from foreign import dialects
 from nordhafen.application import Bank as Nordhafen
-from quay_bank import Bank as Quay
 from service import Service
 
 from assay.binding.target import TransportKind
@@ -77,7 +77,7 @@ SOUND_BANKS = {
     LAB: lambda _: Service(),
     STET: sandbox(SOUND),
     XS2A: lambda _: Nordhafen(),
-    QUAY: lambda _: Quay(),
+    QUAY: lambda _: dialects.QUAY(),
 }
 EVERY = pytest.mark.parametrize(
     "name", SOUND_BANKS, ids=["shipped", "laboratory", "stet", "xs2a", "quay"]

@@ -1,36 +1,32 @@
 """Banks that lack a part of the contract: nothing is violated, and nothing conforms unasked."""
 
-import io
 from dataclasses import replace
 from datetime import date
 
 import pytest
+from embedded import JSON, Gate, run_plan, standings
 
-from assay.journal.redact import Careless
-from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.rules.verdict import Standing
-from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 from assay.sandbox.access import Decision, account_eligible
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 
 
-class Lacking:
+class Lacking(Gate):
     """The sandbox without a part: a request for it is recorded and refused."""
 
     def __init__(self, app, is_part):
-        self.app, self.is_part, self.asked = app, is_part, []
+        super().__init__(app)
+        self.is_part, self.asked = is_part, []
 
-    def __call__(self, environ, start_response):
-        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        environ["wsgi.input"] = io.BytesIO(body)
-        if not self.is_part(environ["REQUEST_METHOD"], environ["PATH_INFO"], body):
-            return self.app(environ, start_response)
-        self.asked.append((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
-        start_response("404 Not Found", [("Content-Type", "application/json")])
-        return [b"{}"]
+    def before(self, environ, body):
+        """Refuse a request for the part."""
+        request = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+        if not self.is_part(*request, body):
+            return None
+        self.asked.append(request)
+        return "404 Not Found", JSON, b"{}"
 
 
 def run(tmp_path, text, contract, *, is_part, policies=SOUND, keywords=""):
@@ -44,17 +40,8 @@ def run(tmp_path, text, contract, *, is_part, policies=SOUND, keywords=""):
         banks.append(Lacking(make_app(policies, base_url), is_part))
         return banks[-1]
 
-    environment = set_up(prepared.target, bank=bank)
-    result = run_session(
-        Session(
-            plan=prepared.plan,
-            environment=environment,
-            journal=Journal(out=None, redactor=Careless()),
-        )
-    )
-    assert () == result.faults
-    standings = {each.obligation: each.standing for each in result.verdicts}
-    return standings, [request for each in banks for request in each.asked]
+    found = standings(run_plan(prepared.plan, prepared.target, bank))
+    return found, [request for each in banks for request in each.asked]
 
 
 #: What a bank that lacks a part may say: never a violation, and nothing that was not seen.

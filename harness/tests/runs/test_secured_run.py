@@ -9,13 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from embedded import run_plan
+from embedded import standings as standings_of
 
-from assay.journal.redact import Careless
-from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.rules.verdict import Standing
-from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import DIALECTS
 from assay.sandbox.guard import guarded
@@ -65,14 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> CertificateFolder:
 def standings(target: str) -> dict[str, Standing]:
     """Run everything, and return what became of each obligation."""
     prepared = prepare(target_name=target)
-    environment = set_up(prepared.target)
-    session = Session(
-        plan=prepared.plan, environment=environment, journal=Journal(out=None, redactor=Careless())
-    )
-    try:
-        return {one.obligation: one.standing for one in run_session(session).verdicts}
-    finally:
-        environment.close()
+    return standings_of(run_plan(prepared.plan, prepared.target))
 
 
 #: A way of signing for each dialect.

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 from command_line import assay
+from embedded import run_plan
 from nights import NIGHTS, beginning
 
 from assay.cli.plan import plan_lines
-from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.rules.verdict import Exit, Standing
-from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.calendar import SUNDAY_NIGHT
 from assay.sandbox.serve import serving
@@ -39,11 +37,7 @@ DAYS = int(os.environ.get("ASSAY_DAYS", "6"))
 def run(target=None, seed=0):
     """Run everything and return the plan with the result."""
     prepared = prepare(target_name=target)
-    environment = set_up(prepared.target, seed=seed)
-    session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
-    result = run_session(session)
-    environment.close()
-    return prepared.plan, result
+    return prepared.plan, run_plan(prepared.plan, prepared.target, seed=seed)
 
 
 @cache

@@ -7,13 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
+from embedded import run_plan
+from embedded import standings as standings_of
+from shipped import bank_of
 
-from assay.journal.redact import Careless
-from assay.journal.writer import Journal
 from assay.preparation.prepare import Prepared, prepare
 from assay.rules.verdict import Standing
-from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import DIALECTS
 from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
@@ -49,11 +48,8 @@ EACH = int(os.environ.get("ASSAY_STET_FAULTS", "120"))
 
 def standings(prepared: Prepared, policies: Policies = SOUND) -> dict[str, Standing]:
     """Run against a bank of our own, and return what became of each obligation."""
-    environment = set_up(prepared.target, bank=lambda base: make_app(policies, base))
-    session = Session(
-        plan=prepared.plan, environment=environment, journal=Journal(out=None, redactor=Careless())
-    )
-    return {one.obligation: one.standing for one in run_session(session).verdicts}
+    bank = bank_of(policies)
+    return standings_of(run_plan(prepared.plan, prepared.target, bank))
 
 
 def test_the_same_verdicts() -> None:

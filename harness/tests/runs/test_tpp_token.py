@@ -1,14 +1,12 @@
 """Calls that the TPP makes in its own name, where nothing provides its token."""
 
 import pytest
+from embedded import run_plan
 
 from assay.cli.start import main
-from assay.journal.writer import Journal
 from assay.planning.plan import Disposition
 from assay.preparation.prepare import prepare
 from assay.rules.verdict import Standing
-from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 
 #: The sandbox, which gives no token to a TPP any more.
@@ -50,10 +48,7 @@ def test_nothing_is_asked_without_the_token(target):
 
         return watched
 
-    environment = set_up(prepared.target, bank=bank)
-    result = run_session(
-        Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
-    )
+    result = run_plan(prepared.plan, prepared.target, bank)
     assert {Standing.UNVERIFIED} == {each.standing for each in result.verdicts}
     assert [] == [path for path in calls if "payment" in path]
 

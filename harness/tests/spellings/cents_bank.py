@@ -3,41 +3,36 @@
 Nothing here knows of Assay. An amount that is no whole number is none, in a request.
 """
 
-import io
 import json
-from collections.abc import Callable, Iterable
 from decimal import Decimal
-from typing import Any
+
+from embedded import Gate
 
 from assay.sandbox.app import make_app
-from assay.sandbox.policies import SOUND, Policies
+from assay.sandbox.policies import SOUND
 
 
-class CentsBank:
-    """The bank; one instance is one run."""
+class CentsBank(Gate):
+    """The bank; one instance is one run. The back office counts in euros."""
 
-    def __init__(self, policies: Policies = SOUND) -> None:
-        self.app = make_app(policies)
+    def __init__(self, policies=SOUND):
+        super().__init__(make_app(policies))
 
-    def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-        """Answer a request; the back office counts in euros."""
-        if environ["PATH_INFO"].startswith("/assay-control/"):
-            return self.app(environ, start)
-        content = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        content = translated(content, in_euros)
-        heads: list[Any] = []
-        within = {**environ, "wsgi.input": io.BytesIO(content), "CONTENT_LENGTH": len(content)}
-        body = translated(
-            b"".join(self.app(within, lambda status, headers, *_: heads.append((status, headers)))),
-            in_cents,
-        )
-        status, headers = heads[-1]
-        kept = [pair for pair in headers if pair[0].lower() != "content-length"]
-        start(status, [*kept, ("Content-Length", str(len(body)))])
-        return [body]
+    def before(self, environ, body):
+        """Pass on amounts in euros."""
+        return body if is_own(environ) else translated(body, in_euros)
+
+    def after(self, environ, status, headers, body):
+        """Answer with amounts in cents."""
+        return status, headers, body if is_own(environ) else translated(body, in_cents)
 
 
-def translated(content: bytes, change: Callable[[Any], Any]) -> bytes:
+def is_own(environ):
+    """Whether a call is one of the control API."""
+    return environ["PATH_INFO"].startswith("/assay-control/")
+
+
+def translated(content, change):
     """Return JSON with other amounts; anything else as it is."""
     try:
         value = json.loads(content)
@@ -49,12 +44,12 @@ def translated(content: bytes, change: Callable[[Any], Any]) -> bytes:
     return content
 
 
-def in_euros(amount: Any) -> Any:
+def in_euros(amount):
     """Return the text of an amount in cents; what is none is what it is, in a list."""
     is_whole = isinstance(amount, int) and not isinstance(amount, bool)
     return f"{Decimal(amount) / 100:.2f}" if is_whole else amount and [amount]
 
 
-def in_cents(amount: Any) -> Any:
+def in_cents(amount):
     """Return the cents of an amount."""
     return int(Decimal(amount) * 100) if isinstance(amount, str) else amount

@@ -5,13 +5,13 @@ from functools import cache
 
 import pytest
 from cents_bank import CentsBank
+from embedded import run_plan, standings
 
 from assay.binding.join import bind
 from assay.binding.spelling import Place, Spelling
 from assay.binding.values import from_units, in_units
 from assay.errors import InputError
 from assay.files.load import loads
-from assay.journal.writer import Journal
 from assay.onboarding.doctor import examination
 from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import plan
@@ -19,7 +19,6 @@ from assay.preparation.prepare import Prepared
 from assay.preparation.target_file import extended, read_document
 from assay.rules.verdict import Standing
 from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import PIS_MUTANTS
 from assay.sandbox.policies import SOUND
@@ -109,15 +108,7 @@ def prepared(text=FILE):
 def verdicts(bank, of=None):
     """Run everything; return the standing of each obligation."""
     of = of or prepared()
-    environment = set_up(of.target, seed=0, bank=lambda _: bank)
-    try:
-        result = run_session(
-            Session(plan=of.plan, environment=environment, journal=Journal(out=None))
-        )
-    finally:
-        environment.close()
-    assert () == result.faults
-    return {each.obligation: each.standing for each in result.verdicts}
+    return standings(run_plan(of.plan, of.target, lambda _: bank))
 
 
 def test_a_bank_that_counts_cents_gets_the_verdicts_of_one_that_counts_euros():

@@ -2,12 +2,10 @@
 
 from datetime import date, timedelta
 
-from assay.journal.redact import Careless
-from assay.journal.writer import Journal
+from embedded import run_plan
+
 from assay.preparation.prepare import prepare
 from assay.rules.verdict import Standing
-from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 
@@ -35,9 +33,7 @@ def test_days_follow_the_clock_of_the_bank(tmp_path):
 
         return recording
 
-    environment = set_up(prepared.target, bank=bank)
-    journal = Journal(out=None, redactor=Careless())
-    result = run_session(Session(plan=prepared.plan, environment=environment, journal=journal))
+    result = run_plan(prepared.plan, prepared.target, bank)
     assert {Standing.CONFORMS} == {verdict.standing for verdict in result.verdicts}
     first, *_, last = dict.fromkeys(date.fromisoformat(day) for day, _ in days)
     assert last > first

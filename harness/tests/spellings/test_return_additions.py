@@ -3,13 +3,10 @@
 from urllib.parse import urlsplit
 
 import pytest
+from embedded import Gate, run_plan, standings
 
-from assay.journal.redact import Careless
-from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.rules.verdict import Standing
-from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 
@@ -23,23 +20,18 @@ operations:
 """
 
 
-class Adding:
+class Adding(Gate):
     """The sandbox, with parameters of its own in the addresses to which customers return."""
 
-    def __init__(self, app, added):
-        self.app, self.added = app, added
+    added = ""
 
-    def __call__(self, environ, start_response):
-        """Answer a request."""
-
-        def started(status, headers, *more):
-            headers = [
-                (name, self.address(value) if name.lower() == "location" else value)
-                for name, value in headers
-            ]
-            return start_response(status, headers, *more)
-
-        return self.app(environ, started)
+    def after(self, environ, status, headers, body):
+        """Return an answer with what is added to its addresses."""
+        changed = [
+            (name, self.address(value) if name.lower() == "location" else value)
+            for name, value in headers
+        ]
+        return status, changed, body
 
     def address(self, url):
         """Return the address with what is added to it, if it is one of a TPP."""
@@ -61,9 +53,12 @@ def test_additions_are_those_of_the_file(adds, added, standing, tmp_path):
     file = tmp_path / "adding.yaml"
     file.write_text(TARGET.format(adds=adds))
     prepared = prepare(["pis"], str(file), keywords="report-url")
-    environment = set_up(prepared.target, bank=lambda base: Adding(make_app(SOUND, base), added))
-    journal = Journal(out=None, redactor=Careless())
-    result = run_session(Session(plan=prepared.plan, environment=environment, journal=journal))
-    found = {verdict.obligation: verdict.standing for verdict in result.verdicts}
+
+    def bank(base):
+        gate = Adding(make_app(SOUND, base))
+        gate.added = added
+        return gate
+
+    found = standings(run_plan(prepared.plan, prepared.target, bank))
     assert standing is found["pis/report-url/after-signing"]
     assert Standing.VIOLATES is not found["pis/report-url/only-there"]

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from embedded import run_plan
+from foreign.dialects import OSPREY, QUERYING
+from foreign.faults import OSPREY_FAULTS, repeating_token
+from literal_har import entry, write
 from openapi_spec_validator import OpenAPIV31SpecValidator
-from osprey_bank import AnyTicket, Echoing, NoGate, OpenPages, Osprey, Querying
 
 from assay.binding.encode import Access, encode
 from assay.binding.join import bind
@@ -24,8 +27,6 @@ from assay.parsing.parse import parse_document
 from assay.planning.plan import plan
 from assay.preparation.target_file import read_document
 from assay.rules.verdict import Standing
-from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 
 HERE = Path(__file__).parent
 TOKENS = """\
@@ -62,35 +63,22 @@ def bound(places):
 def run(bank, places, journal=None):
     """Run the contract against a bank; return the verdicts."""
     contracts, target = bound(places)
-    environment = set_up(target, seed=0, bank=lambda _: bank)
-    try:
-        planned = plan(contracts, target)
-        session = Session(plan=planned, environment=environment, journal=Journal(out=journal))
-        result = run_session(session)
-    finally:
-        environment.close()
-    assert not result.faults
+    planned = plan(contracts, target)
+    result = run_plan(planned, target, lambda _: bank, journal=Journal(out=journal))
     return {each.obligation.removeprefix("kestrel/"): each.standing for each in result.verdicts}
 
 
-@pytest.mark.parametrize(("bank", "places"), [(Osprey, BODY), (Querying, QUERY)])
+@pytest.mark.parametrize(("bank", "places"), [(OSPREY, BODY), (QUERYING, QUERY)])
 def test_the_sound_bank_conforms(bank, places):
     """Every call has its token in each place, next pages and requests by POST included."""
     assert {Standing.CONFORMS} == set(run(bank(), places).values())
 
 
-@pytest.mark.parametrize(
-    ("bank", "breaks"),
-    [
-        (NoGate, {"tokens/accounts-without-token"}),
-        (AnyTicket, {"tokens/accounts-invented-token"}),
-        (OpenPages, {"tokens/entries-invented-token"}),
-    ],
-)
-def test_a_gate_that_is_open_is_found(bank, breaks):
+@pytest.mark.parametrize("fault", OSPREY_FAULTS, ids=lambda each: each.name)
+def test_a_gate_that_is_open_is_found(fault):
     """The rules about tokens leave it out, or invent one, wherever it stands."""
-    found = run(bank(), BODY)
-    assert breaks == {name for name in found if found[name] is Standing.VIOLATES}
+    found = run(fault.of(OSPREY)(), BODY)
+    assert fault.breaks == {name for name in found if found[name] is Standing.VIOLATES}
 
 
 def encoded(places, operation="entries", **call):
@@ -144,22 +132,21 @@ def test_no_token_and_an_invented_one():
 
 def test_the_token_is_written_nowhere(tmp_path):
     """A bank that repeats it under other names does not get it into a journal."""
-    bank, tokens = Echoing(), set()
-    control = bank.control
+    tokens = set()
 
-    def watched(method, steps, content):
-        status, body = control(method, steps, content)
-        if "token" in body:
-            token = f"{SECRET}-{body['token']}"
-            for number, owner in bank.accounts.items():
-                bank.accounts[number] = token if owner == body["token"] else owner
-            body["token"] = token
+    class Echoing(OSPREY):
+        echoed = repeating_token
+
+        def new_customer(self, call, world):
+            made = super().new_customer(call, world)
+            token = made["token"] = f"{SECRET}-{made['token']}"
+            self.let_in(token, world=world, customer=world.customers[-1])
+            world.customers[-1].token = token
             tokens.add(token)
-        return status, body
+            return made
 
-    bank.control = watched
     path = tmp_path / "journal.jsonl"
-    assert {Standing.CONFORMS} == set(run(bank, BODY, path.open("w")).values())
+    assert {Standing.CONFORMS} == set(run(Echoing(), BODY, path.open("w")).values())
     text = path.read_text("utf-8")
     assert (True, []) == (len(tokens) > 1, [token for token in tokens if token in text])
     assert (True, False) == ("<token-1>" in text, SECRET in text)
@@ -167,43 +154,24 @@ def test_the_token_is_written_nowhere(tmp_path):
 
 def test_a_recording_is_read_by_its_tokens(tmp_path):
     """Callers are distinguished by the token in the body, which no report has."""
-    entries = []
 
-    def entry(token, path, body, answer, status=200):
+    def call(second, token, body, answer, status=200):
+        at = f"2026-09-16T20:00:{second:02d}.000Z"
+        url = "https://kestrel.example/accounts/search?api-version=7"
         body = body if token is None else {**body, "head": {"ticket": f"T:{token}"}}
-        second = len(entries)
-        headers = [] if token is None else [{"name": "X-Ticket", "value": token}]
-        posted = {"mimeType": "application/json", "text": json.dumps(body)}
-        url = f"https://kestrel.example{path}?api-version=7"
-        content = {"mimeType": "application/json", "text": json.dumps(answer)}
-        entries.append(
-            {
-                "startedDateTime": f"2026-09-16T20:00:{second:02d}.000Z",
-                "time": 1,
-                "request": {"method": "POST", "url": url, "headers": headers, "postData": posted},
-                "response": {"status": status, "headers": [], "content": content},
-            }
-        )
+        ticket = {} if token is None else {"X-Ticket": token}
+        return entry(at, "POST", url, status, answer, token="", sent=body, headers=ticket)
 
     asked = {"type": "LIST", "until": "2026-09-17T00:00:00Z", "trace": "1"}
     account = {"ids": [{"scheme": "IBAN", "value": "IT60X0542811101000000123456"}], "active": "yes"}
-    entry(SECRET, "/accounts/search", asked, {"items": [account], "page": {}})
-    entry(None, "/accounts/search", asked, {}, 401)
+    shown = {"items": [account], "page": {}}
+    entries = [call(0, SECRET, asked, shown), call(1, None, asked, {}, 401)]
     har, contract, target = tmp_path / "t.har", tmp_path / "kestrel.yaml", tmp_path / "t.yaml"
-    har.write_text(json.dumps({"log": {"entries": entries}}))
+    write(har, entries)
     contract.write_text(CONTRACT)
     target.write_text(target_text(BODY))
-    command = [
-        "judge",
-        str(har),
-        "-c",
-        str(contract),
-        "--target",
-        str(target),
-        "--out",
-        str(tmp_path / "out"),
-    ]
-    result = CliRunner().invoke(group, command)
+    command = ["judge", har, "-c", contract, "--target", target, "--out", tmp_path / "out"]
+    result = CliRunner().invoke(group, [*map(str, command)])
     report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
     violated = {each["id"] for each in report["obligations"] if each["verdict"] == "violates"}
     assert {"kestrel/accounts.active/account"} == violated, result.output

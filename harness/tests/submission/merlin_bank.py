@@ -25,7 +25,10 @@ CONTROL = "/assay-control/"
 class Merlin:
     """The bank; one instance is one run. `names` are the ids of payments, by those of consents."""
 
-    def __init__(self, policies: Policies = SOUND) -> None:
+    sound = SOUND
+
+    def __init__(self, policies: Policies | None = None) -> None:
+        policies = policies or self.sound
         self.names: dict[str, str] = {}
         self.sent: dict[str, dict[str, Any]] = {}
         self.registry = Registry()

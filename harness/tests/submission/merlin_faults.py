@@ -1,84 +1,88 @@
-"""Faults of the bank beside it, each with the obligations that it breaks; and neutral variants."""
+"""Faults of the bank beside it, each a row with the obligations that it breaks; and neutral variants."""
 
 from dataclasses import replace
 
+from faulty import changed, row
 from merlin_bank import Merlin
 
 from assay.sandbox.payments.rules import DuplicateRule
 from assay.sandbox.policies import SOUND
 
+TIMES = {"redirect.idle/nothing-done", "redirect.overall/nothing-done"}
 
-class TakesUnsigned(Merlin):
-    """A payment can be submitted before its customer has signed it."""
 
-    may_be = ("received", "pending")
+def with_payments(**policies):
+    """Return the policies of a sound bank with other ones about payments."""
+    return replace(SOUND, payments=replace(SOUND.payments, **policies))
 
-    def may_submit(self, payment):
-        """Whether it is in one of these states."""
-        return payment.status in self.may_be
 
-    def carry_out(self, world, payment):
-        """Carry it out, signed or not."""
+def taking(*statuses):
+    """Return what submits a payment in these states, signed or not."""
+
+    def carry_out(bank, world, payment):
         payment.status = "pending"
-        super().carry_out(world, payment)
+        Merlin.carry_out(bank, world, payment)
+
+    return {"may_submit": lambda bank, payment: payment.status in statuses, "carry_out": carry_out}
 
 
-class TakesRefused(TakesUnsigned):
-    """A payment can be submitted after its customer has refused it."""
-
-    may_be = ("refused", "pending")
-
-
-class TakesExpired(TakesUnsigned):
-    """A payment can be submitted although its customer took too long."""
-
-    may_be = ("expired", "pending")
+def a_cent_more(bank, world, payment):
+    payment.terms = replace(payment.terms, amount=f"{float(payment.terms.amount) + 0.01:.2f}")
+    Merlin.carry_out(bank, world, payment)
 
 
-class OtherAmount(Merlin):
-    """Another amount is executed than the customer has signed."""
-
-    def carry_out(self, world, payment):
-        """Carry out a cent more."""
-        payment.terms = replace(payment.terms, amount=f"{float(payment.terms.amount) + 0.01:.2f}")
-        super().carry_out(world, payment)
+def twice(bank, world, payment):
+    Merlin.carry_out(bank, world, payment)
+    if payment.status == "executed":
+        payment.status = "pending"
+        Merlin.carry_out(bank, world, payment)
 
 
-class Never(Merlin):
-    """A submission is accepted, and nothing is executed."""
-
-    def executable(self, sound):
-        """Carry out nothing."""
-        return lambda _: False
+def also_cancelled(bank, sound):
+    return lambda payment: (
+        payment.id in bank.names and (sound(payment) or payment.status == "cancelled")
+    )
 
 
-class Twice(Merlin):
-    """A payment that is due at once is executed twice."""
-
-    def carry_out(self, world, payment):
-        """Carry it out again."""
-        super().carry_out(world, payment)
-        if payment.status == "executed":
-            payment.status = "pending"
-            super().carry_out(world, payment)
-
-
-class LosesCancellation(Merlin):
-    """A payment that was submitted is executed although it was cancelled since then."""
-
-    def executable(self, sound):
-        """Carry out what was cancelled, too."""
-        return lambda payment: (
-            payment.id in self.names and (sound(payment) or payment.status == "cancelled")
-        )
-
-
-class ForgetsRules(Merlin):
-    """A submission is not refused, whatever the rules about repeats say."""
-
-    def __init__(self):
-        rule = DuplicateRule(originals=frozenset())
-        super().__init__(replace(SOUND, payments=replace(SOUND.payments, duplicate=rule)))
+TAKES_UNSIGNED = row(
+    "takes unsigned payments",
+    "execution/unsigned-undone",
+    "sca.required/even-amount",
+    "sca.required/nothing-before-signing",
+    "sca.required/only-the-owner",
+    **taking("received", "pending"),
+)
+TAKES_REFUSED = row(
+    "takes refused payments",
+    "execution/denied-undone",
+    "sca.required/nothing-after-refusal",
+    **taking("refused", "pending"),
+)
+OTHER_AMOUNT = row(
+    "executes another amount",
+    "duplicate/amount-changed-accepted",
+    "execution/as-asked",
+    "modify.deferred-only/carried-out-as-changed",
+    carry_out=a_cent_more,
+)
+FORGETS_RULES = row(
+    "refuses no repeat",
+    "duplicate/repeat-refused",
+    sound=with_payments(duplicate=DuplicateRule(originals=frozenset())),
+)
+FAULTS = (
+    TAKES_UNSIGNED,
+    TAKES_REFUSED,
+    row("takes expired payments", "execution/timed-out-undone", *TIMES,
+        **taking("expired", "pending")),
+    OTHER_AMOUNT,
+    row("executes nothing", "execution/deferred-carried-out", "execution/instant-carried-out",
+        "execution/main-flow", executable=lambda bank, sound: lambda payment: False),
+    row("executes twice", "execution/once", carry_out=twice),
+    row("executes what was cancelled", "cancel/by-customer-never-done", "cancel/by-tpp-never-done",
+        "execution/cancelled-undone", executable=also_cancelled),
+    FORGETS_RULES,
+)  # fmt: skip
 
 
 # -- neutral variants ------------------------------------------------------------------
@@ -88,9 +92,9 @@ class JudgesSubmissions(Merlin):
     submitting = False
 
     def __init__(self):
-        rule = SOUND.payments.duplicate
-        later = replace(rule, parameters=self.parameters)
-        super().__init__(replace(SOUND, payments=replace(SOUND.payments, duplicate=later)))
+        super().__init__(
+            with_payments(duplicate=replace(SOUND.payments.duplicate, parameters=self.parameters))
+        )
 
     def parameters(self, terms, day):
         """Return what repeats share; nothing repeats anything before its submission."""
@@ -112,57 +116,36 @@ class ForgetsRefusals(JudgesSubmissions):
         return super().refuse(payment)
 
 
-class Impatient(Merlin):
-    """A payment is executed as soon as it is signed; its submission is accepted all the same."""
-
-    def executable(self, sound):
-        """Carry out what is signed."""
-        return sound
-
-    def may_submit(self, payment):
-        """Whether it is signed, or executed already."""
-        return payment.status in {"pending", "executed"}
+def strictly(bank, payment):
+    """Whether a payment is signed; otherwise the attempt to submit it ends it."""
+    if payment.status == "received":
+        payment.status = "expired"
+    return Merlin.may_submit(bank, payment)
 
 
-class Strict(Merlin):
-    """An attempt to submit what is not signed ends the consent."""
-
-    def may_submit(self, payment):
-        """Whether it is signed; otherwise it is cancelled."""
-        if payment.status == "received":
-            payment.status = "expired"
-        return super().may_submit(payment)
-
-
+Impatient = changed(
+    Merlin,
+    "Impatient",
+    executable=lambda bank, sound: sound,
+    may_submit=lambda bank, payment: payment.status in {"pending", "executed"},
+)
+Strict = changed(Merlin, "Strict", may_submit=strictly)
 SOUND_VARIANTS = (JudgesSubmissions, ForgetsRefusals, Impatient, Strict)
 
 
 # -- other banks -----------------------------------------------------------------------
-class TakesCustomers(Merlin):
-    """A submission needs the token of the customer, who is bound by the consent."""
-
-    def caller(self, token):
-        """Return the world of a customer's token, and the TPP that acts for them."""
-        session = self.registry.by_token(token)
-        return session and (session.world, next(iter(session.world.payments.tpps.values())))
+def customers_tpp(bank, token):
+    """Return the world of a customer's token, and the TPP that acts for them."""
+    session = bank.registry.by_token(token)
+    return session and (session.world, next(iter(session.world.payments.tpps.values())))
 
 
-class Unsigned(Merlin):
-    """No customer signs."""
-
-    def __init__(self):
-        waiting = ("received", "pending")
-        payments = replace(SOUND.payments, executable=lambda payment: payment.status in waiting)
-        super().__init__(replace(SOUND, payments=payments))
-
-    def may_submit(self, payment):
-        """Whether it was not executed yet."""
-        return payment.status in {"received", "pending"}
-
-
-class Fails(Merlin):
-    """A submission fails."""
-
-    def submit(self, environ, sent):
-        """Answer that the bank has a problem."""
-        return 500, {}
+WAITING = ("received", "pending")
+TakesCustomers = changed(Merlin, "TakesCustomers", caller=customers_tpp)
+Unsigned = changed(
+    Merlin,
+    "Unsigned",
+    sound=with_payments(executable=lambda payment: payment.status in WAITING),
+    may_submit=lambda bank, payment: payment.status in WAITING,
+)
+Fails = changed(Merlin, "Fails", submit=lambda bank, environ, sent: (500, {}))

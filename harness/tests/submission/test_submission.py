@@ -8,6 +8,7 @@ from pathlib import Path
 import merlin_faults
 import pytest
 from click.testing import CliRunner
+from embedded import run_plan
 from merlin_bank import Merlin
 
 from assay.binding.join import bind
@@ -27,41 +28,11 @@ from assay.proof.kill_matrix import run_trials
 from assay.rules.dry_run import START
 from assay.rules.verdict import Standing
 from assay.running.environment import set_up
-from assay.running.session import Session, run_session
 from assay.sandbox.mutants import PIS_MUTANTS
 from assay.sandbox.policies import SOUND
 
 HERE = Path(__file__).parent
 TARGET = HERE / "merlin-target.yaml"
-TIMES = {"redirect.idle/nothing-done", "redirect.overall/nothing-done"}
-#: What each fault violates.
-FAULTS = {
-    merlin_faults.TakesUnsigned: {
-        "execution/unsigned-undone",
-        "sca.required/even-amount",
-        "sca.required/nothing-before-signing",
-        "sca.required/only-the-owner",
-    },
-    merlin_faults.TakesRefused: {"execution/denied-undone", "sca.required/nothing-after-refusal"},
-    merlin_faults.TakesExpired: {"execution/timed-out-undone", *TIMES},
-    merlin_faults.OtherAmount: {
-        "duplicate/amount-changed-accepted",
-        "execution/as-asked",
-        "modify.deferred-only/carried-out-as-changed",
-    },
-    merlin_faults.Never: {
-        "execution/deferred-carried-out",
-        "execution/instant-carried-out",
-        "execution/main-flow",
-    },
-    merlin_faults.Twice: {"execution/once"},
-    merlin_faults.LosesCancellation: {
-        "cancel/by-customer-never-done",
-        "cancel/by-tpp-never-done",
-        "execution/cancelled-undone",
-    },
-    merlin_faults.ForgetsRules: {"duplicate/repeat-refused"},
-}
 #: The obligations that a bank with another place of refusals could violate wrongly.
 REFUSALS = "pis/duplicate/repeat-refused pis/duplicate/amount-changed-accepted"
 #: Whether the banks are tried in all contexts, too, and with each fault of the sandbox bank.
@@ -93,14 +64,7 @@ def planned(selected="", contract="pis", target=TARGET):
 
 def run(bank, of, journal=None):
     """Run a plan against a bank; return the standing of each obligation, without its contract."""
-    chosen, target = of
-    environment = set_up(target, seed=0, bank=lambda _: bank)
-    journal = journal or Journal(out=None)
-    try:
-        result = run_session(Session(plan=chosen, environment=environment, journal=journal))
-    finally:
-        environment.close()
-    assert not result.faults
+    result = run_plan(*of, lambda _: bank, journal=journal)
     return {each.obligation.partition("/")[2]: each.standing for each in result.verdicts}
 
 
@@ -125,12 +89,12 @@ def test_the_sound_bank_conforms():
     assert {"host/every-host"} == having(verdicts, Standing.UNVERIFIED)
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("fault", merlin_faults.FAULTS, ids=lambda each: each.name)
 def test_a_fault_is_found(fault):
     """Each fault violates its own obligations, and no other."""
-    names = " ".join(f"pis/{name}" for name in sorted(FAULTS[fault]))
-    verdicts = run(fault(), planned(f"{names} pis/payments.content/amount"))
-    assert FAULTS[fault] == having(verdicts, Standing.VIOLATES)
+    names = " ".join(f"pis/{name}" for name in sorted(fault.breaks))
+    verdicts = run(fault.of(Merlin)(), planned(f"{names} pis/payments.content/amount"))
+    assert fault.breaks == having(verdicts, Standing.VIOLATES)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +214,7 @@ def test_every_submission_is_counted():
 def test_a_journal_has_the_submissions(tmp_path):
     """They are judged again with it, quoted as evidence, and exported."""
     path = tmp_path / "journal.jsonl"
-    fault, selected = merlin_faults.ForgetsRules(), "pis/duplicate/repeat-refused"
+    fault, selected = merlin_faults.FORGETS_RULES.of(Merlin)(), "pis/duplicate/repeat-refused"
     seen = run(fault, planned(selected), journal=Journal.at(path))
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     named = [line["n"] for line in lines if line.get("operation") == "create-payment.submission"]

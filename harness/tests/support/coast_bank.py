@@ -4,12 +4,11 @@ It adds a parameter to the addresses to which customers return, and to each acco
 the answer, which is never the same twice.
 """
 
-import io
 import json
-from collections.abc import Callable, Iterable
 from itertools import count
-from typing import Any
 from urllib.parse import urlsplit
+
+from embedded import JSON, Gate
 
 from assay.sandbox.app import make_app
 
@@ -17,31 +16,31 @@ API = "www.30001.live.sandbox.example"
 SCREENS = f"{API}:8443"
 
 
-class Coast:
+class Coast(Gate):
     """The bank; one instance is one run."""
 
-    def __init__(self, base_url: str) -> None:
-        self.app, self.answers = make_app(base_url=base_url), count()
+    def __init__(self, base_url):
+        super().__init__(make_app(base_url=base_url))
+        self.answers = count()
 
-    def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+    def before(self, environ, body):
+        """Show screens at their own port only, and make no cards."""
         host, path = environ["HTTP_HOST"], environ["PATH_INFO"]
         screen = path.startswith(("/consent-approval/", "/signing/"))
-        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
         if screen and host == API:
-            start("302 Found", [("Location", f"https://{SCREENS}{environ['REQUEST_URI']}")])
-            return [b""]
+            place = f"https://{SCREENS}{environ['REQUEST_URI']}"
+            return "302 Found", [("Location", place)], b""
         card = path.startswith("/assay-control/") and b'"card"' in body
         if card or (not screen and host == SCREENS):
-            start("404 Not Found", [("Content-Type", "application/json")])
-            return [b"{}"]
-        lines: list[Any] = []
-        called = {**environ, "HTTP_HOST": API, "wsgi.input": io.BytesIO(body)}
-        answer = b"".join(self.app(called, lambda *given: lines.extend(given)))
-        if environ["REQUEST_METHOD"] == "GET" and path.endswith("/accounts"):
-            answer = self.numbered(answer)
-        headers = [(name, self.returned(name, value)) for name, value in lines[1]]
-        start(lines[0], [each for each in headers if each[0] != "Content-Length"])
-        return [answer]
+            return "404 Not Found", JSON, b"{}"
+        environ["HTTP_HOST"] = API
+        return None
+
+    def after(self, environ, status, headers, body):
+        """Add to lists of accounts, and to the addresses of TPPs."""
+        if environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"].endswith("/accounts"):
+            body = self.numbered(body)
+        return status, [(name, self.returned(name, value)) for name, value in headers], body
 
     def numbered(self, answer: bytes) -> bytes:
         """Return a list with the number of the answer in each of its items."""

@@ -318,14 +318,12 @@ SCREENS = {
         lambda: b"<form><input " + b"a " * (3 * MEGABYTE // 2)
     ),
     "page of 3 MB of quotes": page(lambda: b"<input a='" + b"' b='" * (3 * MEGABYTE // 5)),
-    "page of 3 MB of <": page(lambda: b"<" * 3 * MEGABYTE),
-    "page of 3 MB of <a": page(lambda: b"<a" * (3 * MEGABYTE // 2)),
-    "page of 3 MB of </": page(lambda: b"</" * (3 * MEGABYTE // 2)),
-    "page of 3 MB of <!": page(lambda: b"<!" * (3 * MEGABYTE // 2)),
-    "page of 3 MB of <![": page(lambda: b"<![" * MEGABYTE),
-    "page of 3 MB of <?": page(lambda: b"<?" * (3 * MEGABYTE // 2)),
-    "page of 3 MB of <!--": page(lambda: b"<!--" * (3 * MEGABYTE // 4)),
-    "page of 3 MB of &": page(lambda: b"&" * 3 * MEGABYTE),
+    **{
+        f"page of 3 MB of {sign}": page(
+            lambda sign=sign: sign.encode() * (3 * MEGABYTE // len(sign))
+        )
+        for sign in ("<", "<a", "</", "<!", "<![", "<?", "<!--", "&")
+    },
     "page of 3 MB of &#": page(lambda: b"<form><input value='" + b"&#1" * MEGABYTE + b"'>"),
     "page of 500,000 forms": page(lambda: b"<form>" * 500_000),
     "page of 100,000 fields": page(
@@ -348,22 +346,29 @@ HARMLESS_SCREENS = {
     ),
 }
 
+#: What may come in place of an answer in JSON from any server.
+ANYTHING = {
+    "dripped": drips(lambda answer: answer.bytes()),
+    "no answer": Act(silent, waits=True),
+    "closed": sends(lambda _: b""),
+    "flood of interim answers": floods(INTERIM * 1000),
+    "HTML": body_of(lambda: b"<html>Welcome</html>", b"text/html"),
+    "null": body_of(lambda: b"null"),
+    "a list": body_of(lambda: b"[]"),
+    "100,000 nested lists": body_of(lambda: b"[" * 100_000),
+    "NaN": body_of(lambda: b'{"now": NaN}'),
+    "5 MB": body_of(lambda: b'{"a": "' + b"x" * 5 * MEGABYTE + b'"}'),
+    "bomb of 256 MB by gzip": bomb(),
+    "status 500": sends(lambda _: b"HTTP/1.1 500 Oops\r\ncontent-length: 2\r\n\r\n{}", keep=True),
+    "redirect": redirect(lambda _: b"http://127.0.0.1:9/x"),
+}
+#: Of these, what is tried at a token endpoint.
+TRIED_AT_TOKENS = (
+    *("dripped", "no answer", "closed", "HTML", "null", "5 MB", "bomb of 256 MB by gzip"),
+    *("status 500", "redirect"),
+)
 CONTROL = {
-    "control: dripped": drips(lambda answer: answer.bytes()),
-    "control: no answer": Act(silent, waits=True),
-    "control: closed": sends(lambda _: b""),
-    "control: flood of interim answers": floods(INTERIM * 1000),
-    "control: HTML": body_of(lambda: b"<html>Welcome</html>", b"text/html"),
-    "control: null": body_of(lambda: b"null"),
-    "control: a list": body_of(lambda: b"[]"),
-    "control: 100,000 nested lists": body_of(lambda: b"[" * 100_000),
-    "control: NaN": body_of(lambda: b'{"now": NaN}'),
-    "control: 5 MB": body_of(lambda: b'{"a": "' + b"x" * 5 * MEGABYTE + b'"}'),
-    "control: bomb of 256 MB by gzip": bomb(),
-    "control: status 500": sends(
-        lambda _: b"HTTP/1.1 500 Oops\r\ncontent-length: 2\r\n\r\n{}", keep=True
-    ),
-    "control: redirect": redirect(lambda _: b"http://127.0.0.1:9/x"),
+    **{f"control: {name}": act for name, act in ANYTHING.items()},
     "control: clock in the year 1": member("now", "0001-01-01T00:00:00+00:00"),
     "control: clock in the year 9999": member("now", "9999-12-31T23:59:59+00:00"),
     "control: clock without offset": member("now", "2026-09-16T10:00:00"),
@@ -380,17 +385,7 @@ CONTROL = {
 }
 
 TOKENS = {
-    "token endpoint: dripped": drips(lambda answer: answer.bytes()),
-    "token endpoint: no answer": Act(silent, waits=True),
-    "token endpoint: closed": sends(lambda _: b""),
-    "token endpoint: HTML": body_of(lambda: b"<html>Welcome</html>", b"text/html"),
-    "token endpoint: null": body_of(lambda: b"null"),
-    "token endpoint: 5 MB": body_of(lambda: b'{"a": "' + b"x" * 5 * MEGABYTE + b'"}'),
-    "token endpoint: bomb of 256 MB by gzip": bomb(),
-    "token endpoint: status 500": sends(
-        lambda _: b"HTTP/1.1 500 Oops\r\ncontent-length: 2\r\n\r\n{}", keep=True
-    ),
-    "token endpoint: redirect": redirect(lambda _: b"http://127.0.0.1:9/x"),
+    **{f"token endpoint: {name}": ANYTHING[name] for name in TRIED_AT_TOKENS},
     "token endpoint: token of 1 MB": member("access_token", "t" * MEGABYTE),
     "token endpoint: token with a line break": member("access_token", "t\r\nx-a: b"),
     "token endpoint: token is a number": member("access_token", 7),

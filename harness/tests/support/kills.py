@@ -23,15 +23,16 @@ from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Lock
-from time import monotonic
+from time import monotonic, sleep
 
 import httpx
 
+from assay.proof.kill_matrix import variants
 from assay.report import FORMATS, read_journal
 from assay.rules.verdict import Exit, Standing
 from assay.running.ledger import Ledger
 from assay.sandbox.app import make_app
-from assay.sandbox.mutants import MUTANTS
+from assay.sandbox.mutants.contextual import make_contextual_app
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving
 from assay.traffic.session import open_recording
@@ -44,6 +45,8 @@ BANKS = (
     "unavailable.end-user-identity-full-without-consent",
     "consent.balance-leaks-outside",
 )
+#: What is tested where customers are created, in every context.
+SOME = "psu-identity or eligible-accounts or batch-quota/accounts"
 NOW = "2026-09-16T10:00:00+02:00"
 OWNED = (
     {"resource": "account", "count": 20},
@@ -139,39 +142,6 @@ def with_customers(bank: Bank, url: str) -> dict:
     return made
 
 
-@contextmanager
-def started(folder: Path, fault: str = "", alarm_at: int = 0) -> Iterator[tuple]:
-    """Serve a bank, and start a run on it; yield the bank and the process."""
-    policies = next((each.change(SOUND) for each in MUTANTS if each.id == fault), SOUND)
-    bank = Bank(make_app(policies), alarm_at=alarm_at)
-    with ExitStack() as stack:
-        url = stack.enter_context(serving(bank))
-        made = with_customers(bank, url)
-        target = folder.with_suffix(".yaml")
-        target.write_text(target_file(url, made), encoding="utf-8")
-        environ = {
-            **os.environ,
-            **{f"KILLS_{name.upper()}": customer["token"] for name, customer in made.items()},
-            "ASSAY_CONTEXTS": "base",
-            # At SIGABRT, it says where it is.
-            "PYTHONFAULTHANDLER": "1",
-        }
-        options = ("-t", target, "-c", "aisp", "--no-doctor", "--quiet")
-        files = ("--out", folder, "--ledger", folder.with_suffix(".sqlite"))
-        process = subprocess.Popen(
-            [*COMMAND, *options, *files],
-            env=environ,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            yield bank, process
-        finally:
-            process.kill()
-            process.communicate()
-
-
 def target_file(url: str, made: dict) -> str:
     roles = {
         name: {
@@ -196,29 +166,95 @@ def target_file(url: str, made: dict) -> str:
     return json.dumps(document)
 
 
-def run_to_its_end(folder: Path, fault: str = "") -> Remains:
-    """Run without a signal."""
-    with started(folder, fault) as (bank, process):
-        _, err = process.communicate(timeout=LONGEST)
-        return Remains(folder=folder, bank=bank, code=process.returncode, err=err)
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A kind of run, the fault of its bank, and whether only the base context is tested."""
+
+    way: str
+    fault: str
+    situation: str = ""
+    base: bool = False
+
+    @property
+    def is_real(self) -> bool:
+        """Whether the customers were there before."""
+        return self.way == "real"
+
+    def app(self):
+        """Return the bank."""
+        policies = variants()[self.fault].change(SOUND) if self.fault else SOUND
+        if self.situation:
+            return make_contextual_app(policies, SOUND, self.situation)
+        return make_app(policies)
 
 
-def killed(folder: Path, fault: str, number: signal.Signals, at: int, late: float) -> Remains:
-    """Run until a number of requests, and send a signal a little `late`."""
-    with started(folder, fault, alarm_at=at) as (bank, process):
-        assert bank.alarm.wait(LONGEST), process.communicate(timeout=LONGEST)
+@dataclass
+class Site:
+    """A bank that is served, and how a run on it is started."""
+
+    folder: Path
+    bank: Bank
+    options: tuple
+    environ: dict
+
+    def start(self, *command) -> subprocess.Popen:
+        """Start `assay run` as a process of its own."""
+        return subprocess.Popen(
+            [*COMMAND, *map(str, command), "--quiet"],
+            env=self.environ,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def attempt(
+        self,
+        *command,
+        signal_: signal.Signals | None = None,
+        after: int = 0,
+        late: float = 0,
+    ) -> Remains:
+        """Run to the end, or until a signal a little `late` after a number of requests."""
+        self.bank.alarm.clear()
+        self.bank.alarm_at = self.bank.requests + after if signal_ else 0
+        process = self.start(*command)
         try:
-            process.wait(late)
-        except subprocess.TimeoutExpired:
-            process.send_signal(number)
-        try:
+            while signal_ and process.poll() is None:
+                if self.bank.alarm.wait(0.05):
+                    sleep(late)
+                    process.send_signal(signal_)
+                    break
             _, err = process.communicate(timeout=LONGEST)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGABRT)
-            raise AssertionError(
-                f"it goes on after {number.name}: {process.communicate()}"
-            ) from None
-        return Remains(folder=folder, bank=bank, code=process.returncode, err=err)
+            raise AssertionError(f"it goes on: {signal_}, {process.communicate()}") from None
+        finally:
+            process.kill()
+            process.communicate()
+        return Remains(folder=self.folder, bank=self.bank, code=process.returncode, err=err)
+
+
+@contextmanager
+def site(folder: Path, case: Case) -> Iterator[Site]:
+    """Serve the bank of a case; runs have every context unless it says `base`."""
+    bank, ledger = Bank(case.app()), folder.with_suffix(".sqlite")
+    # At SIGABRT, a process says where it is.
+    environ = {**os.environ, "ASSAY_LEDGER": str(ledger), "PYTHONFAULTHANDLER": "1"}
+    environ.pop("ASSAY_CONTEXTS", None)
+    if case.base:
+        environ["ASSAY_CONTEXTS"] = "base"
+    with ExitStack() as stack:
+        url = stack.enter_context(serving(bank))
+        if not case.is_real:
+            lanes = "4" if case.way == "concurrent" else "1"
+            options = ("-t", url, "-k", SOME, "--concurrency", lanes)
+            yield Site(folder, bank, options, environ)
+            return
+        made = with_customers(bank, url)
+        target = folder.with_suffix(".yaml")
+        target.write_text(target_file(url, made), encoding="utf-8")
+        environ |= {f"KILLS_{name.upper()}": each["token"] for name, each in made.items()}
+        yield Site(folder, bank, ("-t", target, "-c", "aisp", "--no-doctor"), environ)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,8 +271,9 @@ class Whole:
 @cache
 def whole(fault: str) -> Whole:
     """Run on a bank to the end, once."""
-    with TemporaryDirectory() as folder:
-        remains = run_to_its_end(Path(folder) / "whole", fault)
+    case = Case(way="real", fault=fault, base=True)
+    with TemporaryDirectory() as folder, site(Path(folder) / "whole", case) as place:
+        remains = place.attempt(*place.options, "--out", place.folder)
         assert remains.code in {0, 1, 3}, remains.err
         report = read_journal(remains.journal)
         assert_accesses(remains)
@@ -314,8 +351,10 @@ def kill_one(folder: Path, seed: int) -> tuple[signal.Signals, int, int]:
     complete = whole(fault)
     at = chance.randint(1, complete.requests)
     late = chance.choice([0.0, chance.uniform(0, LATEST)])
-    remains = killed(folder, fault, number, at, late)
-    return number, at, assert_survived(remains, number, complete)
+    with site(folder, Case(way="real", fault=fault, base=True)) as place:
+        command = (*place.options, "--out", folder)
+        remains = place.attempt(*command, signal_=number, after=at, late=late)
+        return number, at, assert_survived(remains, number, complete)
 
 
 def _killed(path: Path, seed: int) -> str:

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from coast_bank import Coast
 from existing_bank import TOKENS, existing_bank, fixtures
+from foreign import dialects
 from wrong_files import WrongFile
 
 from assay._resources import contract_dir
@@ -99,7 +100,7 @@ class MistakenBank:
 
     def install(self, monkeypatch) -> None:
         """Make the kinds of guests known, and the bank that of an examination."""
-        monkeypatch.setattr(kinds, "installed", cache(_guest_kinds))
+        monkeypatch.setattr(kinds, "installed", cache(guest_kinds))
         monkeypatch.setattr(examination, "set_up", self.set_up)
         for name, token in TOKENS.items():
             monkeypatch.setenv(name, token)
@@ -167,15 +168,20 @@ def _beside(folder: Path, module: str, name: str) -> Callable[[str], object]:
     return lambda _url: getattr(_imported(folder, module), name)()
 
 
-def _small(files: str, bank: tuple[str, str], mistakes: int, step: int) -> MistakenBank:
-    """Return one of the banks of the tests, a module beside its contract and its target file."""
+def _foreign(bank: type) -> Callable[[str], object]:
+    """Return the factory of a dialect of the foreign bank."""
+    return lambda _url: bank()
+
+
+def _small(files: str, bank: Callable[[str], object], mistakes: int, step: int) -> MistakenBank:
+    """Return one of the banks of the tests, with a contract and a target file in one folder."""
     folder, contract, target = files.split()
     at = TESTS / folder
     return MistakenBank(
         name=contract,
         target=at / f"{target}.yaml",
         contracts=(str(at / f"{contract}.yaml"),),
-        bank=_beside(at, *bank),
+        bank=bank,
         mistakes=mistakes,
         step=step,
     )
@@ -186,7 +192,7 @@ def _holdout(url: str) -> object:
     return _imported(TESTS, "holdout_in_process").new_bank(url)
 
 
-def _guest_kinds() -> Mapping[str, type[Kind]]:
+def guest_kinds() -> Mapping[str, type[Kind]]:
     """Return the kinds of the package of guests, which is not installed."""
     at = TESTS / "guest_kinds"
     project = tomllib.loads((at / "pyproject.toml").read_text("utf-8"))["project"]
@@ -214,14 +220,14 @@ BANKS = (
         mistakes=630,
         step=450,
     ),
-    _small("elsewhere lab target", ("service", "Service"), 480, 120),
-    _small("spellings kestrel kestrel-target", ("kestrel_bank", "Kestrel"), 150, 76),
-    _small("spellings sister sister-target", ("sister_bank", "Bank"), 30, 20),
+    _small("elsewhere lab target", _beside(TESTS / "elsewhere", "service", "Service"), 480, 120),
+    _small("spellings kestrel kestrel-target", _foreign(dialects.KESTREL), 150, 76),
+    _small("spellings sister sister-target", _foreign(dialects.SISTER), 30, 20),
     MistakenBank(
         name="osprey",
         target=TESTS / "spellings" / "osprey-target.yaml",
         contracts=(str(TESTS / "spellings" / "kestrel.yaml"),),
-        bank=_beside(TESTS / "spellings", "osprey_bank", "Osprey"),
+        bank=_foreign(dialects.OSPREY),
         mistakes=10,
         step=0,
         own=True,
@@ -245,12 +251,12 @@ BANKS = (
         settings={"fixtures": fixtures(), "sca": None},
         own=True,
     ),
-    _small("consents quay target", ("quay_bank", "Bank"), 150, 78),
-    _small("general_kinds desk desk-target", ("desk_bank", "Desk"), 340, 171),
-    _small("general_kinds counted counted-target", ("counting_desk", "CountingDesk"), 90, 45),
-    _small("general_kinds errors errors-target", ("error_desk", "ErrorDesk"), 250, 0),
-    _small("guest_kinds parcels parcels-target", ("parcels_bank", "Lockers"), 60, 31),
-    _small("consent_tokens fjord target", ("fjord_bank", "Bank"), 180, 0),
+    _small("consents quay target", _foreign(dialects.QUAY), 150, 78),
+    _small("general_kinds desk desk-target", _foreign(dialects.DESK), 340, 171),
+    _small("general_kinds counted counted-target", _foreign(dialects.COUNTED), 90, 45),
+    _small("general_kinds errors errors-target", _foreign(dialects.ERRORS), 250, 0),
+    _small("guest_kinds parcels parcels-target", _foreign(dialects.LOCKERS), 60, 31),
+    _small("consent_tokens fjord target", _foreign(dialects.FJORD), 180, 0),
     MistakenBank(
         name="morgan",
         target=TESTS / "consent_tokens" / "morgan-target.yaml",

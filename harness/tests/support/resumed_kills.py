@@ -8,125 +8,27 @@ were there before, and a quota for each that must never be exceeded.
 """
 
 import json
-import os
 import random
 import re
-import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kills import (
-    COMMAND,
-    LONGEST,
-    SIGNALS,
-    Bank,
-    Remains,
-    assert_accesses,
-    target_file,
-    with_customers,
-)
+from kills import SIGNALS, Case, Remains, assert_accesses, site
 
-from assay.proof.kill_matrix import variants
 from assay.report import read_journal
 from assay.rules.verdict import Standing
-from assay.sandbox.app import make_app
-from assay.sandbox.mutants.contextual import make_contextual_app
-from assay.sandbox.policies import SOUND
-from assay.sandbox.serve import serving
 from assay.traffic.session import open_recording
 
 #: The kinds of runs: real customers, created ones in turn, created ones side by side.
 WAYS = ("real", "serial", "concurrent")
-#: What is tested where customers are created, in every context.
-SOME = "psu-identity or eligible-accounts or batch-quota/accounts"
 #: A fault of the bank, and the context to which it is confined.
 FAULTS = (("", ""), ("identity.never", ""), ("pis.debtor.savings", "mode=instant"))
 #: The accesses of each customer that the bank allows a day.
 QUOTA = 4
 #: What differs between two runs that show the same: numbers, and how long it is until midnight.
 _NUMBER = re.compile(r"(?:\d+[dhms])+|\d+")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """A way of holding a run, and the fault of its bank."""
-
-    way: str
-    fault: str
-    situation: str = ""
-
-    @property
-    def is_real(self) -> bool:
-        """Whether the customers were there before."""
-        return self.way == "real"
-
-    def app(self):
-        """Return the bank."""
-        policies = variants()[self.fault].change(SOUND) if self.fault else SOUND
-        if self.situation:
-            return make_contextual_app(policies, SOUND, self.situation)
-        return make_app(policies)
-
-
-@dataclass
-class Site:
-    """A bank that is served, and how a run on it is started."""
-
-    folder: Path
-    bank: Bank
-    options: tuple
-    environ: dict
-
-    def start(self, *command) -> subprocess.Popen:
-        """Start `assay run` as a process of its own."""
-        return subprocess.Popen(
-            [*COMMAND, *map(str, command), "--quiet"],
-            env=self.environ,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def attempt(self, *command, signal_: signal.Signals | None = None, after: int = 0) -> Remains:
-        """Run to the end, or until a signal after a number of requests."""
-        self.bank.alarm.clear()
-        self.bank.alarm_at = self.bank.requests + after if signal_ else 0
-        process = self.start(*command)
-        try:
-            while signal_ and process.poll() is None:
-                if self.bank.alarm.wait(0.05):
-                    process.send_signal(signal_)
-                    break
-            _, err = process.communicate(timeout=LONGEST)
-        finally:
-            process.kill()
-            process.communicate()
-        return Remains(folder=self.folder, bank=self.bank, code=process.returncode, err=err)
-
-
-@contextmanager
-def site(folder: Path, case: Case) -> Iterator[Site]:
-    """Serve the bank of a case."""
-    bank, ledger = Bank(case.app()), folder.with_suffix(".sqlite")
-    environ = {**os.environ, "ASSAY_LEDGER": str(ledger)}
-    environ.pop("ASSAY_CONTEXTS", None)
-    with ExitStack() as stack:
-        url = stack.enter_context(serving(bank))
-        if not case.is_real:
-            lanes = "4" if case.way == "concurrent" else "1"
-            options = ("-t", url, "-k", SOME, "--concurrency", lanes)
-            yield Site(folder, bank, options, environ)
-            return
-        made = with_customers(bank, url)
-        target = folder.with_suffix(".yaml")
-        target.write_text(target_file(url, made), encoding="utf-8")
-        environ |= {f"KILLS_{name.upper()}": each["token"] for name, each in made.items()}
-        yield Site(folder, bank, ("-t", target, "-c", "aisp", "--no-doctor"), environ)
 
 
 @dataclass(frozen=True, kw_only=True)

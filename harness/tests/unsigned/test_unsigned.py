@@ -1,6 +1,5 @@
 """Requests that nobody signs: the call that makes one is all that it takes."""
 
-import io
 import json
 import os
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from embedded import JSON, Gate, run_plan
 
 from assay.binding.join import bind
 from assay.binding.target import Sca
@@ -17,8 +17,6 @@ from assay.contract.model import Capability
 from assay.errors import InputError
 from assay.files.document import Document, Spot
 from assay.history import Authorise, State
-from assay.journal.redact import Careless
-from assay.journal.writer import Journal
 from assay.parsing.parse import find_contract, parse_contract, parse_document
 from assay.planning.plan import plan, restrict, script_of
 from assay.preparation.target_file import find_target, read_target
@@ -28,7 +26,6 @@ from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.verdict import Agreement, Standing
 from assay.running.environment import set_up
 from assay.running.executor import run_probe
-from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.messages import Answer
 from assay.sandbox.mutants import PIS_MUTANTS
@@ -48,33 +45,26 @@ def unsigned(policies):
     return replace(policies, payments=payments)
 
 
-def peek(environ):
-    """Return the body of a request, which can then be read again."""
-    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-    environ["wsgi.input"] = io.BytesIO(body)
-    return body
+class Weighed(Gate):
+    """The bank with a limit to the weight of a parcel, and changes from known shops only."""
 
+    def __init__(self, app, most):
+        super().__init__(app)
+        self.most = most
 
-def weighed(app, most):
-    """Return the bank with a limit to the weight of a parcel, and changes from known shops only."""
-
-    def checked(environ, start_response):
-        changes = environ["REQUEST_METHOD"] == "PUT" and b"cancelled" not in peek(environ)
-        if changes and environ.get("HTTP_X_SHOP") != "S-1":
-            start_response("400 Bad Request", [("Content-Type", "application/json")])
-            return [b"{}"]
-        body = peek(environ)
-        if environ["REQUEST_METHOD"] == "POST" and environ["PATH_INFO"] == "/payment-requests":
+    def before(self, environ, body):
+        """Refuse what is too heavy, and a change from an unknown shop."""
+        method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+        if method == "PUT" and b"cancelled" not in body and environ.get("HTTP_X_SHOP") != "S-1":
+            return "400 Bad Request", JSON, b"{}"
+        if (method, path) == ("POST", "/payment-requests"):
             try:
-                heavy = float(json.loads(body)["amount"]) > most
+                heavy = float(json.loads(body)["amount"]) > self.most
             except (ValueError, TypeError, KeyError, OverflowError):
                 heavy = False
             if heavy:
-                start_response("422 Unprocessable", [("Content-Type", "application/json")])
-                return [b"{}"]
-        return app(environ, start_response)
-
-    return checked
+                return "422 Unprocessable", JSON, b"{}"
+        return None
 
 
 @cache
@@ -89,15 +79,9 @@ def run(planned, target, policies, most=None):
 
     def bank(base_url):
         app = make_app(policies, base_url=base_url)
-        return app if most is None else weighed(app, most)
+        return app if most is None else Weighed(app, most)
 
-    session = Session(
-        plan=planned,
-        environment=set_up(target, bank=bank),
-        journal=Journal(out=None, redactor=Careless()),
-    )
-    result = run_session(session)
-    assert () == result.faults
+    result = run_plan(planned, target, bank)
     return {each.obligation.partition("/")[2]: each.standing for each in result.verdicts}
 
 
@@ -252,34 +236,31 @@ def test_the_faults_of_payments(fault):
         assert not [name for name, each in standings.items() if each in doubtful]
 
 
-def hesitant(app, kept):
-    """Return the bank in front of which every parcel is received, and examined later.
+class Hesitant(Gate):
+    """The bank behind a gate where every parcel is received, and examined later.
 
     What the bank refuses or rejects is shown as received, too: it has not decided yet. `kept` are
     the requests that it will refuse.
     """
 
-    def asked(environ, start_response):
-        if environ["PATH_INFO"].rpartition("/")[2] in kept:
-            start_response("200 OK", [("Content-Type", "application/json")])
-            return [kept[environ["PATH_INFO"].rpartition("/")[2]]]
-        sent = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        environ["wsgi.input"] = io.BytesIO(sent)
-        said = []
-        body = b"".join(app(environ, lambda *answer: said.append(answer)))
-        status, headers = said[0][:2]
-        makes = environ["REQUEST_METHOD"] == "POST" and environ["PATH_INFO"] == "/payment-requests"
-        if makes and status.startswith("4") and not status.startswith("401"):
-            key = f"late-{len(kept)}"
-            shown = {"paymentRequestResourceId": key, "status": "received"}
-            kept[key] = body = json.dumps(shown).encode()
-            status, headers = "201 Created", [("Content-Type", "application/json")]
-        body = body.replace(b'"rejected"', b'"received"')
-        headers = [each for each in headers if each[0].lower() != "content-length"]
-        start_response(status, headers)
-        return [body]
+    def __init__(self, app):
+        super().__init__(app)
+        self.kept = {}
 
-    return asked
+    def before(self, environ, body):
+        """Show a request that will be refused."""
+        shown = self.kept.get(environ["PATH_INFO"].rpartition("/")[2])
+        return shown and ("200 OK", JSON, shown)
+
+    def after(self, environ, status, headers, body):
+        """Receive what is refused."""
+        makes = (environ["REQUEST_METHOD"], environ["PATH_INFO"]) == ("POST", "/payment-requests")
+        if makes and status.startswith("4") and not status.startswith("401"):
+            key = f"late-{len(self.kept)}"
+            shown = {"paymentRequestResourceId": key, "status": "received"}
+            self.kept[key] = body = json.dumps(shown).encode()
+            status, headers = "201 Created", JSON
+        return status, headers, body.replace(b'"rejected"', b'"received"')
 
 
 @pytest.mark.parametrize("word", ["open", "accepted"])
@@ -302,14 +283,9 @@ def test_a_bank_that_examines_parcels_later(word):
     }
 
     def bank(base_url):
-        return hesitant(weighed(make_app(unsigned(SOUND), base_url=base_url), 31.5), {})
+        return Hesitant(Weighed(make_app(unsigned(SOUND), base_url=base_url), 31.5))
 
-    session = Session(
-        plan=restrict(planned, ids),
-        environment=set_up(target, bank=bank),
-        journal=Journal(out=None, redactor=Careless()),
-    )
-    verdicts = run_session(session).verdicts
+    verdicts = run_plan(restrict(planned, ids), target, bank).verdicts
     broken = {each.obligation.split("/")[1] for each in verdicts if each.standing is VIOLATES}
     assert broken == ({*rules} if word == "accepted" else set())
     if word == "open":

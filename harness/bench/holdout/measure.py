@@ -1,8 +1,9 @@
 """What the harness finds of the faults of the holdout bank.
 
-    python harness/tests/holdout/measure.py                 all 150 faults
-    python harness/tests/holdout/measure.py -n 2 duplicate cash-never
-    python harness/tests/holdout/measure.py --kind context --json found.json
+    python harness/bench/holdout/measure.py                 all 150 faults
+    python harness/bench/holdout/measure.py -n 2 duplicate cash-never
+    python harness/bench/holdout/measure.py --kind context --json found.json
+    python harness/bench/holdout/measure.py --seen          whether the faults themselves can be seen
 
 Every run is what a stranger would do: the bank behind a port, and `assay run` on its target
 file. A fault is found if an obligation is violated that is not violated at the sound bank.
@@ -21,12 +22,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
+TESTS = Path(__file__).resolve().parents[2] / "tests"
+HOLDOUT = TESTS / "holdout"
+sys.path.insert(0, str(TESTS))
 
+from faults import BY_ID, FAULTS, Fault  # noqa: E402
 from holdout.bank import Bank, Served  # noqa: E402
-from holdout.faults import BY_ID, FAULTS, Fault  # noqa: E402
 from holdout.policy import Policy  # noqa: E402
+from probes import PROBES, trace  # noqa: E402
 
 FILES = ("target.yaml", "target-oauth.yaml", "adapter.py")
 ASSAY = shutil.which("assay") or str(Path(sys.executable).with_name("assay"))
@@ -67,7 +70,7 @@ def run(job: Job) -> Run:
     with tempfile.TemporaryDirectory() as folder, Served(Bank(policy)) as served:
         place = Path(folder)
         for name in FILES:
-            shutil.copy(HERE / name, place / name)
+            shutil.copy(HOLDOUT / name, place / name)
             if name.endswith(".yaml"):
                 text = (place / name).read_text(encoding="utf-8")
                 place.joinpath(name).write_text(
@@ -78,7 +81,7 @@ def run(job: Job) -> Run:
             *("--out", str(place / "out"), "--ledger", str(place / "ledger.sqlite")),
             *("--examples", "none", "--allow-incomplete", "--quiet", *job.options),
         ]
-        paths = [str(HERE.parent), str(HERE.parent.parent), os.environ.get("PYTHONPATH", "")]
+        paths = [str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         try:
             done = subprocess.run(
@@ -127,6 +130,16 @@ def keep(file: Path | None, runs: Sequence[Run]) -> None:
         file.write_text(text + "\n", encoding="utf-8")
 
 
+def unseen(faults: Sequence[Fault]) -> list[str]:
+    """Return the faults with which a bank answers every probe as the sound one does."""
+    sound = {probe: trace(Policy(), probe) for probe in PROBES}
+    return [
+        fault.id
+        for fault in faults
+        if all(trace(fault.policy(), probe) == sound[probe] for probe in PROBES)
+    ]
+
+
 def chosen(names: Sequence[str], kind: str | None) -> list[Fault]:
     unknown = sorted(set(names) - set(BY_ID))
     if unknown:
@@ -140,18 +153,20 @@ def main() -> None:
     parser.add_argument("faults", nargs="*", help="ids of faults; default: all")
     parser.add_argument("--kind", choices=KINDS, help="only faults of this class")
     parser.add_argument("--sound", action="store_true", help="only the sound bank")
+    parser.add_argument("--seen", action="store_true", help="only whether faults can be seen")
     parser.add_argument("-n", type=int, default=1, help="so many runs at a time")
     parser.add_argument("--target", default="target.yaml", choices=FILES[:2])
     parser.add_argument("--doctor", action="store_true", help="with the preflight check")
-    parser.add_argument("--seed", default="0")
-    parser.add_argument("--journeys", default="0")
-    parser.add_argument("--fields", default="0")
+    for name in ("--seed", "--journeys", "--fields"):
+        parser.add_argument(name, default="0")
     parser.add_argument("--limit", type=float, default=600, help="seconds for each run")
     parser.add_argument("--json", type=Path, help="write every run to this file")
     args = parser.parse_args()
     options = ["--seed", args.seed, "--journeys", args.journeys, "--fields", args.fields]
     options += [] if args.doctor else ["--no-doctor"]
     faults = [] if args.sound else chosen(args.faults, args.kind)
+    if args.seen:
+        raise SystemExit(", ".join(unseen(faults)) or None)
     ids = ["", *(fault.id for fault in faults)]
     jobs = [Job(name, args.target, tuple(options), args.limit) for name in ids]
     sound = run(jobs[0])
