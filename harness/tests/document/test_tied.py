@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from rows import for_each
 
 from assay.contract.model import Contract, Source
 from assay.parsing.parse import find_contract, parse_contract
@@ -394,7 +395,7 @@ def headings(number: int) -> set[str]:
     return set(nearest.values())
 
 
-@pytest.mark.parametrize("contract", CONTRACTS)
+@for_each("contract", CONTRACTS)
 def test_every_sentence_is_tied(contract: str) -> None:
     """No sentence on an interface is left without a place in its contract."""
     assert untied(contract) == []
@@ -419,7 +420,7 @@ def test_the_document_is_read_whole() -> None:
         assert plain.split() == words.split()
 
 
-@pytest.mark.parametrize("contract", CONTRACTS)
+@for_each("contract", CONTRACTS)
 def test_what_is_set_aside_is_there_and_needed(contract: str) -> None:
     """Nothing is set aside that the document does not say or that a source covers."""
     there = {(one.line, one.text): one for one in SENTENCES}
@@ -429,7 +430,7 @@ def test_what_is_set_aside_is_there_and_needed(contract: str) -> None:
     assert set() == {key for key in aside if any(covers(one, there[key]) for one in ties)}
 
 
-@pytest.mark.parametrize(("contract", "id_", "source"), EVERY_QUOTE)
+@for_each(("contract", "id_", "source"), EVERY_QUOTE)
 def test_sources_quote_the_document(contract: str, id_: str, source: Source) -> None:
     """The words of a source stand in its line, and its section is a heading above it."""
     assert source.line <= len(LINES), f"{contract}/{id_}"
@@ -438,7 +439,7 @@ def test_sources_quote_the_document(contract: str, id_: str, source: Source) -> 
     assert source.section in headings(source.line)
 
 
-@pytest.mark.parametrize("contract", CONTRACTS)
+@for_each("contract", CONTRACTS)
 def test_everything_has_a_source(contract: str) -> None:
     """What is not from the document says so: only line 0 has no words."""
     outside = [id_ for id_, source in sources(CONTRACTS[contract]) if not source.line]
@@ -448,14 +449,14 @@ def test_everything_has_a_source(contract: str) -> None:
     )
 
 
-@pytest.mark.parametrize(("contract", "id_"), EVERY_ID)
+@for_each(("contract", "id_"), EVERY_ID)
 def test_dropping_anything_is_noticed(contract: str, id_: str) -> None:
     """Without any one rule, statement or open point, some words come loose."""
     others = {spot for name, one in TIES[contract] if name != id_ for spot in words(one)}
     assert {spot for name, one in TIES[contract] if name == id_ for spot in words(one)} - others
 
 
-@pytest.mark.parametrize("contract", CONTRACTS)
+@for_each("contract", CONTRACTS)
 def test_doubts_are_open_points(contract: str) -> None:
     """What ties nothing by itself is only ever an open point, and exists."""
     assert {one.id for one in CONTRACTS[contract].open_points} >= DOUBTS[contract]
