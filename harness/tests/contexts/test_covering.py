@@ -3,9 +3,9 @@
 from dataclasses import replace
 from itertools import combinations, product
 
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import for_each
 
 from assay.contexts.context import DimensionValue, StepMapper
 from assay.contexts.covering import Depth, contexts
@@ -62,6 +62,7 @@ def test_pairs_meet_each_other_and_the_base_values(sizes):
             ), (first_value, second_value)
 
 
+@settings(deadline=None)
 @given(SIZES, st.data())
 def test_all_pairs_meet_that_do_not_contradict_each_other(sizes, data):
     """Whatever excludes what: no value is left out for the sake of others."""
@@ -78,7 +79,7 @@ def test_all_pairs_meet_that_do_not_contradict_each_other(sizes, data):
             assert any(left.id in row for row in rows)
 
 
-@pytest.mark.parametrize("depth", Depth)
+@for_each("depth", Depth)
 def test_without_values_there_are_no_contexts(depth):
     """What nothing can vary is tested in the base context alone."""
     assert () == contexts([], depth)
@@ -110,7 +111,7 @@ def test_a_value_that_fits_nowhere_has_a_row_of_its_own():
     assert [{"d0=0"}, {"d1=0"}] == ids(contexts(values, Depth.EACH))
 
 
-@pytest.mark.parametrize("depth", [Depth.EACH, Depth.PAIRS])
+@for_each("depth", [Depth.EACH, Depth.PAIRS])
 def test_a_value_that_hides_a_dimension_stands_beside_none_of_it(depth):
     """What has no effect there would count as tested."""
     values = [[*columns(2)[0]], [replace(columns(1, 1)[1][0], hides="d0")]]

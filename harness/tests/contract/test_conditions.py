@@ -2,6 +2,7 @@
 
 import pytest
 import yaml
+from rows import for_each
 
 from assay.errors import InputError
 from assay.files.load import loads
@@ -19,7 +20,7 @@ def problems(clause, **changed):
     return [f"{one.what} ({one.hint})" for one in caught.value.problems]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("when", "what"),
     [
         ({"field": "amonut", "is": "7"}, "there is no argument 'amonut' (did you mean 'amount'?)"),
@@ -41,7 +42,7 @@ def test_a_name_that_refers_to_nothing(when, what):
     assert said.endswith(what)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "when",
     [
         {},

@@ -4,10 +4,10 @@ import json
 import re
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.cli.schema import command
@@ -43,7 +43,7 @@ def wrong(name, data):
     return problem and problem.message
 
 
-@pytest.mark.parametrize("name", EDITOR_SCHEMAS)
+@for_each("name", EDITOR_SCHEMAS)
 def test_stands_alone(name):
     """Every reference leads into the document itself."""
     schema = json.loads(editor_schema(name))
@@ -52,13 +52,13 @@ def test_stands_alone(name):
     assert references <= {f"#/$defs/{definition}" for definition in schema["$defs"]}
 
 
-@pytest.mark.parametrize("path", TARGETS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+@for_each("path", TARGETS)
 def test_targets(path):
     """The shipped targets and those of other banks have no mistake."""
     assert wrong("target", plain(load(path))) is None
 
 
-@pytest.mark.parametrize("path", CONTRACTS, ids=lambda path: path.stem)
+@for_each("path", CONTRACTS)
 def test_contracts(path):
     """Contracts have no mistake."""
     assert wrong("contract", plain(load(path))) is None
@@ -86,7 +86,7 @@ def test_extending_file():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"kind": "paginaton"}, "'paginaton' is not one of"),

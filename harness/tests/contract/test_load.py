@@ -14,6 +14,7 @@ import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.errors import InputError
@@ -268,7 +269,7 @@ def test_a_missing_file_has_neighbours(tmp_path: Path) -> None:
         load(tmp_path / "nowhere" / "f.yaml")
 
 
-@pytest.mark.parametrize("path", ["a\0b", "x" * 5_000])
+@for_each("path", ["a\0b", "x" * 5_000])
 def test_a_path_that_cannot_be_one(path: str) -> None:
     """What the system refuses to open is an error like any other."""
     with pytest.raises(InputError, match="the file cannot be read"):

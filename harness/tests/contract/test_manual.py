@@ -19,6 +19,7 @@ from typing import Any
 import click
 import pytest
 import yaml
+from rows import for_each
 
 import assay
 from assay import pytest_plugin
@@ -169,7 +170,7 @@ def test_the_smallest_contract() -> None:
             parse_document(loads(yaml.safe_dump(rest)))
 
 
-@pytest.mark.parametrize("block", of("rule"), ids=ids)
+@for_each("block", of("rule"))
 def test_a_rule(block: Block) -> None:
     """Each rule can be put into a contract and gives obligations."""
     parsed = parse_document(loads(whole((block,)), "contract-reference.md"))
@@ -177,7 +178,7 @@ def test_a_rule(block: Block) -> None:
     assert any(one.clause == clause.id for one in obligations(parsed))
 
 
-@pytest.mark.parametrize("block", of("target"), ids=ids)
+@for_each("block", of("target"))
 def test_a_target(block: Block) -> None:
     """Each target file can be read."""
     assert target(block).name
@@ -265,9 +266,7 @@ def test_the_needs_are_those_of_the_rules() -> None:
         assert needed[kind] == set(re.findall(r"`([a-z-]+)`", said)) - {"about"}, kind
 
 
-@pytest.mark.parametrize(
-    "name", ["contract.yaml", "target.yaml", *(f"rules/{one}.yaml" for one in KINDS)]
-)
+@for_each("name", ["contract.yaml", "target.yaml", *(f"rules/{one}.yaml" for one in KINDS)])
 def test_every_key_is_explained(name: str) -> None:
     """No key of the language is missing in the manual, neither in the text nor as an example."""
     for key in keys(load(SCHEMA / name).data):
@@ -315,7 +314,7 @@ def test_the_errors_are_the_real_ones() -> None:
     assert shown.splitlines() == lines
 
 
-@pytest.mark.parametrize("name", [*(f"contract/{name}" for name in PAGES), *OTHERS])
+@for_each("name", [*(f"contract/{name}" for name in PAGES), *OTHERS])
 def test_links(name: str) -> None:
     """A link leads to a file of the repository, and to a section that it has."""
     path = ROOT / name
@@ -332,7 +331,7 @@ def test_links(name: str) -> None:
         assert (contract_dir() / file).exists(), file
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "README.md"])
+@for_each("name", [name for name in PAGES if name != "README.md"])
 def test_each_page_begins_with_its_contents(name: str) -> None:
     """A page has a title, a sentence, and a list of all its sections; the index links it."""
     title, *below = headings(PAGES[name])
@@ -440,7 +439,7 @@ def options(arguments: list[str]) -> set[str]:
     return {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
 
 
-@pytest.mark.parametrize("use", sorted(set(commands())))
+@for_each("use", sorted(set(commands())))
 def test_commands_exist(use: str) -> None:
     """A command that a page names exists, with the options that it is given."""
     arguments = use.split()
@@ -467,7 +466,7 @@ def test_pytest_options_exist() -> None:
     assert {"--contract", "--target", "--allow-incomplete"} <= added
 
 
-@pytest.mark.parametrize("block", [block for block in BLOCKS if block.sort.startswith("workflow")])
+@for_each("block", [block for block in BLOCKS if block.sort.startswith("workflow")])
 def test_a_workflow(block: Block) -> None:
     """A workflow is YAML, installs Assay, checks the file and keeps the report of its run."""
     assert isinstance(yaml.safe_load(block.text), Mapping)

@@ -7,6 +7,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from rows import for_each
 
 from assay.contract.model import Contract, Level, Operation, Source
 from assay.errors import InputError
@@ -154,7 +155,7 @@ def test_an_open_zone() -> None:
     assert parsed(TEXT.replace("Europe/Vienna", "unspecified")).zone is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "said"),
     [
         ("zone: Europe/Vienna", "zone: Europe/Viena", "f.yaml:7: zone: there is no time zone 'Europe/Viena' (did you mean 'Europe/Vienna'?)"),
@@ -220,7 +221,7 @@ def test_an_outline() -> None:
     assert ("s", (2, 7), "a heading") == (excluded.section, excluded.lines, excluded.reason)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "said"),
     [
         ("t: [2]", "u: [2]", "f.yaml:45: rules[7].source: the outline has no line 2 in 't' (known: s, u)"),
@@ -241,7 +242,7 @@ def test_an_outline_that_does_not_fit(old: str, new: str, said: str) -> None:
     assert said in str(caught.value).splitlines()
 
 
-@pytest.mark.parametrize("rule", ["kind: pagination, size: 2", "kind: listing"])
+@for_each("rule", ["kind: pagination, size: 2", "kind: listing"])
 def test_a_rule_about_lists_needs_a_list(rule: str) -> None:
     """Nothing can be listed by an operation whose `lists` are left out."""
     own = f"{rule}, id: z, says: x, source: {{section: s, line: 1}}"

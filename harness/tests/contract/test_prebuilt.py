@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from rows import for_each
 from support import prebuild
 
 from assay._resources import contract_dir
@@ -22,7 +23,7 @@ def test_the_file_equals_its_sources(generated) -> None:
     generated(prebuild.FOLDER / shape_check.NAME, prebuild.text())
 
 
-@pytest.mark.parametrize("name", shape_check.SCHEMAS)
+@for_each("name", shape_check.SCHEMAS)
 def test_a_prebuilt_schema_is_the_schema_as_the_strict_reader_has_it(name: str) -> None:
     """Reading JSON and reading the YAML file give the same data."""
     assert load(prebuild.FOLDER / name).data == shape_check.prebuilt().schemas[name], AGAIN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import for_each
 
 from assay.errors import InputError
 from assay.files.load import loads
@@ -59,7 +60,7 @@ def test_the_contract_itself_is_sound() -> None:
     assert "loans" == parse_document(loads(TEXT, "f.yaml")).id
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "said"),
     [
         ("operations: [show]", "operations: [shew]", "f.yaml:31: rules[0].operations[0]: there is no operation 'shew' (did you mean 'show'?)"),

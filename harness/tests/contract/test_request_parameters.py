@@ -1,6 +1,7 @@
 """What rules say of requests has to be there: modes, days, and arguments of a change."""
 
 import pytest
+from rows import for_each
 
 from assay.errors import InputError
 from assay.files.load import loads
@@ -17,7 +18,7 @@ def problems(old, new):
     return [str(one).partition(": ")[2] for one in caught.value.problems]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "said"),
     [
         (

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-import pytest
+from rows import for_each
 
 from assay.binding.pointer import parse_json
 from assay.contract.scalars import canonical, moment_of, number_of, one_word, same_value, text_of
@@ -42,7 +42,7 @@ OTHER = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
+@for_each(("one", "other"), SAME)
 def test_values_that_mean_the_same_are_one_value(one, other):
     """An instant, a number, an IBAN in groups, a truth value: their spelling does not matter."""
     assert same_value(one, other)
@@ -57,13 +57,13 @@ def test_a_key_in_groups_is_one_word():
         assert one_word(key) == key
 
 
-@pytest.mark.parametrize(("one", "other"), OTHER)
+@for_each(("one", "other"), OTHER)
 def test_values_that_differ_are_two(one, other):
     """What only looks alike, or what only Python reads as a number, is another value."""
     assert not same_value(one, other)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     ["1e5", "+5", "5.", ".5", "1,5", "NaN", "inf", "", "9" * 31, True, None, [1], float("nan")],
 )
@@ -72,7 +72,7 @@ def test_what_is_no_plain_number_is_not_read(value):
     assert number_of(value) is None
 
 
-@pytest.mark.parametrize("text", ["1e999999999", "-1E+4000000000", "1e-999999999", "0.5e1000"])
+@for_each("text", ["1e999999999", "-1E+4000000000", "1e-999999999", "0.5e1000"])
 def test_a_number_of_a_bank_costs_no_memory(text):
     """An exponent of four digits or more is kept as the text that it is, and never written out."""
     [value] = parse_json(f"[{text}]".encode())
@@ -91,9 +91,7 @@ def test_numbers_with_a_small_exponent_stay_numbers():
     assert "12.3" == text_of(value)
 
 
-@pytest.mark.parametrize(
-    "text", ["2027-02-30T00:00:00Z", "2027-01-27", "9999-12-31T23:59:59-10:00"]
-)
+@for_each("text", ["2027-02-30T00:00:00Z", "2027-01-27", "9999-12-31T23:59:59-10:00"])
 def test_what_is_no_moment_of_the_calendar_is_none(text):
     """Neither is one whose instant is beyond the calendar."""
     assert moment_of(text) is None

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.contract.model import Capability
@@ -73,7 +74,7 @@ def test_the_right_shape_has_no_errors() -> None:
     assert errors(TARGET, "target") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "said"),
     [
         ("/loans, lists", "/loans, by: provider, lists", "f.yaml:11: operations.loans.by: expected tpp, found 'provider' (remove the key for calls in the name of a customer)"),
@@ -145,7 +146,7 @@ def test_some_of_several() -> None:
     assert [message] == [str(each) for each in raised.value.problems]
 
 
-@pytest.mark.parametrize("key", ["token", "password", "client_secret", "api-key"])
+@for_each("key", ["token", "password", "client_secret", "api-key"])
 def test_a_secret_is_refused_and_not_repeated(key: str) -> None:
     """A literal secret is pointed at, without its value, with the way to name it."""
     (said,) = errors(f"{TARGET}auth:\n  kind: bearer\n  {key}: hunter2\n", "target")
@@ -177,13 +178,13 @@ def test_words_that_stand_in_two_places_agree() -> None:
     assert {one.value for one in Capability} == set(offers)
 
 
-@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.stem)
+@for_each("path", SCHEMAS)
 def test_schemas_are_schemas(path: Path) -> None:
     """Each file is valid JSON Schema 2020-12."""
     Draft202012Validator.check_schema(plain(load(path).data))
 
 
-@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.stem)
+@for_each("path", SCHEMAS)
 def test_references_lead_somewhere(path: Path) -> None:
     """A reference names a file that is there, and something in it."""
     for reference in references(load(path).data):
@@ -194,7 +195,7 @@ def test_references_lead_somewhere(path: Path) -> None:
         assert name in definitions
 
 
-@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.stem)
+@for_each("path", SCHEMAS)
 def test_values_are_described(path: Path) -> None:
     """Whatever can be wrong has a noun phrase for its error."""
     for where, schema in leaves(load(path).data):

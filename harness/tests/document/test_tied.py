@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from rows import for_each
 
 from assay.contract.model import Contract, Source
 from assay.parsing.parse import find_contract, parse_contract
@@ -227,7 +228,7 @@ def headings(number: int) -> set[str]:
     return set(nearest.values())
 
 
-@pytest.mark.parametrize("contract", CONTRACTS)
+@for_each("contract", CONTRACTS)
 def test_every_sentence_is_tied(contract: str) -> None:
     """No sentence on an interface is left without a place in its contract."""
     assert untied(contract) == []
@@ -248,7 +249,7 @@ def test_the_document_is_read_whole() -> None:
         assert plain.split() == words.split()
 
 
-@pytest.mark.parametrize("contract", CONTRACTS)
+@for_each("contract", CONTRACTS)
 def test_what_is_set_aside_is_there_and_needed(contract: str) -> None:
     """Nothing is set aside that the document does not say or that a source covers."""
     there = {(one.line, one.text): one for one in SENTENCES}
@@ -258,7 +259,7 @@ def test_what_is_set_aside_is_there_and_needed(contract: str) -> None:
     assert set() == {key for key in aside if any(covers(one, there[key]) for one in ties)}
 
 
-@pytest.mark.parametrize("contract", CONTRACTS)
+@for_each("contract", CONTRACTS)
 def test_sources_quote_the_document(contract: str) -> None:
     """The words of a source stand in its line, and its section is a heading above it."""
     for id_, source in QUOTES[contract]:
@@ -268,7 +269,7 @@ def test_sources_quote_the_document(contract: str) -> None:
         assert source.section in headings(source.line), id_
 
 
-@pytest.mark.parametrize("contract", CONTRACTS)
+@for_each("contract", CONTRACTS)
 def test_everything_has_a_source(contract: str) -> None:
     """What is not from the document says so: only line 0 has no words."""
     outside = [id_ for id_, source in sources(CONTRACTS[contract]) if not source.line]
@@ -278,7 +279,7 @@ def test_everything_has_a_source(contract: str) -> None:
     )
 
 
-@pytest.mark.parametrize("contract", CONTRACTS)
+@for_each("contract", CONTRACTS)
 def test_dropping_anything_is_noticed(contract: str) -> None:
     """Without any one rule, statement or open point, some words come loose."""
     tied = [(id_, words(source)) for id_, source in TIES[contract]]
@@ -288,7 +289,7 @@ def test_dropping_anything_is_noticed(contract: str) -> None:
         assert own - others, dropped
 
 
-@pytest.mark.parametrize("contract", CONTRACTS)
+@for_each("contract", CONTRACTS)
 def test_doubts_are_open_points(contract: str) -> None:
     """What ties nothing by itself is only ever an open point, and exists."""
     assert {one.id for one in CONTRACTS[contract].open_points} >= DOUBTS[contract]

@@ -1,6 +1,6 @@
 """The contracts of a run where none is named: those of the target file, if all can be read."""
 
-import pytest
+from rows import for_each
 
 from assay.files.load import loads
 from assay.preparation.target_file import read_document
@@ -8,7 +8,7 @@ from assay.preparation.target_file import read_document
 FILE = "assay: 1\ntarget: t\ntransport: http\nbase_url: https://bank.example\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("named", "expected"),
     [
         ("contracts: [pis]\n", ("pis",)),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
-import pytest
+from rows import for_each
 
 from assay.binding.features import BINDING_FEATURES
 from assay.binding.join import bind
@@ -65,7 +65,7 @@ def test_facets_of_one_trial_share_its_price():
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("capability", "obligation", "why"),
     [
         (
@@ -240,7 +240,7 @@ def test_every_feature_has_a_key():
     assert {one.feature for one in requirements} <= {*BINDING_FEATURES, "token", "token-endpoint"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("zone", "void"),
     [
         ("Europe/Paris", set()),

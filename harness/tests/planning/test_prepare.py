@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.binding.target import TransportKind
@@ -22,14 +23,14 @@ def test_the_shipped_run() -> None:
     assert ("", TransportKind.EMBEDDED) == (prepared.reproduce, prepared.target.transport)
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:8080", "https://sandbox.example/v1/"])
+@for_each("url", ["http://127.0.0.1:8080", "https://sandbox.example/v1/"])
 def test_a_url(url: str) -> None:
     """A URL is a served sandbox, reached over HTTP."""
     target = load_target(url)
     assert (TransportKind.HTTP, url.rstrip("/")) == (target.transport, target.base_url)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("target", "says"),
     [
         ("http://user:secret@bank.example", "the URL contains credentials"),
@@ -46,7 +47,7 @@ def test_an_unusable_target(target: str, says: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keywords", "marks", "ids"),
     [
         ("psu-identity", "", {"disclosed-after", "withheld-before", "own-value"}),
@@ -67,7 +68,7 @@ def test_no_selection() -> None:
     assert matching("-k", "")("anything") is True
 
 
-@pytest.mark.parametrize("text", ["a and", "(a", "a b", "or", "a == 1"])
+@for_each("text", ["a and", "(a", "a b", "or", "a == 1"])
 def test_an_unreadable_expression(text: str) -> None:
     """An expression that pytest cannot read is an error of the option."""
     with pytest.raises(InputError, match="-k: cannot read the expression") as caught:

@@ -1,6 +1,6 @@
 """Reasons for what a target lacks: what is missing, and which keys of its file provide it."""
 
-import pytest
+from rows import for_each
 
 from assay.contract.model import Capability
 from assay.planning.remedies import ALLOW_WRITES, REMEDIES, needs
@@ -12,7 +12,7 @@ def test_every_capability_has_a_remedy():
     assert all(str(remedy).endswith("in the target file)") for remedy in REMEDIES.values())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("missing", "reason"),
     [
         (

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from rows import for_each
 
 from assay.binding.security import Budget
 from assay.contexts.covering import Depth
@@ -90,9 +91,7 @@ def test_shards_share_the_requests_of_a_run():
     assert 0 == rest
 
 
-@pytest.mark.parametrize(
-    "text", ["", "2", "0/3", "4/3", "1/0", "-1/3", "1/1001", "1/2/3", "²/3", "a"]
-)
+@for_each("text", ["", "2", "0/3", "4/3", "1/0", "-1/3", "1/1001", "1/2/3", "²/3", "a"])
 def test_a_shard_is_a_number_of_a_number(text):
     """What is no shard is refused with an example."""
     with pytest.raises(InputError, match=r"--shard: expected a shard .*for example 2/5"):

@@ -14,6 +14,7 @@ from assay.history import (
     Advance,
     Advanced,
     Arrange,
+    Authorised,
     Call,
     Cause,
     Entry,
@@ -104,30 +105,34 @@ def card(key="C1", *days, **traits):
 
 
 def history(*events):
-    """Number the exchanges and let a second pass between them, where nothing else is said."""
+    """Number exchanges and signatures, a second apart where nothing else is said."""
     numbers = count(1)
     out = []
     for event in events:
         if isinstance(event, Exchange):
             n = next(numbers)
             out.append(replace(event, n=n, at=event.at or AT + timedelta(seconds=n)))
+        elif isinstance(event, Authorised):
+            n = next(numbers)
+            moments = event.moments or (AT + timedelta(seconds=n),)
+            out.append(replace(event, n=n, moments=moments))
         else:
             out.append(event)
     return History(events=tuple(out))
 
 
 # -- what a check says of it ------------------------------------------------------
-def ruled(clause, zone=PARIS, **changed):
+def ruled(clause, zone=PARIS, contract=AISP, **changed):
     """Return a clause as an instance of its kind, with some of its words changed."""
-    contract = replace(AISP, zone=zone)
+    contract = replace(contract, zone=zone)
     found = next(one for one in contract.clauses if one.id == clause)
     found = replace(found, params={**found.params, **changed})
     return kind_of(found.kind).parse(found, contract)
 
 
-def check(clause, *events, zone=PARIS, **changed):
+def check(clause, *events, zone=PARIS, contract=AISP, **changed):
     """Return what a clause's check says of a history: ``facet agreement [calls]``."""
-    params = ruled(clause, zone, **changed)
+    params = ruled(clause, zone, contract, **changed)
     return [
         f"{one.facet} {one.agreement.value} {','.join(map(str, one.exchanges))}"
         for one in params.check(history(*events))
@@ -135,6 +140,18 @@ def check(clause, *events, zone=PARIS, **changed):
 
 
 # -- probes -----------------------------------------------------------------------
+def driven(script, answer):
+    """Run a probe to its end, with an answer to each of its steps, and return the steps."""
+    steps, step = [], next(script, None)
+    while step is not None:
+        steps.append(step)
+        try:
+            step = script.send(answer(step))
+        except StopIteration:
+            break
+    return steps
+
+
 PAGES = {"accounts": 5, "transactions": 15}
 BELOW = {"balances": 3, "transactions": None}
 
@@ -151,16 +168,13 @@ class Obliging:
 
     def play(self, script):
         """Run a probe to its end, and return the calls that it made."""
-        step = next(script, None)
-        while step is not None:
-            self.steps.append(step)
-            reply = self.answer(step)
-            self.events.append(reply)
-            try:
-                step = script.send(reply)
-            except StopIteration:
-                break
+        driven(script, self.reply)
         return [step for step in self.steps if isinstance(step, Call)]
+
+    def reply(self, step):
+        self.steps.append(step)
+        self.events.append(self.answer(step))
+        return self.events[-1]
 
     def answer(self, step):
         if isinstance(step, Advance):

@@ -6,8 +6,9 @@ came back, in order. Nothing here knows what a rule expects.
 
 from dataclasses import replace
 from datetime import date, timedelta
-from itertools import count
+from functools import partial
 
+import building
 from building import AT, PARIS, ask
 
 from assay.history import (
@@ -17,8 +18,6 @@ from assay.history import (
     Effect,
     Effects,
     Ending,
-    Exchange,
-    History,
     Item,
     Owned,
     Registered,
@@ -28,7 +27,6 @@ from assay.history import (
     Withdrawn,
 )
 from assay.parsing.parse import find_contract, parse_contract
-from assay.rules.kinds import kind_of
 
 PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)
 KEY = "paymentRequestResourceId"
@@ -134,35 +132,6 @@ def withdrawn(*, key="P1", by="psu", done=True, now=AT):
     return Withdrawn(subject=by, request=key, done=done, now=now)
 
 
-def history(*events):
-    """Number exchanges and signatures, a second apart where nothing else is said."""
-    numbers = count(1)
-    out = []
-    for event in events:
-        if isinstance(event, Exchange):
-            n = next(numbers)
-            out.append(replace(event, n=n, at=event.at or AT + timedelta(seconds=n)))
-        elif isinstance(event, Authorised):
-            n = next(numbers)
-            moments = event.moments or (AT + timedelta(seconds=n),)
-            out.append(replace(event, n=n, moments=moments))
-        else:
-            out.append(event)
-    return History(events=tuple(out))
-
-
-def ruled(clause, zone=PARIS, contract=PIS, **changed):
-    """Return a clause as an instance of its kind, with some of its words changed."""
-    contract = replace(contract, zone=zone)
-    found = next(one for one in contract.clauses if one.id == clause)
-    found = replace(found, params={**found.params, **changed})
-    return kind_of(found.kind).parse(found, contract)
-
-
-def check(clause, *events, zone=PARIS, **changed):
-    """Return what a clause's check says of a history: ``facet agreement [calls]``."""
-    params = ruled(clause, zone, **changed)
-    return [
-        f"{one.facet} {one.agreement.value} {','.join(map(str, one.exchanges))}"
-        for one in params.check(history(*events))
-    ]
+history = building.history
+ruled = partial(building.ruled, contract=PIS)
+check = partial(building.check, contract=PIS)

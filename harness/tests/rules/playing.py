@@ -6,7 +6,7 @@ new request may have, to what came back; `anything` is one that accepts whatever
 
 from dataclasses import replace
 
-from building import AT, ask
+from building import AT, ask, driven
 from orders import DONE, KEY, history, ruled, shown, sign
 
 from assay.history import Arrange, Authorise, Call, Lack, Lacking, Owned, Subject
@@ -25,16 +25,14 @@ def carrying_out(call, key):
 
 def play(clause, scenario, bank=anything):
     """Run a probe to its end; return its steps, and what the clause's check says of it all."""
-    params = ruled(clause)
-    script, steps, events = params.probe(params.scenario(scenario)), [], ()
-    step = next(script, None)
-    while step is not None:
-        steps.append(step)
-        events = history(*events, _reply(step, bank, f"R{len(steps)}00-0001-4711")).events
-        try:
-            step = script.send(events[-1])
-        except StopIteration:
-            break
+    params, events = ruled(clause), []
+
+    def answer(step):
+        key = f"R{len(events) + 1}00-0001-4711"
+        events[:] = history(*events, _reply(step, bank, key)).events
+        return events[-1]
+
+    steps = driven(params.probe(params.scenario(scenario)), answer)
     said = [f"{one.facet} {one.agreement.value}" for one in params.check(history(*events))]
     return steps, said
 

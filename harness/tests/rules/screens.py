@@ -7,7 +7,7 @@ it after; `Signing` is a bank that lets every customer sign.
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from building import AT
+from building import AT, driven
 from orders import DONE, ENDED, OPEN, make, payer, read, shown, sign
 
 from assay.history import (
@@ -77,16 +77,13 @@ class Signing:
 
     def play(self, script):
         """Run a probe to its end, and return how many calls and signatures it spent."""
-        step = next(script, None)
-        while step is not None:
-            self.steps.append(step)
-            reply = self.answer(step)
-            self.events.append(reply)
-            try:
-                step = script.send(reply)
-            except StopIteration:
-                break
+        driven(script, self.reply)
         return sum(isinstance(one, Call | Authorise) for one in self.steps)
+
+    def reply(self, step):
+        self.steps.append(step)
+        self.events.append(self.answer(step))
+        return self.events[-1]
 
     def ways(self):
         """Return the signatures that the probe asked for."""

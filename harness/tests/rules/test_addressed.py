@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from building import AT, BROKEN, FAILED, GONE, LOST, NO, NONE, UNKNOWN
 from orders import (
     DONE,
@@ -20,6 +19,7 @@ from orders import (
     withdrawn,
 )
 from playing import calls, paid, play, price
+from rows import for_each
 
 from assay.contract.model import Capability
 from assay.history import Accepted, Advanced, Item, Lacking, Malformed, Rejected
@@ -44,7 +44,7 @@ def refusal(*items, status=403):
 
 
 # -- a key that there never was --------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("key", "other"),
     [
         ("P1", "Q8"),
@@ -71,7 +71,7 @@ def test_a_key_with_nothing_to_change_has_no_stray():
     assert [] == said
 
 
-@pytest.mark.parametrize("came", [NO, GONE])
+@for_each("came", [NO, GONE])
 def test_a_key_that_there_never_was_must_be_refused(came):
     """Its maker is answered about his own, before or after."""
     assert ["read-payment-unknown agrees 2"] == says(read(came, key=ODD), read(key=MINE))
@@ -90,14 +90,13 @@ def test_an_answer_to_it_convicts():
     assert ["modify-payment-unknown disagrees 2"] == says(modify(nothing, key=ODD))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "came",
     [
         (Accepted(items=(Item(),)), 200),
         (Accepted(items=(Item(fields={"amount": None}),)), 200),
         NONE,
     ],
-    ids=["an empty thing", "a thing of nulls", "an empty list"],
 )
 def test_an_answer_that_shows_nothing_may_be_a_refusal(came):
     """The target file can say so."""
@@ -105,14 +104,14 @@ def test_an_answer_that_shows_nothing_may_be_a_refusal(came):
     assert [] == says(read(came, key=ODD))
 
 
-@pytest.mark.parametrize("came", [FAILED, LOST])
+@for_each("came", [FAILED, LOST])
 def test_no_answer_tells_nothing(came):
     """With the control or without."""
     assert ["read-payment-unknown unclear 2"] == says(read(came, key=ODD), read(key=MINE))
     assert [] == says(read(came, key=ODD), read(came, key=MINE))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [
         [],
@@ -123,16 +122,6 @@ def test_no_answer_tells_nothing(came):
         [replace(read(key=MINE), call=replace(read(key=MINE).call, credentials=True))],
         [modify(key=MINE)],
         [read(key=MINE, mode="another")],
-    ],
-    ids=[
-        "none",
-        "refused",
-        "lost",
-        "another key",
-        "another caller",
-        "bent",
-        "another operation",
-        "another mode",
     ],
 )
 def test_who_refuses_everything_does_not_pass(control):
@@ -148,7 +137,7 @@ def test_a_change_is_refused_for_its_key_only_if_the_same_change_is_taken():
     assert [] == says(refused, modify(NO, key=MINE, amount="1.00"))
 
 
-@pytest.mark.parametrize(("generated", "judged"), [(("amount",), True), ((), False)])
+@for_each(("generated", "judged"), [(("amount",), True), ((), False)])
 def test_a_value_that_each_call_makes_anew_is_no_difference_from_the_control(generated, judged):
     """An argument with `{unique}` differs between any two calls, so the control counts."""
     events = modify(NO, key=ODD, amount="u1"), modify(key=MINE, amount="u2")
@@ -220,7 +209,7 @@ def test_a_refusal_may_repeat_what_was_asked():
         assert [f"modify-payment-foreign {agreement} 2"] == said
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [
         [read(key=MINE)],
@@ -230,21 +219,13 @@ def test_a_refusal_may_repeat_what_was_asked():
         [read(key=MINE), make(shown(THEIRS), tpp="third"), by("third", OWN[1])],
         [read(NO, key=MINE), *OWN],
     ],
-    ids=[
-        "a caller who never asked for his own",
-        "a maker who never asked",
-        "a caller who only made one",
-        "a caller who is refused his own",
-        "a third one",
-        "a maker who is refused",
-    ],
 )
 def test_who_is_refused_everything_shows_nothing(control):
     """He may be unknown to the target, or the request may be."""
     assert [] == says(foreign(UNKNOWN), *control)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "between",
     [
         sign(key=MINE),
@@ -254,7 +235,6 @@ def test_who_is_refused_everything_shows_nothing(control):
         Advanced(now=AT),
         Lacking(mode="instant", now=AT),
     ],
-    ids=["signed", "withdrawn", "cancelled", "perhaps cancelled", "later", "elsewhere"],
 )
 def test_a_control_from_before_something_happened_shows_nothing(between):
     """What has happened may be why it is refused."""
@@ -298,8 +278,8 @@ def strict(call, key):
 MADE = {}
 
 
-@pytest.mark.parametrize("operation", ["read-payment", "modify-payment"])
-@pytest.mark.parametrize(("word", "callers"), [("unknown", ["", "", ""]), ("foreign", None)])
+@for_each("operation", ["read-payment", "modify-payment"])
+@for_each(("word", "callers"), [("unknown", ["", "", ""]), ("foreign", None)])
 def test_a_strict_bank_costs_what_was_planned(operation, word, callers):
     """One is made, asked for wrongly, and then rightly."""
     MADE.clear()
@@ -318,7 +298,7 @@ def test_a_strict_bank_costs_what_was_planned(operation, word, callers):
     assert {varied} == {one.varied for one in about if KEY in one.arguments}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("scenario", "facet"),
     [
         ("read-payment:unknown", "read-payment-unknown"),
@@ -331,7 +311,7 @@ def test_an_open_house_is_convicted(scenario, facet):
     assert [f"{facet} disagrees"] == said
 
 
-@pytest.mark.parametrize("scenario", ["read-payment:unknown", "read-payment:foreign"])
+@for_each("scenario", ["read-payment:unknown", "read-payment:foreign"])
 def test_a_probe_stops_where_no_request_is_made(scenario):
     """There is nothing to ask about then."""
     steps, said = play("payments.addressed", scenario, lambda call, key: NO)

@@ -3,7 +3,6 @@
 import copy
 from datetime import timedelta
 
-import pytest
 from building import (
     AISP,
     AT,
@@ -25,6 +24,8 @@ from building import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import for_each
+from tiers import examples
 
 from assay.history import Accepted, Advanced, Item, Malformed
 from assay.rules.verdict import Agreement
@@ -143,7 +144,7 @@ RULED |= {
 }
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(histories())
 def test_every_check_takes_any_history(events):
     """It never raises, cites what happened, keeps to its own facets, and changes nothing."""
@@ -158,7 +159,7 @@ def test_every_check_takes_any_history(events):
     assert before == events
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(histories())
 def test_time_outs_alone_convict_nobody(events):
     """A history in which nothing ever came back holds no agreement either way."""
@@ -179,7 +180,7 @@ def test_time_outs_alone_convict_nobody(events):
         assert {Agreement.UNCLEAR} >= {evidence.agreement for evidence in params.check(silent)}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(histories())
 def test_a_bank_that_knows_nobody_is_neither_acquitted_nor_convicted(events):
     """Where every call is answered "who are you?", no control is ever accepted."""
@@ -202,7 +203,7 @@ def test_a_bank_that_knows_nobody_is_neither_acquitted_nor_convicted(events):
         assert {Agreement.UNCLEAR} >= {evidence.agreement for evidence in params.check(strange)}
 
 
-@pytest.mark.parametrize("clause", CLAUSES)
+@for_each("clause", CLAUSES)
 def test_nothing_is_concluded_from_nothing(clause):
     """An empty history, and one in which somebody merely exists, hold no evidence."""
     params = ruled(clause)

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
 from building import (
     AT,
     DONE,
@@ -25,6 +24,7 @@ from building import (
     owner,
     ruled,
 )
+from rows import for_each
 
 from assay.history import Malformed
 
@@ -32,7 +32,7 @@ PSU = owner("psu", account("A1"), account("A2"), card("C1"))
 OTHER = owner("other", account("B1"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "says"),
     [
         (listed("A1"), "agrees"),
@@ -64,7 +64,7 @@ def test_recorded_traffic_is_judged_by_the_consent_alone():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [ask("balances", NO, "A1")],
@@ -80,20 +80,6 @@ def test_recorded_traffic_is_judged_by_the_consent_alone():
         [consent("A1"), ask("balances", NO, "A1", present=False)],
         [consent("A1"), ask("balances", NO, "A1", credentials=True)],
     ],
-    ids=[
-        "no consent",
-        "another one consented",
-        "consent refused",
-        "consent lost",
-        "consent perhaps replaced",
-        "another's consent",
-        "another's account",
-        "nothing named",
-        "in a mode",
-        "with more arguments",
-        "without the customer",
-        "with credentials",
-    ],
 )
 def test_a_refusal_that_may_be_right_is_no_evidence(events):
     """Only a call that surely had to be answered can convict."""
@@ -107,17 +93,16 @@ def test_data_of_what_is_not_listed_need_not_be_answered():
     assert [] == check("balances.available", saver, consent("A1"), ask("balances", NO, "A1"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "says"),
     [(("A1", "C1"), ["answers disagrees 1"]), (("B1",), []), ((), [])],
-    ids=["own", "foreign", "none"],
 )
 def test_a_refused_consent_convicts_only_if_all_in_it_is_the_customers(keys, says):
     """A bank may refuse a consent to things that are not there."""
     assert says == check("consents.available", PSU, OTHER, consent(*keys, came=NO))
 
 
-@pytest.mark.parametrize("listed", ["A1", ["A1", "A1"], ["A1", 42], None])
+@for_each("listed", ["A1", ["A1", "A1"], ["A1", 42], None])
 def test_a_refused_consent_that_is_no_list_of_keys_is_no_evidence(listed):
     """A text, a number in the list, or one account named twice may be refused."""
     call = ask("consents", NO, arguments={"accounts": listed})
@@ -146,7 +131,7 @@ def test_an_interface_without_consent_is_judged_by_the_roster():
 MAIN = ask("balances", listed(item(balanceType="CLBD")), "A1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "says"),
     [
         (listed(item(balanceType="CLBD")), "agrees"),
@@ -175,7 +160,7 @@ def test_the_first_page_of_another_name_may_have_other_items():
         assert f"aliases-agree {says} 2,3" in found
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [ask("balances", NO, "A1"), ask("balances", listed("x"), "A1", alias=0)],
@@ -190,17 +175,6 @@ def test_the_first_page_of_another_name_may_have_other_items():
         ],
         [ask("balances", listed(item()), "A1"), ask("balances", listed(item()), "A1", alias=0)],
         [ask("balances", NONE, "A1"), ask("balances", NONE, "A1", alias=0)],
-    ],
-    ids=[
-        "the main name refused",
-        "the main name never asked",
-        "another account",
-        "another customer",
-        "a consent between",
-        "much later",
-        "a midnight between",
-        "nothing to tell items by",
-        "nothing there",
     ],
 )
 def test_names_are_compared_only_where_it_can_tell(events):
@@ -223,7 +197,7 @@ def under_names(*answers):
     return [line for line in lines if "aliases" in line]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answers", "says"),
     [
         ([shown("x"), shown("y"), shown("x")], ["agrees 2,3", "disagrees 2,3,4"]),
@@ -233,15 +207,6 @@ def under_names(*answers):
         ([shown("x"), shown("y"), FAILED], ["agrees 2,3"]),
         ([shown("x"), shown("y")], ["agrees 2,3"]),
         ([shown("", ""), shown("", ""), shown("", "")], ["agrees 2,3"]),
-    ],
-    ids=[
-        "another value",
-        "another value, no links",
-        "other links",
-        "what changes by itself",
-        "no second answer",
-        "no second call",
-        "not to be compared",
     ],
 )
 def test_all_values_of_an_item_are_compared_between_names(answers, says):
@@ -260,7 +225,7 @@ def test_items_may_come_in_any_order_under_another_name():
 BENT = {"malformed": Malformed.NOT_JSON}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "survives", "refuses"),
     [
         (NO, "agrees", "agrees"),
@@ -293,7 +258,7 @@ def test_a_malformed_read_may_be_served_or_refused():
         ]
 
 
-@pytest.mark.parametrize("by", ["psu", "other"])
+@for_each("by", ["psu", "other"])
 def test_without_a_control_a_malformed_call_says_nothing(by):
     """The same customer must have been answered before."""
     events = [] if by == "psu" else [consent("B1", by="other")]
@@ -305,11 +270,11 @@ def test_without_a_control_a_malformed_call_says_nothing(by):
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "says"),
     [(NO, "agrees"), (GONE, "agrees"), (NONE, "agrees"), (FAILED, "disagrees"), (LOST, "unclear")],
 )
-@pytest.mark.parametrize("about", ["A2", "B1", "unknown"])
+@for_each("about", ["A2", "B1", "unknown"])
 def test_what_is_not_to_be_served_breaks_nothing(about, came, says):
     """It may be refused in any way; a server failure is none. The control comes before it."""
     control = consent("A1"), ask("balances", listed("x"), "A1")

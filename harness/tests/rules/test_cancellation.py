@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from building import AT, FAILED, LOST, NO, UNKNOWN
 from orders import (
     DONE,
@@ -22,6 +21,7 @@ from orders import (
     sign,
     withdrawn,
 )
+from rows import for_each
 from sound import hold
 
 from assay.contract.model import Capability
@@ -78,28 +78,26 @@ def test_until_when_a_request_can_be_cancelled_is_open():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "then",
     [[], [read(LOST)], [read(shown(state=REJECTED))], [read(shown(state=None))]],
-    ids=["not looked at", "lost", "rejected", "state unknown"],
 )
 def test_a_refused_cancellation_of_who_knows_what(then):
     """It may have been rejected when it was signed."""
     assert ["accepted unclear 1,2,3"] == says(put_off(), sign(), cancel(NO), *then)
 
 
-@pytest.mark.parametrize("came", [LOST, FAILED, UNKNOWN], ids=["lost", "5xx", "401"])
+@for_each("came", [LOST, FAILED, UNKNOWN])
 def test_what_is_no_refusal_leaves_doubt(came):
     """A bank that fails, or does not know who asks, has not said no."""
     assert ["accepted unclear 1,2"] == says(put_off(), cancel(came), read())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "bent",
     [{"variation": "cancellation: null"}, {"without": ("cancellation",)}],
-    ids=["with a variation", "without its argument"],
 )
-@pytest.mark.parametrize("before", [[], [sign()]], ids=["unsigned", "signed"])
+@for_each("before", [[], [sign()]])
 def test_what_is_no_plain_cancellation_may_be_refused(before, bent):
     """It may have asked for something else; taken all the same, it is one."""
     events = [put_off(), *before, read()]
@@ -126,7 +124,7 @@ def test_a_bent_cancellation_that_was_refused_leaves_the_next_one_to_be_judged()
     assert ["accepted agrees 1,3"] == says(put_off(), bent, cancel(), facet="accepted")
 
 
-@pytest.mark.parametrize("ending", [Ending.STOPPED, Ending.DISCONNECTED, Ending.REFUSED])
+@for_each("ending", [Ending.STOPPED, Ending.DISCONNECTED, Ending.REFUSED])
 def test_after_a_way_that_did_not_end_with_a_signature(ending):
     """It is neither unsigned nor signed for sure."""
     for came in (None, NO):
@@ -142,7 +140,7 @@ def test_from_its_day_on_it_may_be_too_late():
         assert ["accepted agrees 1,2"] == says(made, cancel(at=at))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "found"),
     [
         (cancel(), ["accepted agrees 1,2"]),
@@ -152,7 +150,6 @@ def test_from_its_day_on_it_may_be_too_late():
         (read(shown(state=DONE)), []),
         (effects("P1"), []),
     ],
-    ids=["cancelled", "perhaps", "elsewhere", "ended", "done", "done by the world"],
 )
 def test_what_is_over_cannot_be_cancelled(before, found):
     """Whatever is said then is nobody's business."""
@@ -170,7 +167,7 @@ def test_other_modes_and_other_people_are_not_judged():
 
 
 # -- how it is shown --------------------------------------------------------------------
-@pytest.mark.parametrize("state", [ENDED, REJECTED])
+@for_each("state", [ENDED, REJECTED])
 def test_what_was_cancelled_is_shown_so(state):
     """In whatever words a bank has for it; by whomever it was cancelled."""
     assert [f"{SHOWN_P} agrees 1,3"] == says(
@@ -179,7 +176,7 @@ def test_what_was_cancelled_is_shown_so(state):
     assert [f"{SHOWN_C} agrees 1,2"] == says(put_off(), withdrawn(), read(shown(state=state)))
 
 
-@pytest.mark.parametrize("state", [OPEN, DONE])
+@for_each("state", [OPEN, DONE])
 def test_what_was_cancelled_and_shown_as_before_is_wrong(state):
     """Every reading counts."""
     assert [f"{SHOWN_P} agrees 1,3", f"{SHOWN_P} disagrees 1,4"] == says(
@@ -206,7 +203,7 @@ def test_the_answer_to_a_cancellation_is_no_reading():
     assert [] == says(put_off(), cancel(shown(state=OPEN)), facet=SHOWN_P)
 
 
-@pytest.mark.parametrize("came", [NO, LOST, FAILED, UNKNOWN])
+@for_each("came", [NO, LOST, FAILED, UNKNOWN])
 def test_a_cancellation_that_was_not_taken_is_not_shown(came):
     """Nor is one that nobody knows of."""
     assert [] == says(put_off(), cancel(came), read(), facet=SHOWN_P)
@@ -234,9 +231,7 @@ def test_a_late_cancellation_of_what_was_carried_out():
 
 
 # -- what is done -----------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("facet", "done"), [(NEVER_P, cancel()), (NEVER_C, withdrawn())], ids=["tpp", "customer"]
-)
+@for_each(("facet", "done"), [(NEVER_P, cancel()), (NEVER_C, withdrawn())])
 def test_what_was_cancelled_is_not_carried_out(facet, done):
     """Its control was, on a day no earlier."""
     history = [put_off(), sign(), done, *carried(), read(shown(state=ENDED))]
@@ -260,9 +255,7 @@ def test_of_several_controls_the_last_day_counts():
         assert "agrees" in found
 
 
-@pytest.mark.parametrize(
-    ("facet", "done"), [(NEVER_P, cancel()), (NEVER_C, withdrawn())], ids=["tpp", "customer"]
-)
+@for_each(("facet", "done"), [(NEVER_P, cancel()), (NEVER_C, withdrawn())])
 def test_what_was_cancelled_and_carried_out_is_wrong(facet, done):
     """Signed or not, shown or not, with a control or without."""
     for known in (read(shown(state=DONE)), effects("P1")):
@@ -280,7 +273,7 @@ def test_the_first_to_cancel_is_who_cancelled():
     assert not any(one.startswith(NEVER_P) for one in found)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [
         [],
@@ -292,17 +285,6 @@ def test_the_first_to_cancel_is_who_cancelled():
         [make(shown("P9"), key="P9", mode="instant", date="2026-09-20"), *carried()[1:]],
         [*carried()[:2], withdrawn(key="P9"), carried()[2]],
         carried(date="soon"),
-    ],
-    ids=[
-        "none",
-        "earlier",
-        "unsigned",
-        "not done",
-        "perhaps",
-        "another's",
-        "another mode",
-        "elsewhere",
-        "some day",
     ],
 )
 def test_without_its_control_nothing_is_earned(control):
@@ -340,14 +322,14 @@ def test_a_cancellation_that_came_too_late_convicts_nobody():
     )
 
 
-@pytest.mark.parametrize("after", [modify(amount="1.00"), sign()], ids=["changed", "signed"])
+@for_each("after", [modify(amount="1.00"), sign()])
 def test_what_was_brought_back_convicts_nobody(after):
     """Nobody says that a cancelled request stays so whatever is done with it."""
     (found,) = says(put_off(), sign(), cancel(), after, effects("P1"), facet=NEVER_P)
     assert "unclear" in found
 
 
-@pytest.mark.parametrize("came", [NO, LOST, FAILED])
+@for_each("came", [NO, LOST, FAILED])
 def test_what_was_not_cancelled_is_carried_out(came):
     """As it should be; a lost cancellation may or may not have been taken."""
     assert [] == says(put_off(), sign(), cancel(came), effects("P1"), facet=NEVER_P)
@@ -359,7 +341,7 @@ def test_a_key_that_came_twice_is_either_ones():
     assert [] == says(put_off(), put_off(), sign(), cancel(), effects("P1"))
 
 
-@pytest.mark.parametrize("came", [NO, LOST, FAILED, UNKNOWN], ids=["no", "lost", "5xx", "401"])
+@for_each("came", [NO, LOST, FAILED, UNKNOWN])
 def test_where_nothing_can_be_made_nothing_is_said(came):
     """A bank that refuses everything is not praised for carrying nothing out."""
     assert [] == says(put_off(came=came), cancel(came), withdrawn(), read(came), effects("P7"))

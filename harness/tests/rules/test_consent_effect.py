@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from building import (
     BROKEN,
     DONE,
@@ -21,6 +20,7 @@ from building import (
     owner,
     ruled,
 )
+from rows import for_each
 
 from assay.history import Malformed
 from assay.planning.plan import count_calls
@@ -45,7 +45,7 @@ def sent(value, came=DONE, **how):
 BOTH = consent("A1", "A2"), read(DATA, "A1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [(DATA, "agrees"), (NO, "disagrees"), (NONE, "disagrees"), (FAILED, "unclear")],
 )
@@ -64,9 +64,7 @@ def test_a_consent_of_one_thing_says_nothing_of_each():
     assert [] == says(consent("A1"), read(DATA))
 
 
-@pytest.mark.parametrize(
-    ("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (leaked("x"), "disagrees")]
-)
+@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (leaked("x"), "disagrees")])
 def test_a_refused_consent_grants_nothing_without_the_customer_either(came, agreement):
     """The reads beside it are without her, too; the reason need not be the number of calls."""
     away = {"present": False}
@@ -84,7 +82,7 @@ def test_a_refusal_without_the_customer_takes_no_access_away():
     assert not any("disagrees" in line for line in says(*BOTH, read(NO, "A2", present=False)))
 
 
-@pytest.mark.parametrize(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
+@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
 def test_what_a_later_consent_names_is_served(came, agreement):
     """It takes effect, whether it replaces the former or adds to it."""
     assert [f"later-served {agreement} 4"] == says(
@@ -92,13 +90,10 @@ def test_what_a_later_consent_names_is_served(came, agreement):
     )
 
 
-@pytest.mark.parametrize(
-    ("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (leaked("x"), "disagrees")]
-)
-@pytest.mark.parametrize(
+@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (leaked("x"), "disagrees")])
+@for_each(
     "refused",
     [consent("A3", "Z9", came=NO), consent("A3", came=NO, malformed=Malformed.TRUNCATED)],
-    ids=["for what it names", "unreadable"],
 )
 def test_what_only_a_refused_consent_names_is_refused(refused, came, agreement):
     """As before it was transmitted."""
@@ -107,7 +102,7 @@ def test_what_only_a_refused_consent_names_is_refused(refused, came, agreement):
     )
 
 
-@pytest.mark.parametrize("came", [DONE, LOST, FAILED])
+@for_each("came", [DONE, LOST, FAILED])
 def test_a_consent_that_may_have_been_taken_grants_what_it_names(came):
     """Only one that was refused surely grants nothing."""
     events = *BOTH, read(NO, "A3"), consent("A3", "Z9", came=came), read(DATA, "A3")
@@ -136,9 +131,7 @@ def test_the_past_of_a_customer_who_was_there_before_is_not_known():
     assert "refused-grants-nothing unclear 5" in says(*events, psu=replace(PSU, fresh=False))
 
 
-@pytest.mark.parametrize(
-    ("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees"), (LOST, "unclear")]
-)
+@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees"), (LOST, "unclear")])
 def test_a_refused_consent_takes_nothing_away(came, agreement):
     """What was served before it still is."""
     assert f"refused-keeps {agreement} 4" in says(*BOTH, consent("Z9", came=NO), read(came))
@@ -149,11 +142,9 @@ def test_a_consent_that_was_taken_may_take_away():
     assert [] == [line for line in says(*BOTH, sent([]), read(NO)) if "keeps" in line]
 
 
-@pytest.mark.parametrize(
-    ("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (NONE, "unclear")]
-)
-@pytest.mark.parametrize("taken", [DONE, NO])
-@pytest.mark.parametrize("value", [[], None, "A1", ["A1", 42], ["A1", "A1"], ["A1", "Z9"]])
+@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (NONE, "unclear")])
+@for_each("taken", [DONE, NO])
+@for_each("value", [[], None, "A1", ["A1", 42], ["A1", "A1"], ["A1", "Z9"]])
 def test_a_malformed_list_gives_no_access_to_what_it_does_not_name(value, taken, came, agreement):
     """Whether it is taken or refused."""
     events = *BOTH, read(NO, "A4"), sent(value, taken), read(came, "A4")
@@ -164,7 +155,7 @@ def test_a_malformed_list_gives_no_access_to_what_it_does_not_name(value, taken,
     assert ([] if silent else [f"malformed-grants-nothing {agreement} 5"]) == told
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [(DONE, "agrees"), (NO, "agrees"), (BROKEN, "disagrees"), (FAILED, "unclear")],
 )
@@ -174,7 +165,7 @@ def test_no_list_makes_the_bank_fail(came, agreement):
     assert [] == says(sent([], came))
 
 
-@pytest.mark.parametrize(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees")])
+@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees")])
 def test_a_consent_beyond_the_limit_grants_nothing(came, agreement):
     """It is refused without the customer, for the number of calls."""
     events = *BOTH, read(NO, "A3"), consent("A3", came=NO, present=False), read(came, "A3")

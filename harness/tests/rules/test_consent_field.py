@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.history import (
@@ -95,7 +96,7 @@ def said(*events, subjects=(PSU, OTHER)):
     return evidence(clause(), history(*subjects, *events))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("items", "expected"),
     [
         (NAMED, [SHOWN]),
@@ -113,7 +114,7 @@ def test_the_field_is_shown_under_a_consent_that_asks_for_it(items, expected):
     assert expected == said(*consent("c", ASKS), listed(*items))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("events", "expected"),
     [
         ((*consent("c"), listed(*BARE)), ["withheld-otherwise agrees 5,6,7"]),
@@ -155,7 +156,7 @@ def test_the_field_is_withheld_otherwise(events, expected):
     assert [SHOWN, *expected] == said(*SEEN, *events)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         (made("c", ASKS),),

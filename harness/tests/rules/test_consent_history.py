@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 
-import pytest
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.history import (
@@ -78,7 +78,7 @@ def says(*events):
     return evidence(clause(), history(PSU, *events))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "minutes", "since", "expected"),
     [
         (shows(*AGES), 14, WHOLE, ["old-inside agrees 1,2,3"]),
@@ -112,7 +112,7 @@ def test_a_new_consent_opens_the_history_again():
     assert ["old-inside agrees 3,4,5"] == says(*made(), *made("d"), read(shows(*AGES), 10, WHOLE))
 
 
-@pytest.mark.parametrize("how", [{"code": Code.WRONG}, {"by": "other"}])
+@for_each("how", [{"code": Code.WRONG}, {"by": "other"}])
 def test_without_a_certain_signature_nothing_is_said(how):
     """The minutes may not have begun."""
     assert [] == says(*made(**how), read(NO, 10, WHOLE))

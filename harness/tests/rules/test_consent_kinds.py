@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import pytest
+from rows import for_each
 
 from assay.history import (
     Accepted,
@@ -104,7 +104,7 @@ DECLINED = signed(ending=Ending.REFUSED)
 SERVED = (made("z"), signed("z"), read(), ended("z"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("events", "expected"),
     [
         ((*SERVED, made(), read(NO)), ["signed-served agrees", "unsigned-refused agrees"]),
@@ -161,9 +161,7 @@ def test_authorisation_is_doubted_where_there_was_a_past():
     assert [] == said("signed", *events)
 
 
-@pytest.mark.parametrize(
-    ("outcome", "agreement"), [(NO, "agrees"), (YES, "disagrees")], ids=["refused", "served"]
-)
+@for_each(("outcome", "agreement"), [(NO, "agrees"), (YES, "disagrees")])
 def test_the_consent_of_another(outcome, agreement):
     """It opens nothing that its customer does not own."""
     theirs = made("o", keys=("B",), subject="other")
@@ -191,7 +189,7 @@ NEXT = LAST + timedelta(minutes=20)
 HOUR = timedelta(hours=1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("events", "expected"),
     [
         (
@@ -226,7 +224,7 @@ def test_validity(events, expected):
     assert expected == said("until", owner(), made(until="2026-09-17"), signed(), *events)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("events", "expected"),
     [
         ((read(), ended(), read(NO)), ["end-accepted agrees", "ended-refused agrees"]),
@@ -242,7 +240,7 @@ def test_revocation(events, expected):
     assert expected == said("revoked", owner(), made(), signed(), *events)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("events", "expected"),
     [
         ((made("d"), read(consent="c")), ["former-kept agrees"]),
@@ -272,7 +270,7 @@ def certain(*events):
     return set(consents.certain("psu")), set(consents.possible("psu"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("events", "sure", "perhaps"),
     [
         ((made(),), set(), set()),

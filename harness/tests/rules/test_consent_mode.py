@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
-import pytest
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.history import (
@@ -59,7 +59,7 @@ def read(answer):
 PLAIN = (*made("d"), read(DATA))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("events", "expected"),
     [
         ((*made("c", NARROW), read(NO), *PLAIN), ["mode-refused agrees 1,2,3"]),
@@ -80,7 +80,7 @@ def test_data_is_refused_under_a_consent_in_the_mode(events, expected):
     assert expected == [each for each in said if not each.startswith("plain-served agrees")]
 
 
-@pytest.mark.parametrize(("answer", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
+@for_each(("answer", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
 def test_data_is_served_under_a_consent_in_no_mode(answer, agreement):
     """Otherwise a refusal in the mode says nothing."""
     assert [f"plain-served {agreement} 1,2,3"] == evidence(

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
 from building import (
     AT,
     DONE,
@@ -22,6 +21,7 @@ from building import (
     listed,
     owner,
 )
+from rows import for_each
 
 from assay.history import Rejected
 
@@ -38,7 +38,7 @@ def balances(came, about="A1", **how):
     return ask("balances", came, about, **how)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [
         (DATA, "agrees"),
@@ -65,7 +65,7 @@ def test_an_empty_page_says_nothing_where_another_follows():
     assert ["transaction-granted disagrees 2"] == check("consent.scope", psu, consent("A1"), whole)
 
 
-@pytest.mark.parametrize("ages", [(), (30, 60), (-3,)], ids=["none", "old only", "to come"])
+@for_each("ages", [(), (30, 60), (-3,)])
 def test_an_empty_answer_is_open_where_nothing_need_be_shown(ages):
     """A history may be short, and an account empty."""
     psu = owner("psu", account("A1", *ages))
@@ -75,7 +75,7 @@ def test_an_empty_answer_is_open_where_nothing_need_be_shown(ages):
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [
         (NO, "agrees"),
@@ -153,7 +153,7 @@ def test_beyond_the_quota_only_what_is_shown_counts():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [
         [],
@@ -164,7 +164,6 @@ def test_beyond_the_quota_only_what_is_shown_counts():
         [consent("A1", came=LOST), balances(DATA)],
         [consent("C1"), ask("transactions", DATA, "C1")],
     ],
-    ids=["none", "not asked", "refused", "empty", "unconsented", "doubtful", "another method"],
 )
 def test_without_the_control_a_refusal_and_a_leak_say_nothing(control):
     """The same question about a granted thing must have been answered."""
@@ -213,7 +212,7 @@ def test_a_second_consent_leaves_the_first_ones_account_open():
     assert "outstanding-granted agrees 6" in says(*events, consent("C1"), balances(DATA, "C1"))
 
 
-@pytest.mark.parametrize("came", [LOST, FAILED])
+@for_each("came", [LOST, FAILED])
 def test_a_consent_that_failed_may_have_been_taken(came):
     """What follows it is neither before a consent nor outside it."""
     later = [consent("A1"), balances(DATA)]
@@ -243,7 +242,7 @@ def test_of_a_customer_who_was_there_before_only_refusals_are_sure():
     assert "balance-before unclear 1" in first(DATA)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "agreement"),
     [
         (balances(NO, "A2"), "disagrees"),
@@ -271,7 +270,7 @@ def test_a_refusal_after_a_consent_may_be_of_an_earlier_one():
     assert "balance-refused unclear 4" in check("consent.scope", psu, *events)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "how",
     [
         {"present": False},
@@ -310,10 +309,8 @@ def test_traffic_without_a_roster_says_nothing():
     assert [] == check("consent.scope", consent("A1"), balances(NO), balances(DATA, "A2"))
 
 
-@pytest.mark.parametrize("taken", [DONE, NO, FAILED])
-@pytest.mark.parametrize(
-    ("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (NONE, "unclear")]
-)
+@for_each("taken", [DONE, NO, FAILED])
+@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (NONE, "unclear")])
 def test_naming_a_strangers_account_gives_nothing(came, agreement, taken):
     """Whatever becomes of the consent; the same question was refused before it."""
     events = [

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 
-import pytest
 from building import (
     AT,
     DONE,
@@ -27,6 +26,8 @@ from building import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import for_each
+from tiers import examples
 
 from assay.contract.model import Operation
 from assay.history import (
@@ -97,7 +98,7 @@ def of(facet, *events, **how):
 ONE = listed(entry("T1", amount="1"), entry("T2", amount="2"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("again", "agreement"),
     [
         (ONE, "agrees"),
@@ -122,7 +123,7 @@ def test_items_are_compared_whole_where_the_profile_allows_it():
     assert ["disagrees"] == of("same-twice", reads(listed(same)), reads(listed(other)))
 
 
-@pytest.mark.parametrize("came", [NO, FAILED, LOST, DONE, leaked("T1")])
+@for_each("came", [NO, FAILED, LOST, DONE, leaked("T1")])
 def test_an_answer_that_did_not_come_is_compared_with_nothing(came):
     """A refusal may have its reason, and a failure is no answer."""
     assert [] == says(reads(came), reads(ONE))
@@ -134,7 +135,7 @@ def test_two_empty_answers_say_nothing():
     assert [] == says(reads(NONE), reads(NONE))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "agreement"),
     [
         ({"PsuIdentity": "X"}, {"PsuIdentity": "X"}, "agrees"),
@@ -162,7 +163,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("between", OTHERS)
+@for_each("between", OTHERS)
 def test_reading_changes_nothing(between):
     """Whatever else was read, and whatever came of it, the answer is as it was."""
     for amount, agreement in (("1", "agrees"), ("2", "disagrees")):
@@ -202,7 +203,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("between", CHANGES)
+@for_each("between", CHANGES)
 def test_what_may_change_an_answer_begins_anew(between):
     """Neither agreement nor disagreement is drawn from before it."""
     other = listed(entry("T7"))
@@ -213,7 +214,7 @@ def test_what_may_change_an_answer_begins_anew(between):
     assert [] == of("meeting-ranges", reads(ONE), days(NONE, until=1), *between, *meeting)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "how",
     [
         {"present": False},
@@ -233,7 +234,7 @@ def test_another_way_of_asking_is_another_question(how):
     assert [] == says(reads(ONE), through("second", reads(NONE)))
 
 
-@pytest.mark.parametrize("how", [{"malformed": Malformed.JUNK_QUERY}, {"credentials": True}])
+@for_each("how", [{"malformed": Malformed.JUNK_QUERY}, {"credentials": True}])
 def test_what_should_not_have_been_asked_has_no_answer_to_compare(how):
     """Whatever came of it."""
     assert [] == says(reads(ONE, **how), reads(NONE, **how))
@@ -272,7 +273,7 @@ def test_a_customer_who_ordered_something_is_settled_no_more():
 OLD, LATE = entry("T1", 30, amount="1"), entry("T2", 2, amount="2")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("again", "agreement"),
     [
         ([OLD, LATE], "agrees"),
@@ -347,7 +348,7 @@ def shown(*ages):
     return listed(*(entry(f"T{n}", n) for n in ages))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ages", "agreement"),
     [
         ((1, 2, 3), "agrees"),
@@ -364,7 +365,7 @@ def test_a_range_is_its_part_of_the_whole(ages, agreement):
     assert [f"shorter-range {agreement} 1,2"] == says(*asked)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ages", "agreement"),
     [((5, 4, 3), "agrees"), ((5, 4), "agrees"), ((5,), "disagrees"), ((5, 4, 3, 2), "disagrees")],
 )
@@ -407,7 +408,7 @@ def test_what_is_outside_of_a_range_is_so_without_any_whole():
     assert ["disagrees"] == of("shorter-range", days(shown(1, 4), since=3), psu=LIVED)
 
 
-@pytest.mark.parametrize("whole", [NONE, NO, LOST, listed("T1", "T2"), listed(item(on=TODAY))])
+@for_each("whole", [NONE, NO, LOST, listed("T1", "T2"), listed(item(on=TODAY))])
 def test_a_whole_without_keys_and_dates_is_none(whole):
     """Nobody can tell what of it belongs into a range."""
     assert [] == says(reads(whole), days(shown(2), since=3))
@@ -435,7 +436,7 @@ def test_a_whole_of_several_pages():
     assert [] == says(*walk, ranged[0])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [
         {"since": "soon"},
@@ -464,7 +465,7 @@ def test_a_range_of_a_customer_in_use():
         assert [said] == of("shorter-range", whole, days(came, since=35), psu=LIVED)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("first", "second", "agreement"),
     [
         ((5, 4, 3), (3, 2, 1), "agrees"),
@@ -517,7 +518,7 @@ def test_a_smaller_consent_shows_no_more():
     assert ["unclear"] == of("smaller-consent", *asked, psu=LIVED)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "later",
     [
         [consent("A3")],
@@ -562,7 +563,7 @@ def test_what_the_larger_consent_did_not_show_in_full_says_nothing():
         assert [] == says(larger, first, smaller, accounts("A1", "A2"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "agreement"),
     [({"PsuIdentity": "X"}, {}, "agrees"), ({}, {"PsuIdentity": "X"}, "disagrees")],
 )
@@ -589,7 +590,7 @@ def test_a_range_that_the_bank_does_not_offer_is_not_applicable():
     } == wants
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("since", "until", "ids"),
     [
         ("since", "until", ["shorter-range", "meeting-ranges"]),
@@ -611,7 +612,7 @@ def test_the_facets_are_those_that_the_arguments_allow(since, until, ids):
         assert steps
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operations", "granted", "ids"),
     [
         (["accounts"], True, ["same-twice", "smaller-consent"]),
@@ -741,7 +742,7 @@ def lived(acts, **ways):
     return history(owner("psu", account("A1"), account("A2"), fresh=fresh), *bank.events)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(ACTS, max_size=25), WAYS)
 def test_a_sound_bank_is_never_convicted(acts, ways):
     """Whichever of the fair readings it has, and whatever it is asked."""

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-from building import AT, FAILED, GONE, LOST, NO, UNKNOWN
+from building import AT, FAILED, GONE, LOST, NO, UNKNOWN, driven
 from orders import (
     DONE,
     ENDED,
@@ -22,6 +21,7 @@ from orders import (
     shown,
     sign,
 )
+from rows import for_each
 
 from assay.cli.plan import plan_lines
 from assay.history import Authorise, Call, Code, Decision, Ending, Owned
@@ -90,7 +90,7 @@ def test_where_everything_is_rejected_nothing_holds():
     assert {"unclear"} == {line.split()[1] for line in said}
 
 
-@pytest.mark.parametrize("came", [LOST, FAILED, UNKNOWN])
+@for_each("came", [LOST, FAILED, UNKNOWN])
 def test_where_nothing_is_answered_nothing_is_said(came):
     """A target that fails, or that does not know who asks, says nothing of a rule."""
     assert [] == says(payer(), make(came), make(came, categoryPurpose="CASH"))
@@ -131,7 +131,7 @@ def test_what_must_be_accepted_and_is_rejected():
     )
 
 
-@pytest.mark.parametrize("came", [NO, GONE])
+@for_each("came", [NO, GONE])
 def test_a_refusal_at_once_is_a_rejection(came):
     """Where it does not matter how it would have been signed."""
     asked = make(came, at=AT, varied=("categoryPurpose",), categoryPurpose="SUPP")
@@ -139,7 +139,7 @@ def test_a_refusal_at_once_is_a_rejection(came):
     assert [CONTROLLED, f"{USUAL}-other disagrees 1,2,3,4"] == says(payer(), CONTROL, asked)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "strange", [{"categoryPurpose": "SUPP"}, {"creditorAccount": ""}, {"creditorAccount": None}]
 )
 def test_a_value_that_nobody_vouches_for_may_be_refused_for_itself(strange):
@@ -194,7 +194,7 @@ def test_an_address_that_was_accepted_with_the_request_itself_is_good():
     assert [CONTROLLED, f"{OTHER} disagrees 1,2,3,4,5,6"] == says(payer(), CONTROL, rejected)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         *(None, "", "nowhere", "/back", "tpp:back", "https://[", "http://tpp.example/back"),
@@ -224,7 +224,7 @@ def test_a_request_with_no_address_is_another_sort():
     assert [CONTROLLED, f"{CASH} unclear 4,5,6"] == says(payer(), CONTROL, rejected)
 
 
-@pytest.mark.parametrize("came", [UNKNOWN, LOST, FAILED])
+@for_each("came", [UNKNOWN, LOST, FAILED])
 def test_what_is_no_refusal_convicts_nobody(came):
     """Who asks was not known, or the target failed."""
     assert [CONTROLLED] == says(payer(), CONTROL, make(came, categoryPurpose="SUPP"))
@@ -290,7 +290,7 @@ def test_what_came_before_the_history_explains_a_rejection():
 
 
 # -- what nobody knows -------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     "signed",
     [
         sign(at=AT),
@@ -299,9 +299,8 @@ def test_what_came_before_the_history_explains_a_rejection():
         sign(at=AT, step={"factor": "soft-token", "by": "somebody"}),
         sign(Ending.STOPPED, at=AT, step={"factor": "soft-token"}),
     ],
-    ids=["any", "never chosen", "wrong code", "somebody else's", "stopped"],
 )
-@pytest.mark.parametrize("state", [DONE, REJECTED])
+@for_each("state", [DONE, REJECTED])
 def test_an_unknown_factor_leaves_it_open(signed, state):
     """Nobody knows whether the factor that matters was used."""
     asked = make(shown("P1"), at=AT, categoryPurpose="CASH")
@@ -345,7 +344,7 @@ def test_too_early_and_alone():
     assert [] == says(payer(), make(NO, at=AT, categoryPurpose="CASH"))
 
 
-@pytest.mark.parametrize("state", [OPEN, ENDED, None])
+@for_each("state", [OPEN, ENDED, None])
 def test_a_signed_request_that_came_to_nothing(state):
     """It was neither executed nor rejected, as far as anybody saw."""
     assert [f"{CASH} unclear 1,2,3"] == says(payer(), paid(state, "CASH"))
@@ -387,7 +386,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("hours", "facet", "right"), ROWS)
+@for_each(("hours", "facet", "right"), ROWS)
 def test_the_age_of_a_registration(hours, facet, right):
     """Each age is a row of its own, and is right in one way only."""
     numbers = "4,5,6" if right is DONE else "1,2,3,4,5,6"
@@ -400,7 +399,7 @@ def test_the_age_of_a_registration(hours, facet, right):
     assert bad.startswith(f"{facet} disagrees ")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("hours", "facet", "right"),
     [
         (10, "creditorAccount-just-under-72h", REJECTED),
@@ -457,7 +456,7 @@ def test_the_first_registration_counts():
     assert ["creditorAccount-long agrees 1,2,3"] == says(payer(), *both, paid(DONE, "CASH"))
 
 
-@pytest.mark.parametrize("known", [(), (registered(10),)])
+@for_each("known", [(), (registered(10),)])
 def test_of_a_customer_with_a_past_there_may_be_older_ones(known):
     """Only what is old enough anyway is known."""
     old = payer(fresh=False)
@@ -478,7 +477,7 @@ def test_a_request_that_is_put_off_is_accepted_while_it_is_open():
     assert [f"{CASH} disagrees 1,2,3"] == says(payer(), paid(DONE, "CASH", **late))
 
 
-@pytest.mark.parametrize("state", [OPEN, DONE, REJECTED])
+@for_each("state", [OPEN, DONE, REJECTED])
 def test_what_may_grow_old_enough_until_its_day(state):
     """Nobody knows whether the age counts at the signature or on the day."""
     late = paid(state, "CASH", mode="deferred", date="2026-09-19")
@@ -519,8 +518,8 @@ WRONGS = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONGS.values(), ids=WRONGS)
-@pytest.mark.parametrize("ending", [Ending.STOPPED, Ending.DISCONNECTED, Ending.CONFIRMED])
+@for_each("wrong", WRONGS.values())
+@for_each("ending", [Ending.STOPPED, Ending.DISCONNECTED, Ending.CONFIRMED])
 def test_who_signs_otherwise_may_be_why_a_request_is_rejected(wrong, ending):
     """A bank may end a request after one wrong entry, and whatever comes after it on the screens."""
     made, signed, seen = paid(REJECTED, "CASH", "soft-token")
@@ -540,7 +539,7 @@ def test_a_wrong_entry_may_be_why_other_requests_of_the_customer_are_rejected():
     assert "factor-soft-token disagrees 1,2,3,9,10,11" in unlocked
 
 
-@pytest.mark.parametrize("days", [1, 2, 5])
+@for_each("days", [1, 2, 5])
 def test_a_day_that_has_come_may_explain_a_refusal(days):
     """What was accepted for a day ahead may be refused on that day, and after it."""
     ahead = {"mode": "deferred", "date": (AT + timedelta(days=2)).date().isoformat()}
@@ -550,7 +549,7 @@ def test_a_day_that_has_come_may_explain_a_refusal(days):
     assert (days < 2) is any("disagrees" in each for each in said), said
 
 
-@pytest.mark.parametrize(("ahead", "word"), [(7, "agrees"), (3, "unclear")])
+@for_each(("ahead", "word"), [(7, "agrees"), (3, "unclear")])
 def test_a_control_of_another_day_is_one_for_as_many_days_ahead(ahead, word):
     """A control that was put off is executed before its row is made, and put off as long."""
     week, later = timedelta(days=7), AT + timedelta(days=7)
@@ -596,27 +595,21 @@ def test_a_facet_needs_what_its_row_does():
 
 def asked(scenario, *, offered=None, state=DONE, refuse=False):
     """Play a probe to its end, and return its steps; every request comes to `state`."""
-    script, steps, keys = PARAMS.probe(PARAMS.scenario(scenario)), [], iter(range(99))
-    step = next(script)
-    while step is not None:
-        steps.append(step)
-        reply = None
+    keys = iter(range(99))
+
+    def answer(step):
         match step:
             case Call(operation="create-payment"):
-                reply = make(NO if refuse else shown(f"P{next(keys)}"), at=AT)
+                return make(NO if refuse else shown(f"P{next(keys)}"), at=AT)
             case Call():
-                reply = read(shown("P1", state), at=AT)
+                return read(shown("P1", state), at=AT)
             case Authorise(factor=factor):
                 lacking = offered is not None and factor not in offered
                 reply = sign(Ending.STOPPED if lacking else Ending.CONFIRMED, at=AT)
-                reply = replace(reply, step=step, offered=offered)
-            case _:
-                reply = payer(getattr(step, "subject", ""), "A1", "A2")
-        try:
-            step = script.send(reply)
-        except StopIteration:
-            return steps
-    return steps
+                return replace(reply, step=step, offered=offered)
+        return payer(getattr(step, "subject", ""), "A1", "A2")
+
+    return driven(PARAMS.probe(PARAMS.scenario(scenario)), answer)
 
 
 def told(steps):

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-import pytest
 from building import FAILED, LOST, NO, account, ask, check, consent, listed, owner
+from rows import for_each
 
 TOLD, SILENT = listed("A1", PsuIdentity="P1"), listed("A1")
 PSU = owner("psu")
@@ -24,7 +24,7 @@ def test_it_is_withheld_before_and_given_after():
     )
 
 
-@pytest.mark.parametrize("given", [None, "", {}, [], {"name": None}, [{"name": ""}]])
+@for_each("given", [None, "", {}, [], {"name": None}, [{"name": ""}]])
 def test_an_empty_value_is_not_given(given):
     """Null and nothing are no identity, nor is a structure of them."""
     assert ["disclosed-after disagrees 2"] == says(
@@ -49,7 +49,7 @@ def test_a_value_that_never_shows_may_stand_elsewhere():
     assert ["disclosed-after disagrees 3"] == says(PSU, read(SILENT), consent("A1"), read(SILENT))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [read(SILENT)],
@@ -60,7 +60,6 @@ def test_a_value_that_never_shows_may_stand_elsewhere():
         [consent("A1"), read(SILENT, follow="2")],
         [consent(), read(SILENT)],
     ],
-    ids=["alone", "doubt", "doubt and told", "refused", "lost", "second page", "empty consent"],
 )
 def test_what_cannot_tell_is_no_evidence(events):
     """Doubtful consents, refusals and page turns say nothing."""
@@ -96,7 +95,7 @@ def test_consents_are_counted_by_customer():
     )
 
 
-@pytest.mark.parametrize("events", [[owner("psu", fresh=False)], []])
+@for_each("events", [[owner("psu", fresh=False)], []])
 def test_of_one_who_was_there_before_an_early_value_is_open(events):
     """An older consent may still hold."""
     assert ["withheld-before unclear 1"] == says(*events, read(TOLD))
@@ -107,7 +106,7 @@ def named(name, identity):
     return replace(owner(name), identity=identity)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("names", "values", "says_"),
     [
         (("Ann", "Bob"), ("1", "2"), ["own-value agrees 4"]),

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from building import AISP, Obliging, ruled
+from rows import for_each
 
 from assay.history import Call, Holding
 from assay.planning.plan import count_calls
@@ -37,7 +38,7 @@ def days(*ages):
     return tuple((TODAY - timedelta(days=age)).date() for age in ages)
 
 
-@pytest.mark.parametrize(("count", "pages"), [(1, 1), (5, 1), (6, 2), (11, 3)])
+@for_each(("count", "pages"), [(1, 1), (5, 1), (6, 2), (11, 3)])
 def test_a_list_has_pages_of_the_size_that_the_contract_states(count, pages):
     """Five accounts fit a page."""
     assert pages == walked(conforming(), "accounts", Holding(resource="account", count=count))
@@ -51,7 +52,7 @@ def test_what_must_not_be_listed_fills_no_page():
     assert 1 == walked(conforming(), "accounts", Holding(resource="account", count=5), blocked)
 
 
-@pytest.mark.parametrize(("ages", "pages"), [(range(1, 16), 1), (range(1, 17), 2)])
+@for_each(("ages", "pages"), [(range(1, 16), 1), (range(1, 17), 2)])
 def test_entries_have_pages_too(ages, pages):
     """Fifteen entries fit a page."""
     holding = Holding(resource="account", entries=days(*ages))
@@ -75,7 +76,7 @@ def test_without_a_limit_every_entry_counts():
     assert 2 == walked(target, "transactions", holding, about=True)
 
 
-@pytest.mark.parametrize(("accepts", "pages"), [(True, 2), (False, 1)])
+@for_each(("accepts", "pages"), [(True, 2), (False, 1)])
 def test_a_variation_is_rejected_unless_it_is_accepted(accepts, pages):
     """A rejection has no second page."""
     target = conforming(accepts_variation=accepts)
@@ -84,7 +85,7 @@ def test_a_variation_is_rejected_unless_it_is_accepted(accepts, pages):
     assert pages == walked(target, "accounts", six, variation="without the customer")
 
 
-@pytest.mark.parametrize("operation", ["accounts", "transactions"])
+@for_each("operation", ["accounts", "transactions"])
 def test_nobody_owns_what_was_not_arranged(operation):
     """Then there is one page, and it is empty."""
     target = conforming()
@@ -124,7 +125,7 @@ def test_a_dry_run_ends_at_its_bound():
     assert dry_run.MOST == len([*dry_run.dry_run(probe(), conforming())])
 
 
-@pytest.mark.parametrize("clause", ["batch-quota", "live-host"])
+@for_each("clause", ["batch-quota", "live-host"])
 def test_a_scenario_of_another_kind_is_a_fault(clause):
     """A probe plays only what its own facets name."""
     with pytest.raises(TypeError, match=r"other: a .*Scenario was expected"):

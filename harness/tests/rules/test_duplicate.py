@@ -3,8 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-from building import AT, FAILED, GONE, LOST, NO, PARIS, UNKNOWN
+from building import AT, FAILED, GONE, LOST, NO, PARIS, UNKNOWN, driven
 from orders import (
     DONE,
     ENDED,
@@ -23,6 +22,7 @@ from orders import (
     sign,
     withdrawn,
 )
+from rows import for_each
 
 from assay.contract.model import Capability
 from assay.history import Advance, Advanced, Arrange, Authorise, Call, Code, Decision, Ending
@@ -80,20 +80,20 @@ def test_a_repeat_of_what_the_world_says_was_carried_out():
     assert [f"{REPEAT} agrees 1,2,3,4,5,6"] == says(first, paid(REJECTED))
 
 
-@pytest.mark.parametrize("state", [OPEN, ENDED, None])
+@for_each("state", [OPEN, ENDED, None])
 def test_a_repeat_that_came_to_nothing(state):
     """It was signed, and neither executed nor rejected as far as anybody saw."""
     assert [f"{REPEAT} unclear 1,2,3,4,5,6"] == says(FIRST, paid(state))
 
 
-@pytest.mark.parametrize("came", [LOST, FAILED, UNKNOWN])
+@for_each("came", [LOST, FAILED, UNKNOWN])
 def test_what_is_no_refusal(came):
     """A target that fails, or does not know who asks, says nothing of a rule."""
     assert [] == says(FIRST, make(came, at=AT))
     assert [] == says(FIRST, make(came, at=AT, amount="1.00"), beside(amount="1.00"))
 
 
-@pytest.mark.parametrize("amount", ["12.3", "012.30"])
+@for_each("amount", ["12.3", "012.30"])
 def test_another_spelling_of_a_value_is_no_other_request(amount):
     """A bank that compares amounts as numbers rejects it as a repeat, and may."""
     assert [] == says(FIRST, make(NO, at=AT, amount=amount), beside(amount=amount))
@@ -144,7 +144,7 @@ PARAMETERS = {
 }
 
 
-@pytest.mark.parametrize(("name", "value"), PARAMETERS.items())
+@for_each(("name", "value"), PARAMETERS.items())
 def test_what_differs_in_a_parameter_is_accepted(name, value):
     """Each parameter alone is a facet."""
     people = payer("psu", "A1", "A3")
@@ -200,7 +200,7 @@ def test_a_parameter_that_the_clause_does_not_name_is_not_judged():
     assert [] == says(FIRST, paid(REJECTED, successfulReportUrl="https://tpp.example/elsewhere"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [
         (),
@@ -213,7 +213,6 @@ def test_a_parameter_that_the_clause_does_not_name_is_not_judged():
         [registered(800, by="b"), *beside(amount="1.00")],
         beside(amount="1.00", currency="USD"),
     ],
-    ids=["none", "rejected", "another sort", "another factor", "registered", "another currency"],
 )
 def test_without_a_control_a_rejection_may_have_another_reason(control):
     """Perhaps this amount, or this creditor, is never accepted of such a customer."""
@@ -244,7 +243,7 @@ def test_what_came_before_the_history_may_be_repeated():
     assert [AMOUNT, "unclear"] == said[0].split()[:2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "former",
     [
         make(LOST, at=AT, amount="1.00"),
@@ -252,7 +251,6 @@ def test_what_came_before_the_history_may_be_repeated():
         [make(shown("PX"), at=AT), modify(LOST, key="PX", amount="1.00")],
         make(shown("PX", None), at=AT, amount="1.00", successfulReportUrl="https://tpp.example/b"),
     ],
-    ids=["lost", "signed", "changed", "elsewhere"],
 )
 def test_an_identical_one_of_which_nobody_knows_what_became(former):
     """It may have been executed, and then a rejection is right."""
@@ -336,7 +334,7 @@ ROWS = [
 IDS = [one[0] for one in ROWS]
 
 
-@pytest.mark.parametrize(("facet", "first", "arguments", "good", "stands"), ROWS, ids=IDS)
+@for_each(("facet", "first", "arguments", "good", "stands"), ROWS)
 def test_what_was_not_carried_out_is_not_repeated(facet, first, arguments, good, stands):
     """Cancelled, refused or never signed."""
     (said,) = says(first, paid(good, **arguments))
@@ -344,7 +342,7 @@ def test_what_was_not_carried_out_is_not_repeated(facet, first, arguments, good,
     assert [facet, "agrees"] == said.split()[:2]
 
 
-@pytest.mark.parametrize(("facet", "first", "arguments", "good", "stands"), ROWS, ids=IDS)
+@for_each(("facet", "first", "arguments", "good", "stands"), ROWS)
 def test_the_repeat_of_what_was_not_carried_out_is_rejected(facet, first, arguments, good, stands):
     """It convicts if the former still stands so, and the like of it was accepted."""
     rejected, like = (
@@ -476,32 +474,32 @@ def test_no_way_to_cancel():
 
 def asked(scenario, state=DONE):
     """Play a probe; every second request comes to `state`. Return its steps in short."""
-    script, out, keys = PARAMS.probe(PARAMS.scenario(scenario)), [], []
-    step = next(script)
-    while True:
+    out, keys = [], []
+
+    def answer(step):
         match step:
             case Call(operation="create-payment"):
                 keys.append(f"P{len(keys)}")
                 out.append(f"make {step.mode} {step.arguments['debtorAccount']}")
                 out[-1] += "".join(f" other {one}" for one in step.varied)
                 out[-1] += f": {step.variation}" if step.variation else ""
-                reply = make(shown(keys[-1]), at=AT)
+                return make(shown(keys[-1]), at=AT)
             case Call(operation=operation):
                 out.append(operation.partition("-")[0])
-                reply = read(shown("P", state if len(keys) > 1 else DONE), at=AT)
+                return read(shown("P", state if len(keys) > 1 else DONE), at=AT)
             case Authorise(decision=decision):
                 out.append("sign" if decision is Decision.CONFIRM else "refuse")
-                reply = replace(sign(at=AT), step=step)
+                return replace(sign(at=AT), step=step)
             case Advance(to=to):
                 out.append("advance")
-                reply = Advanced(now=to)
+                return Advanced(now=to)
             case Arrange(subject=name):
                 out.append("arrange")
-                reply = payer(name, f"{name}-1", f"{name}-2")
-        try:
-            step = script.send(reply)
-        except StopIteration:
-            return out
+                return payer(name, f"{name}-1", f"{name}-2")
+        raise AssertionError(step)
+
+    driven(PARAMS.probe(PARAMS.scenario(scenario)), answer)
+    return out
 
 
 FIRSTLY = ["arrange", "make immediate psu-1", "sign", "read"]
@@ -514,7 +512,7 @@ def test_a_repeat_is_made_after_the_first_was_carried_out():
     assert asks == asked(REPEAT) == asked(REPEAT, REJECTED)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("scenario", "second", "like"),
     [
         (AMOUNT, "immediate psu-1 other amount", "immediate another-1 other amount"),
@@ -539,7 +537,7 @@ def test_the_next_day_is_waited_for():
     assert asked(NEXT_DAY) == asked(NEXT_DAY, REJECTED)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("scenario", "begins"),
     [
         ("after-cancelled-accepted", ["make deferred psu-1", "sign", "cancel"]),

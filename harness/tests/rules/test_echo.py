@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
+from rows import for_each
 
 from assay.history import Call, Malformed
 from assay.history.outcomes import HIDDEN
@@ -67,13 +67,13 @@ def test_a_refusal_is_judged_beside_a_control_of_its_operation():
     assert ["entries-returned agrees 1", "entries-in-refusals agrees 1,2"] == says(control, invalid)
 
 
-@pytest.mark.parametrize("answer", [failed(), lost(), refused(status=401), EARLY])
+@for_each("answer", [failed(), lost(), refused(status=401), EARLY])
 def test_an_answer_that_is_not_the_banks_is_not_judged(answer):
     """A failure, silence, and a gateway that does not know the caller leave it open."""
     assert ["entries-returned agrees 1"] == says(called(accepted(headers=BACK)), called(answer))
 
 
-@pytest.mark.parametrize("sent", ["", None, 5, "two\r\nlines"])
+@for_each("sent", ["", None, 5, "two\r\nlines"])
 def test_a_call_without_a_value_is_not_judged(sent):
     """What was not sent, or cannot stand in a header, is not repeated."""
     assert [] == says(called(accepted(), sent))

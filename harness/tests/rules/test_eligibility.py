@@ -4,7 +4,6 @@ import time
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from building import (
     AISP,
     AT,
@@ -22,6 +21,7 @@ from building import (
     owner,
     ruled,
 )
+from rows import for_each
 
 from assay.history import Advanced
 from assay.rules.rule import facts_of
@@ -44,7 +44,7 @@ def cards(used, came, *, at=None, edge="unspecified", zone=PARIS):
     )[1:]
 
 
-@pytest.mark.parametrize("trait", ["savings", "inactive", "offline"])
+@for_each("trait", ["savings", "inactive", "offline"])
 def test_what_is_in_a_hidden_state_is_never_listed(trait):
     """Each state is a facet; the control is a plain account in the same list."""
     things = account("A1"), account("A2", **{trait: True})
@@ -57,7 +57,7 @@ def test_what_is_in_a_hidden_state_is_never_listed(trait):
 SAVINGS = account("A2", savings=True)
 
 
-@pytest.mark.parametrize("fresh", [True, False])
+@for_each("fresh", [True, False])
 def test_a_list_of_what_is_consented_to_hides_the_rest_for_another_reason(fresh):
     """What must not be listed and is, is found out all the same."""
     psu = owner("psu", account("A1"), SAVINGS, account("A3"), fresh=fresh)
@@ -96,7 +96,7 @@ def test_pages_of_two_days_are_no_one_list():
     assert [] == check("accounts.eligible", owner("psu", account("A1"), SAVINGS), *pages)
 
 
-@pytest.mark.parametrize("came", [listed(), listed("A2"), NO, FAILED, listed("A1", next="2")])
+@for_each("came", [listed(), listed("A2"), NO, FAILED, listed("A1", next="2")])
 def test_without_the_control_in_a_whole_list_nothing_is_said(came):
     """A bank that lists nothing hides nothing on purpose."""
     assert [] == accounts(came, account("A1"), account("A2", savings=True))
@@ -161,7 +161,7 @@ def test_a_recent_but_inactive_card_is_hidden():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("used", "edge", "seen", "says"),
     [
         ("2026-07-17", "unspecified", True, ["lists-just-inside agrees 1"]),
@@ -179,7 +179,7 @@ def test_the_edge_is_two_calendar_months_ago(used, edge, seen, says):
     assert says == cards(used, listed("C1", *(["C2"] if seen else [])), edge=edge)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("used", "seen", "says"),
     [
         ("2026-02-27", False, ["hides-just-outside agrees"]),
@@ -209,7 +209,7 @@ def test_today_is_the_banks():
     assert ["hides-just-outside agrees 1"] == cards("2026-07-16", listed("C1"), at=late)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("used", "hour"),
     [("2026-07-15", 0), ("2026-07-16", 0), ("2026-07-16", 23), ("2026-07-17", 23)],
 )
@@ -226,13 +226,13 @@ def test_with_no_zone_what_is_far_from_the_edge_is_judged():
     assert ["lists-just-inside disagrees 1"] == cards("2026-07-19", listed("C1"), zone=None)
 
 
-@pytest.mark.parametrize("used", ["long ago", None, 7, ""])
+@for_each("used", ["long ago", None, 7, ""])
 def test_a_date_that_is_none_is_let_pass(used):
     """What the operator wrote into a roster cannot stop a check."""
     assert [] == cards(used, listed("C1"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("day", "months", "before"),
     [
         (date(2026, 4, 30), 2, date(2026, 2, 28)),
@@ -248,7 +248,7 @@ def test_months_are_calendar_months(day, months, before):
     assert before == months_before(day, months)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "sure"),
     [
         (account("A1"), True),
@@ -304,9 +304,9 @@ def test_the_machine_s_own_zone_is_never_asked(monkeypatch):
     time.tzset()
 
 
-@pytest.mark.parametrize("taken", [DONE, NO, FAILED])
-@pytest.mark.parametrize("trait", ["savings", "inactive", "offline"])
-@pytest.mark.parametrize(
+@for_each("taken", [DONE, NO, FAILED])
+@for_each("trait", ["savings", "inactive", "offline"])
+@for_each(
     ("came", "agreement"),
     [(NO, "agrees"), (listed("x"), "disagrees"), (listed(), "unclear"), (FAILED, "unclear")],
 )
@@ -346,7 +346,7 @@ def test_the_data_of_what_is_hidden_are_refused_without_the_customer_too():
     assert [] == check("accounts.eligible", psu, *shown, *more, absent(NO, "A2"))
 
 
-@pytest.mark.parametrize(("came", "agreement"), [(NO, "agrees"), (listed("x"), "disagrees")])
+@for_each(("came", "agreement"), [(NO, "agrees"), (listed("x"), "disagrees")])
 def test_the_data_of_what_is_hidden_are_refused_for_a_range_of_days_too(came, agreement):
     """Beside a plain one that is served for such a range; a control without days is none."""
     psu = owner("psu", account("A1"), account("A2", savings=True))

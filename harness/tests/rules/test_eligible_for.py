@@ -6,6 +6,7 @@ import pytest
 from building import AT, BROKEN, FAILED, LOST, NO, UNKNOWN, account, card, owner
 from orders import DONE, PIS, REJECTED, check, make, read, shown, sign
 from playing import calls, carrying_out, paid, play, price
+from rows import for_each
 
 from assay.history import Authorise
 from assay.rules.formats import is_iban
@@ -72,7 +73,7 @@ def test_who_refuses_everything_does_not_pass():
     assert [] == says(about("A1", NO), about("S1", NO), about("A2", NO))
 
 
-@pytest.mark.parametrize("came", [FAILED, LOST, UNKNOWN])
+@for_each("came", [FAILED, LOST, UNKNOWN])
 def test_no_answer_tells_nothing(came):
     """Whatever it is about."""
     assert [
@@ -82,7 +83,7 @@ def test_no_answer_tells_nothing(came):
     ] == says(about("A1"), about("A2", came), about("S1", came))
 
 
-@pytest.mark.parametrize("key", ["S2", "D1", "D2", "K1", "unknown"])
+@for_each("key", ["S2", "D1", "D2", "K1", "unknown"])
 def test_what_nobody_can_place_is_not_judged(key):
     """It has several traits, or an odd one, or is another kind of thing, or is not owned."""
     done = sign(key=f"P-{key}"), read(shown(f"P-{key}", DONE), key=f"P-{key}")
@@ -97,10 +98,9 @@ def test_a_trait_that_this_clause_does_not_name_is_not_judged():
     assert ["serves-ordinary agrees 1"] == said
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [{"amount": "12.31"}, {"mode": "instant"}, {"tpp": "another"}, {"by": "other"}],
-    ids=lambda words: next(iter(words)),
 )
 def test_a_refusal_for_another_reason_counts_on_neither_side(changes):
     """What was sent, and for whom, has to be the same."""
@@ -182,18 +182,14 @@ def strange(came=None, key="A1", **changes):
     return about(stranger(key), came, **changes)
 
 
-@pytest.mark.parametrize(
-    ("key", "other"), [("A1", "F8"), (IBAN, "FR2630006000011234432109810"), ("0042", "9957")]
-)
+@for_each(("key", "other"), [("A1", "F8"), (IBAN, "FR2630006000011234432109810"), ("0042", "9957")])
 def test_a_key_that_nobody_has_looks_like_a_real_one(key, other):
     """An IBAN has right check digits, too."""
     assert other == stranger(key)
     assert is_iban(key) == is_iban(other)
 
 
-@pytest.mark.parametrize(
-    ("came", "word"), [(NO, "agrees 1,2"), (BROKEN, "disagrees 1,2"), (LOST, "unclear 2")]
-)
+@for_each(("came", "word"), [(NO, "agrees 1,2"), (BROKEN, "disagrees 1,2"), (LOST, "unclear 2")])
 def test_what_nobody_owns_is_refused(came, word):
     """Beside the same request about an ordinary thing of the customer's."""
     said = says(about("A1"), strange(came))

@@ -3,7 +3,6 @@
 from datetime import date, timedelta
 from types import SimpleNamespace
 
-import pytest
 from building import (
     DONE,
     GONE,
@@ -15,11 +14,12 @@ from building import (
     leaked,
     listed,
 )
+from rows import for_each
 
 from assay.rules import checks, verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "text"),
     [
         (DONE, "it was accepted (200)"),
@@ -45,7 +45,7 @@ def test_an_empty_list_comes_with_a_hint():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "limit", "agreement"),
     [
         (403, False, "agrees"),

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
-import pytest
 from building import AT, LOST, NO
 from orders import (
     DONE,
@@ -23,6 +22,7 @@ from orders import (
     sign,
     withdrawn,
 )
+from rows import for_each
 
 from assay.history import Code, Decision, Ending, Item, Rejected
 
@@ -59,7 +59,7 @@ def test_what_was_signed_is_carried_out():
     assert [f"{MAIN} agrees", f"{SHOWN} agrees", f"{ONCE} agrees", f"{AS_ASKED} agrees"] == found
 
 
-@pytest.mark.parametrize("amount", ["12.30", 12, 12.3, Decimal("12.3")])
+@for_each("amount", ["12.30", 12, 12.3, Decimal("12.3")])
 def test_an_amount_of_any_scalar_type_is_plain_once_it_was_accepted(amount):
     """A bank may take amounts as numbers of JSON, with decimals or without."""
     done = effects("P1", **{**ASKED, "amount": str(amount)})
@@ -89,7 +89,7 @@ def test_what_was_overtaken_is_missing():
     assert [f"{MAIN} disagrees"] == says(*first, *carried(varied=["amount"]), facet=MAIN)[:1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [make(LOST), effects(now=LONG_AFTER)],
@@ -101,17 +101,6 @@ def test_what_was_overtaken_is_missing():
         [put_off(), sign(), modify(LOST, amount="9.00"), effects(now=LONG_AFTER)],
         [put_off(), sign(), modify(amount="9.00"), effects(now=LONG_AFTER)],
         [make(), sign()],
-    ],
-    ids=[
-        "answer lost",
-        "stuck",
-        "idle",
-        "wrong password",
-        "large",
-        "cash",
-        "change lost",
-        "changed",
-        "never asked",
     ],
 )
 def test_where_the_history_does_not_tell_nothing_is_due(events):
@@ -125,24 +114,20 @@ def test_a_repeat_need_not_be_carried_out():
     assert [] == says(*events, effects("P1", now=LONG_AFTER), facet=MAIN)
 
 
-@pytest.mark.parametrize(
-    "came", [NO, shown(approval=None), shown(key=None)], ids=["refused", "no link", "no key"]
-)
+@for_each("came", [NO, shown(approval=None), shown(key=None)])
 def test_a_plain_request_that_cannot_go_on_breaks_the_main_flow(came):
     """It is refused, or lacks what it takes to sign it."""
     assert f"{MAIN} disagrees" in says(make(came))
 
 
-@pytest.mark.parametrize("came", [shown(approval=None), shown(key=None)], ids=["link", "key"])
+@for_each("came", [shown(approval=None), shown(key=None)])
 def test_a_request_of_every_segment_can_go_on(came):
     """Whoever is served signs, and needs a link for it."""
     assert f"{MAIN} disagrees" in says(make(came), subject=payer(segment="PRO"))
 
 
-@pytest.mark.parametrize("came", [shown("P2", approval=None), shown(key=None)], ids=["link", "key"])
-@pytest.mark.parametrize(
-    ("sent", "facet"), [({"varied": ["amount"]}, MAIN), (PUT_OFF, "deferred-carried-out")]
-)
+@for_each("came", [shown("P2", approval=None), shown(key=None)])
+@for_each(("sent", "facet"), [({"varied": ["amount"]}, MAIN), (PUT_OFF, "deferred-carried-out")])
 def test_a_later_request_that_cannot_go_on_breaks_its_flow(came, sent, facet):
     """It does if an earlier one got a key and a link."""
     later = make(came, key="P2", **sent)
@@ -201,7 +186,7 @@ def test_twice_is_once_too_often():
     assert [f"{ONCE} agrees"] == says(*done, effects("P1"), effects("P1"), facet=ONCE)
 
 
-@pytest.mark.parametrize("name", ASKED)
+@for_each("name", ASKED)
 def test_another_value_is_not_as_asked(name):
     """Each value that the fixture tells is compared."""
     event = effects("P1", **{**ASKED, name: "99"})
@@ -228,7 +213,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("facet", WAYS)
+@for_each("facet", WAYS)
 def test_what_was_not_accepted_is_not_carried_out(facet):
     """Beside a control that was; without one, nothing shows that its time had come."""
     events = WAYS[facet]
@@ -237,7 +222,7 @@ def test_what_was_not_accepted_is_not_carried_out(facet):
     assert [f"{facet} unclear"] == says(*events, effects(), facet=facet)
 
 
-@pytest.mark.parametrize("by", [cancel(), withdrawn()], ids=["through the TPP", "by the customer"])
+@for_each("by", [cancel(), withdrawn()])
 def test_what_was_cancelled_is_not_carried_out(by):
     """Whoever cancelled it, before its day."""
     events = put_off(), sign(), by
@@ -270,7 +255,7 @@ def test_what_is_shown_is_what_was_done():
     assert [f"{SHOWN} disagrees"] == says(*told, late, facet=SHOWN)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [make(), effects("P1")],
@@ -280,7 +265,6 @@ def test_what_is_shown_is_what_was_done():
         [make(NO)],
         [make(shown(approval=None))],
     ],
-    ids=["unsigned", "unsigned, shown", "missing", "twice", "refused", "no link"],
 )
 def test_a_customer_with_a_past_breaks_nothing(events):
     """What an earlier history did is not known: the bank may answer with an equal request of it."""
@@ -295,7 +279,7 @@ def test_a_request_of_a_customer_with_a_past_is_carried_out():
     assert f"{MAIN} agrees" in says(*events, subject=payer(fresh=False))
 
 
-@pytest.mark.parametrize("amount", [12, Decimal("12.34"), "12.34"])
+@for_each("amount", [12, Decimal("12.34"), "12.34"])
 def test_an_amount_may_be_a_number(amount):
     """What the target file sends as a number is as valid as a text, once the bank accepts it."""
     made = make(amount=amount)
@@ -317,8 +301,8 @@ def test_a_second_execution_is_told_by_a_later_inquiry():
     assert [f"{ONCE} disagrees"] == says(*once, effects("P1", "P1", now=LONG_AFTER), facet=ONCE)
 
 
-@pytest.mark.parametrize("refused", [{}, {"tpp": "other"}], ids=["own", "another TPP's"])
-@pytest.mark.parametrize(("amount", "agreement"), [("12.30", "agrees"), ("9.00", "disagrees")])
+@for_each("refused", [{}, {"tpp": "other"}])
+@for_each(("amount", "agreement"), [("12.30", "agrees"), ("9.00", "disagrees")])
 def test_a_change_that_was_refused_is_not_shown(amount, agreement, refused):
     """Neither when it is read nor when it is executed."""
     facet, sent = "refused-change-undone", make(amount="12.30")
@@ -331,7 +315,7 @@ def test_a_change_that_was_refused_is_not_shown(amount, agreement, refused):
     assert [f"{facet} {agreement}"] == says(*told, facet=facet)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [read(shown(amount="9.00"))],
@@ -341,7 +325,6 @@ def test_a_change_that_was_refused_is_not_shown(amount, agreement, refused):
         [modify(NO, amount="9.00"), modify(LOST, amount="9.00"), read(shown(amount="9.00"))],
         [modify(NO, amount="9.00"), read(shown(amount="8.00"))],
     ],
-    ids=["none", "accepted", "lost", "accepted then", "lost then", "another value"],
 )
 def test_what_was_not_refused_may_show(events):
     """And a value that nobody sent is the matter of another clause."""
@@ -350,9 +333,7 @@ def test_what_was_not_refused_may_show(events):
     assert "refused-change-undone disagrees" not in found
 
 
-@pytest.mark.parametrize(
-    ("state", "told"), [(OPEN, True), (DONE, True), (REJECTED, False)], ids=str
-)
+@for_each(("state", "told"), [(OPEN, True), (DONE, True), (REJECTED, False)])
 def test_a_request_that_was_refused_is_not_open(state, told):
     """A refusal may name a key, and show there that it was rejected."""
     refused = Rejected(leaked=(Item(key="P1", resource="payment"),)), 403
@@ -361,7 +342,7 @@ def test_a_request_that_was_refused_is_not_open(state, told):
     assert (["refused-undone disagrees"] if told else []) == found
 
 
-@pytest.mark.parametrize(("fresh", "told"), [(True, True), (False, False)])
+@for_each(("fresh", "told"), [(True, True), (False, False)])
 def test_what_is_carried_out_for_a_new_customer_is_of_this_history(fresh, told):
     """Nobody else can have asked for it, though nothing else was executed."""
     events = make(NO, chargeBearer="SHAR"), effects("X", amount="12.30", debtorAccount="A1")

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import pytest
+from rows import for_each
 
 from assay.contract.model import Operation
 from assay.history import Call
@@ -60,7 +60,7 @@ def called(contract, kind, scenario):
     }
 
 
-@pytest.mark.parametrize("name", CONTRACTS)
+@for_each("name", CONTRACTS)
 def test_a_clause_of_several_operations_calls_each_of_them(name):
     """No operation is named without being called, nor does a facet conform without its operations."""
     path = find_contract(name) if "/" not in name else TESTS / name

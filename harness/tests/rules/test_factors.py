@@ -1,8 +1,8 @@
 """`factors` judges what is offered, what is asked for, and what is made of it."""
 
-import pytest
 from building import AT, LOST
 from orders import DONE, ENDED, OPEN, REJECTED, cancel, check, history, make, payer, ruled, shown
+from rows import for_each
 from screens import ALL, CONFIRMED, DISCONNECTED, FACTORS, REFUSED, STOPPED, Signing, story
 
 from assay.history import Accepted, Code, Decision, Item
@@ -28,7 +28,7 @@ def about(facet, *events, segment=None):
 # -- what is offered ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("segment", "offered", "word"),
     [
         ("PART", ("sms", "cap", "soft-token"), "agrees"),
@@ -40,14 +40,14 @@ def about(facet, *events, segment=None):
         ("PART", (), "unclear"),
     ],
 )
-@pytest.mark.parametrize("ending", [CONFIRMED, REFUSED, DISCONNECTED, STOPPED])
+@for_each("ending", [CONFIRMED, REFUSED, DISCONNECTED, STOPPED])
 def test_what_is_offered_is_some_of_what_may_be(segment, offered, word, ending):
     """Not everything has to be, nothing more may be, however the way ended."""
     events = story("P1", ending, OPEN, offered=offered)
     assert [f"{word} 1,2,3"] == about(f"{segment}-offered", *events, segment=segment)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("segment", "offered", "unspelt", "word"),
     [
         ("PART", ("sms", "APP"), ("APP",), "unclear"),
@@ -63,21 +63,21 @@ def test_a_word_that_nobody_spelt_may_mean_anything(segment, offered, unspelt, w
     assert [f"{word} 1,2,3"] == about(f"{segment}-offered", *events, segment=segment)
 
 
-@pytest.mark.parametrize("segment", [None, "corporate", ""])
+@for_each("segment", [None, "corporate", ""])
 def test_of_other_customers_nothing_is_said(segment):
     """Nor of those of whom nobody knows what kind they are."""
     found = says(*story("P1", offered=("email",)), segment=segment)
     assert not [one for one in found if "offered" in one]
 
 
-@pytest.mark.parametrize("seen", [{"offered": None}, {"step": {"by": "other"}}])
+@for_each("seen", [{"offered": None}, {"step": {"by": "other"}}])
 def test_what_nobody_saw_is_not_judged(seen):
     """There was no such screen, or it was shown to somebody else."""
     found = says(*story("P1", **{"offered": ("email",), **seen}), segment="PART")
     assert not [one for one in found if "offered" in one]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("offered", "description"),
     [
         (("sms", "APP"), "it offers sms, APP (APP: not bound in the target file)"),
@@ -120,7 +120,7 @@ def test_a_factor_that_may_be_shown_elsewhere():
     assert ["unclear 1,2,3"] == about("password-alone", *way)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("first", "second", "word"),
     [("sms", "sms", "disagrees"), ("sms", "cap", "unclear"), (None, "sms", "disagrees")],
 )
@@ -143,8 +143,8 @@ def test_a_password_that_confirms_is_alone_where_no_screen_asks_for_a_decision()
     assert ["password-alone disagrees 1,2,3"] == found
 
 
-@pytest.mark.parametrize("screens", [ONLY_PASSWORD, NO_CODE, NO_PASSWORD])
-@pytest.mark.parametrize(
+@for_each("screens", [ONLY_PASSWORD, NO_CODE, NO_PASSWORD])
+@for_each(
     ("ending", "state"),
     [
         (CONFIRMED, OPEN),
@@ -160,7 +160,7 @@ def test_only_what_was_confirmed_and_carried_out_counts(screens, ending, state):
     assert [] == says(*story("P1", ending, state, screens=screens))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "seen",
     [
         {"screens": ()},
@@ -169,7 +169,6 @@ def test_only_what_was_confirmed_and_carried_out_counts(screens, ending, state):
         {"step": {"decision": Decision.REFUSE}},
         {"looked": LOST},
     ],
-    ids=["control", "done before", "failed", "refused", "not looked at"],
 )
 def test_ways_that_tell_nothing(seen):
     """Nobody saw the screens, it was executed before, or nobody knows whether it was."""
@@ -191,8 +190,8 @@ def wrong(code=Code.WRONG, ending=STOPPED, state=OPEN, *, key="P2", factor=None,
     return story(key, ending, state, **{"screens": screens, "step": step, **seen})
 
 
-@pytest.mark.parametrize("code", BAD)
-@pytest.mark.parametrize(
+@for_each("code", BAD)
+@for_each(
     ("ending", "state"),
     [
         (STOPPED, OPEN),
@@ -208,8 +207,8 @@ def test_what_is_no_code_signs_nothing(code, ending, state):
     assert ["agrees 1,2,3,4,5,6"] == about("code-checked", *RIGHT, *wrong(code, ending, state))
 
 
-@pytest.mark.parametrize("code", BAD)
-@pytest.mark.parametrize("ending", [CONFIRMED, STOPPED, DISCONNECTED])
+@for_each("code", BAD)
+@for_each("ending", [CONFIRMED, STOPPED, DISCONNECTED])
 def test_what_is_no_code_signs_all_the_same(code, ending):
     """It was executed, whatever the screens said, and needs no comparison."""
     way = wrong(code, ending, DONE)
@@ -224,7 +223,7 @@ def test_what_was_confirmed_and_carried_out_was_signed():
     assert ["disagrees 1,2,3"] == about("code-checked", *way)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "way",
     [
         wrong(ending=CONFIRMED, state=OPEN),
@@ -233,14 +232,13 @@ def test_what_was_confirmed_and_carried_out_was_signed():
         wrong(state=DONE, coded=False),
         wrong(state=DONE, made=(Accepted(items=(Item(key="P2"),)), 201)),
     ],
-    ids=["taken, still open", "not looked at", "no code", "done with no code", "done before?"],
 )
 def test_what_may_have_been_taken_or_not(way):
     """It is not known to be wrong, or what became of it is not."""
     assert ["unclear 1,2,3,4,5,6"] == about("code-checked", *RIGHT, *way)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [
         (),
@@ -252,23 +250,13 @@ def test_what_may_have_been_taken_or_not(way):
         story("P1", step={"factor": "cap"}),
         (payer("other"), *story("P1", by="other")),
     ],
-    ids=[
-        "none",
-        "not let in",
-        "rejected",
-        "left",
-        "spoofed",
-        "no code",
-        "another factor",
-        "another customer",
-    ],
 )
 def test_a_refusal_without_the_right_code_is_no_merit(control):
     """Where nobody can sign, nobody can sign with a wrong code."""
     assert [] == about("code-checked", *control, *wrong(factor="sms"))
 
 
-@pytest.mark.parametrize("seen", [{"screens": ALL[:3]}, {"status": 503}])
+@for_each("seen", [{"screens": ALL[:3]}, {"status": 503}])
 def test_a_code_that_was_never_typed_in_is_not_judged(seen):
     """The way ended before, or the target failed."""
     assert [] == about("code-checked", *RIGHT, *wrong(**seen))
@@ -295,8 +283,8 @@ def locked_out(password=Code.WRONG, ending=STOPPED, state=OPEN, **seen):
     return story("P2", ending, state, **{"screens": screens, "step": {"typed": password}, **seen})
 
 
-@pytest.mark.parametrize("password", BAD)
-@pytest.mark.parametrize(
+@for_each("password", BAD)
+@for_each(
     ("ending", "state", "word"),
     [
         (STOPPED, OPEN, "agrees"),
@@ -313,7 +301,7 @@ def test_what_is_no_password_signs_nothing(password, ending, state, word):
     assert [f"{word} 1,2,3,4,5,6"] == about("password-checked", *RIGHT, *way)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "way",
     [
         locked_out(step={"typed": Code.WRONG, "code": Code.WRONG}),
@@ -324,7 +312,6 @@ def test_what_is_no_password_signs_nothing(password, ending, state, word):
         wrong(),
         RIGHT,
     ],
-    ids=["code", "another", "no screens", "no password", "failed", "only the code", "right"],
 )
 def test_what_shows_nothing_of_the_password(way):
     """It was not typed in, or more than the password was wrong."""
@@ -355,7 +342,7 @@ def sent(ending=STOPPED, state=OPEN, **seen):
     return story("P2", ending, state, **{"screens": screens, "step": TAKEN, **seen})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ending", "state", "word"),
     [
         (STOPPED, OPEN, "agrees"),
@@ -372,7 +359,7 @@ def test_what_is_not_offered_signs_nothing(ending, state, word):
     assert [f"{word} 1,2,3,4,5,6"] == found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("way", "segment"),
     [
         (sent(CONFIRMED, DONE), "PART"),
@@ -384,7 +371,6 @@ def test_what_is_not_offered_signs_nothing(ending, state, word):
         (sent(step={**TAKEN, "typed": Code.WRONG}), "PRO"),
         (sent(screens=ALL[:2]), "PRO"),
     ],
-    ids=["retail", "nobody", "offered", "no code", "allowed", "not forced", "password", "not sent"],
 )
 def test_what_shows_nothing_of_factors_that_are_not_offered(way, segment):
     """It may sign, or is offered all the same, or the bank may have taken another code."""
@@ -399,9 +385,7 @@ def test_a_refused_factor_without_one_that_signs_is_no_merit():
 # -- the probe ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "scenario", ["PART:offered", "PRO:offered", "PRO:soft-token", "codes", "passwords"]
-)
+@for_each("scenario", ["PART:offered", "PRO:offered", "PRO:soft-token", "codes", "passwords"])
 def test_the_price(scenario):
     """What the plan says is what it costs."""
     p = ruled("sca.factors")
@@ -426,7 +410,7 @@ def test_the_facets():
     }
 
 
-@pytest.mark.parametrize("segment", ["PART", "PRO"])
+@for_each("segment", ["PART", "PRO"])
 def test_a_look_at_what_is_offered_carries_nothing_out(segment):
     """The customer is of that kind, and refuses in the end."""
     p = ruled("sca.factors")

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from building import (
     AISP,
     FAILED,
@@ -18,6 +17,7 @@ from building import (
     owner,
     ruled,
 )
+from rows import for_each
 
 from assay.history import Call, Item
 from assay.history.events import Masked
@@ -33,7 +33,7 @@ def balance(*types, about="A1"):
     return ask("balances", listed(*(item(balanceType=one) for one in types)), about)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("types", "value", "there"),
     [
         (["CLBD", "VALU", "OTHR"], "agrees", "agrees"),
@@ -78,7 +78,7 @@ def test_what_nobody_has_named_is_left_alone():
     assert [] == check("balance-type", balance("CLBD"))
 
 
-@pytest.mark.parametrize("came", [NO, FAILED, leaked("x"), listed()])
+@for_each("came", [NO, FAILED, leaked("x"), listed()])
 def test_what_is_not_served_is_not_judged(came):
     """Fields are those of accepted answers."""
     assert [] == check("balance-type", PSU, ask("balances", came, "A1"))
@@ -101,7 +101,7 @@ def test_a_currency_that_is_not_given_is_no_evidence():
     assert [] == check("euro", PSU, ask("transactions", listed(item(), item(currency="")), "A1"))
 
 
-@pytest.mark.parametrize("value", ["eur", "EURO", "XEU", "EUR ", 978])
+@for_each("value", ["eur", "EURO", "XEU", "EUR ", 978])
 def test_euro_is_spelt_one_way(value):
     """The constant is compared as it stands."""
     assert ["transaction disagrees 1"] == check(
@@ -174,7 +174,7 @@ def test_presence_alone():
     assert ["entry-present"] == [facet.id for facet in kind_in(DESK, "entry-id").facets()]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "agreement"),
     [("10.00", "agrees"), ("10.0", "disagrees"), (10.5, "disagrees"), ("1.000,00", "disagrees")],
 )
@@ -199,7 +199,7 @@ def test_where_a_request_must_have_it():
     assert ["order disagrees 1"] == says("order-amount", "order", {"amount": "x"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("form", "value", "agreement"),
     [
         ("uuid", "6c1f8a52-7f0b-4c55-9a0c-1e6d3b2f9010", "agrees"),

@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from rows import for_each
 
 from assay.history import Accepted, Call, Item
 from assay.history.events import Masked
@@ -74,7 +75,7 @@ def test_nothing_is_left_out():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "between", "after"),
     [
         (EVERY, asked(listed(A, next="p2"), "booked"), EVERY),
@@ -90,7 +91,7 @@ def test_what_may_be_missing(before, between, after):
     assert [] == [each for each in says(before, between, after) if "booked-all disagrees" in each]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "shown", "evidence"),
     [
         ({"since": "2026-09-14"}, (A, B, C), ["since agrees 1,2,3"]),

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from building import BROKEN, FAILED, GONE, LOST, NO, ODD, UNKNOWN, Obliging
 from orders import (
     ARGUMENTS,
@@ -22,6 +21,7 @@ from orders import (
     shown,
     sign,
 )
+from rows import for_each
 
 from assay.history import Accepted, Arrange, Call, Exchange, Malformed
 from assay.planning.plan import count_calls
@@ -55,20 +55,20 @@ SPELT = [
 ]
 
 
-@pytest.mark.parametrize(("value", "facet"), SPELT)
+@for_each(("value", "facet"), SPELT)
 def test_refused_beside_an_accepted_control_is_right(value, facet):
     """Another value, other letters, and blanks around are facets of their own."""
     assert [f"{facet} agrees 1,2"] == says(make(), bent(NO, value))
 
 
-@pytest.mark.parametrize(("value", "facet"), SPELT)
+@for_each(("value", "facet"), SPELT)
 def test_accepted_is_wrong(value, facet):
     """It was not to be accepted, beside a control or not."""
     assert [f"{facet} disagrees 1,2"] == says(make(), bent(shown("P2"), value, key="P2"))
     assert [f"{facet} disagrees 2"] == says(make(NO), bent(shown("P2"), value, key="P2"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "facet"), [("USD", "other-value"), ("EUS", "other-value"), ("usd", "other-value")]
 )
 def test_where_spelling_is_unspecified_other_values_are_wrong_all_the_same(value, facet):
@@ -77,8 +77,8 @@ def test_where_spelling_is_unspecified_other_values_are_wrong_all_the_same(value
         assert [f"{facet} {word} 1,2"] == says(make(), make(came, currency=value), clause="euro")
 
 
-@pytest.mark.parametrize("value", ["eur", "Eur", " EUR", "EUR\n", " eur "])
-@pytest.mark.parametrize("came", [NO, shown("P2"), LOST])
+@for_each("value", ["eur", "Eur", " EUR", "EUR\n", " eur "])
+@for_each("came", [NO, shown("P2"), LOST])
 def test_where_spelling_is_unspecified_another_spelling_is_not_judged(value, came):
     """Nobody knows whether it is another value."""
     assert [] == says(make(), make(came, currency=value), clause="euro")
@@ -89,14 +89,14 @@ def test_two_deviations_of_spelling_at_once_belong_to_neither():
     assert [] == says(make(), bent(NO, " slev"), bent(shown("P2"), "slev\n"))
 
 
-@pytest.mark.parametrize("value", [None, "", " ", "\n", 7, True, ["SHAR"], {"value": "SHAR"}])
-@pytest.mark.parametrize("came", [NO, shown("P2")])
+@for_each("value", [None, "", " ", "\n", 7, True, ["SHAR"], {"value": "SHAR"}])
+@for_each("came", [NO, shown("P2")])
 def test_what_is_no_text_is_not_judged(value, came):
     """A field that is not there, or of another type, is another rule's matter."""
     assert [] == says(make(), bent(came, value), make(came, without=("chargeBearer",)))
 
 
-@pytest.mark.parametrize("came", [NO, GONE, (NO[0], 400), (NO[0], 422)])
+@for_each("came", [NO, GONE, (NO[0], 400), (NO[0], 422)])
 def test_any_refusal_will_do(came):
     """The document gives no codes."""
     assert ["other-value agrees 1,2"] == says(make(), bent(came))
@@ -107,7 +107,7 @@ def test_everything_refused_is_no_merit():
     assert [] == says(make(NO), *(bent(NO, value) for value, _ in SPELT))
 
 
-@pytest.mark.parametrize("came", [LOST, FAILED, ODD, UNKNOWN])
+@for_each("came", [LOST, FAILED, ODD, UNKNOWN])
 def test_an_answer_that_tells_nothing(came):
     """It is unclear beside a control, and nothing without one."""
     assert ["other-value unclear 1,2"] == says(make(), bent(came))
@@ -119,7 +119,7 @@ def test_the_control_has_the_right_value():
     assert ["other-value disagrees 1"] == says(bent(shown(), "SHAR"), bent(NO, "DEBT"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"by": "other"},
@@ -129,7 +129,6 @@ def test_the_control_has_the_right_value():
         {"amount": "9.99"},
         {"without": ("categoryPurpose",)},
     ],
-    ids=str,
 )
 def test_another_request_is_no_control(changes):
     """The control is the same request but for the value; a second variation needs its own."""
@@ -157,7 +156,7 @@ def test_rejected_later_is_refused():
     assert [] == says(make(NO), *events)
 
 
-@pytest.mark.parametrize("state", [OPEN, DONE, ENDED])
+@for_each("state", [OPEN, DONE, ENDED])
 def test_read_as_anything_else_is_wrong(state):
     """A look that does not show it rejected changes nothing."""
     events = [bent(shown("P2"), key="P2"), read(shown("P2", state), key="P2")]
@@ -208,7 +207,7 @@ def test_spelling_is_asked_only_where_it_is_exact():
     assert ["other-value"] == asked(spelling="unspecified")
 
 
-@pytest.mark.parametrize("const", ["1.0", "slev", "42"])
+@for_each("const", ["1.0", "slev", "42"])
 def test_what_has_no_other_letters_has_no_facet_for_them(const):
     """A value in small letters, or without letters, cannot be asked in small letters."""
     assert ["other-value", "padded"] == asked(const=const)
@@ -240,8 +239,8 @@ def played(accepts=lambda sent: sent["chargeBearer"] == "SLEV", **changed):
     return params, calls, [f"{one.facet} {one.agreement.value}" for one in found]
 
 
-@pytest.mark.parametrize("spelling", ["exact", "unspecified"])
-@pytest.mark.parametrize("const", ["SLEV", "EUR", "1.0", "x", "aa", "-", "Aé 9z", "ß"])
+@for_each("spelling", ["exact", "unspecified"])
+@for_each("const", ["SLEV", "EUR", "1.0", "x", "aa", "-", "Aé 9z", "ß"])
 def test_the_price_is_what_is_spent(const, spelling):
     """No two values are the same, and each belongs to a facet that is there."""
     params, calls, results = played(
@@ -284,7 +283,7 @@ def test_what_the_contract_names_by_mistake_is_not_asked():
     assert {"other-value agrees"} == set(results)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("accepts", "red"),
     [
         (lambda value: value in ("SLEV", "CRED"), {"other-value"}),
@@ -341,7 +340,7 @@ def seen(currency="EUR", state=OPEN):
     return read(shown("P1", state, currency=currency))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("events", "word"),
     [
         ((to_dollars(NO), CONTROL), "agrees 1,2,3"),
@@ -366,7 +365,7 @@ def test_a_change_leaves_the_value_as_it_is(events, word):
     assert [f"stays-when-changed {word}"] == changed(*events)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         (to_dollars(NO),),
@@ -377,7 +376,6 @@ def test_a_change_leaves_the_value_as_it_is(events, word):
         (sign(), to_dollars(NO), CONTROL),
         (to_dollars(NO, key="P2"), CONTROL),
     ],
-    ids=["no control", "refused", "another change", "right", "spelling", "signed", "another"],
 )
 def test_what_shows_nothing_of_a_change(events):
     """Nobody knows whether anything can be changed at all, or it was no other value."""

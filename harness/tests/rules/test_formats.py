@@ -1,6 +1,6 @@
 """Formats: is this an IBAN, is this a card number in clear."""
 
-import pytest
+from rows import for_each
 
 from assay.history.events import Masked
 from assay.rules.formats import (
@@ -17,7 +17,7 @@ from assay.rules.formats import (
 from assay.rules.text_shape import TextShape
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "valid"),
     [
         ("FR7630006000011234567890189", True),
@@ -40,7 +40,7 @@ def test_an_iban_has_a_country_a_length_and_a_checksum(value, valid):
     assert valid is is_iban(value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "hidden"),
     [
         ("4111111111111111", False),
@@ -75,7 +75,7 @@ def test_a_card_number_in_clear_is_one_of_a_network_that_passes_luhn(value, hidd
     assert hidden is is_no_clear_pan(value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "open_"),
     [
         ("4111111111111112", True),
@@ -96,7 +96,7 @@ def test_the_digits_of_a_network_that_fail_luhn_are_left_open(value, open_):
 GOOD = "6c1f8a52-7f0b-4c55-9a0c-1e6d3b2f9010"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "valid", "fault"),
     [
         (GOOD, True, ""),
@@ -114,7 +114,7 @@ def test_a_uuid_has_36_characters(value, valid, fault):
     assert valid or fault == FAULTS["uuid"](value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "valid", "fault"),
     [
         ("2026-02-28", True, ""),
@@ -143,7 +143,7 @@ def test_the_table_names_them_all():
     } == FORMATS
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "fault"),
     [
         (
@@ -172,9 +172,7 @@ def test_a_fault_of_a_card_number_is_said_without_it():
     assert FAULTS.keys() == FORMATS.keys()
 
 
-@pytest.mark.parametrize(
-    "pattern", ["(a+)+$", "^(a|a)*$", "^(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$"]
-)
+@for_each("pattern", ["(a+)+$", "^(a|a)*$", "^(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$"])
 def test_no_pattern_takes_long(pattern):
     """Patterns that keep Python's expressions busy for ever are decided at once."""
     shape = TextShape(pattern=pattern)

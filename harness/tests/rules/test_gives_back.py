@@ -1,8 +1,8 @@
 """`gives-back` compares what is read with what was sent."""
 
-import pytest
 from building import LOST, NO
 from orders import REJECTED, check, make, modify, payer, read, shown
+from rows import for_each
 
 
 def says(*events):
@@ -16,13 +16,13 @@ def test_what_is_shown_is_compared_field_by_field():
     )
 
 
-@pytest.mark.parametrize("amount", ["12.30", "12.3", "012.300"])
+@for_each("amount", ["12.30", "12.3", "012.300"])
 def test_amounts_are_numbers(amount):
     """However an amount is spelt, it is the same."""
     assert ["amount agrees 1,2"] == says(make(), read(shown(amount=amount)))
 
 
-@pytest.mark.parametrize("came", [shown(), NO, LOST], ids=["nothing shown", "refused", "lost"])
+@for_each("came", [shown(), NO, LOST])
 def test_what_is_not_shown_is_no_fault(came):
     """Documents seldom say that all must be shown."""
     assert [] == says(make(), read(came))
@@ -62,7 +62,7 @@ def test_what_was_rejected_need_not_be_remembered():
     assert [] == says(make(), read(shown(state=REJECTED, amount="0.00")))
 
 
-@pytest.mark.parametrize("value", [None, ""])
+@for_each("value", [None, ""])
 def test_null_is_no_value(value):
     """Neither one that is shown, nor one that was sent: the target may fill it in."""
     assert [] == says(make(), read(shown(amount=value)))
@@ -86,13 +86,13 @@ def test_a_value_that_the_contract_forbids_may_be_ignored():
     assert ["currency agrees 1,2"] == says(make(), read(shown(currency="EUR")))
 
 
-@pytest.mark.parametrize("shown_as", ["FR76**********0189", "XXXX0189", "FR76…", "••••0189"])
+@for_each("shown_as", ["FR76**********0189", "XXXX0189", "FR76…", "••••0189"])
 def test_a_hidden_part_leaves_doubt(shown_as):
     """A bank may show a part of a number only."""
     assert ["creditorAccount unclear 1,2"] == says(make(), read(shown(creditorAccount=shown_as)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("shown_as", "says_so"),
     [
         ("2026-09-19T00:00:00+02:00", "agrees"),
@@ -126,7 +126,7 @@ def test_a_truth_value_may_be_kept_as_a_text():
     assert ["categoryPurpose disagrees 1,2"] == says(made, read(shown(categoryPurpose="false")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent", "seen", "agreement"),
     [
         ("2027-01-27T00:00:00Z", "2027-01-27T01:00:00.000+01:00", "agrees"),
@@ -143,7 +143,7 @@ def test_a_value_in_another_spelling_is_the_same(sent, seen, agreement):
     )
 
 
-@pytest.mark.parametrize("amount", ["1_2.30", " 12.30 "])
+@for_each("amount", ["1_2.30", " 12.30 "])
 def test_an_amount_that_is_no_number_does_not_agree(amount):
     """Python reads more texts as numbers than a TPP does."""
     assert ["amount unclear 1,2"] == says(make(), read(shown(amount=amount)))

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from building import (
     AT,
     FAILED,
@@ -20,6 +19,7 @@ from building import (
     listed,
     owner,
 )
+from rows import for_each
 
 from assay.history import Rejected
 
@@ -34,7 +34,7 @@ def says(*events, **how):
     return check("transactions.depth", *events, **how)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("edge", "oldest", "agreement"),
     [
         ("unspecified", 89, "agrees"),
@@ -62,7 +62,7 @@ def test_an_entry_on_an_excluded_edge_is_reason_enough_to_judge():
     assert [] == says(psu, event, edge="included")
 
 
-@pytest.mark.parametrize("came", [NO, FAILED, LOST, NONE, listed(item("x"))])
+@for_each("came", [NO, FAILED, LOST, NONE, listed(item("x"))])
 def test_what_shows_no_dates_leaves_it_open(came):
     """A refusal, failure, time-out, empty list or undated item neither acquits nor convicts."""
     assert ["default unclear 1"] == says(PSU, ask("transactions", came, "A1"))
@@ -99,7 +99,7 @@ LONG_AGO, RECENTLY = "2026-02-28", "2026-09-01"
 PLAIN = ask("transactions", listed(*days(1)), "A1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [
         (NO, "agrees"),
@@ -116,14 +116,14 @@ def test_asking_for_older_gives_nothing_older_or_a_refusal(came, agreement):
     assert [f"asked-older {agreement} 2"] == says(PSU, PLAIN, asked(came, LONG_AGO))[1:]
 
 
-@pytest.mark.parametrize("came", [NO, UNKNOWN])
+@for_each("came", [NO, UNKNOWN])
 def test_a_refusal_of_one_who_was_shown_nothing_is_no_evidence(came):
     """Its control is the same question without a date, with something in the answer."""
     assert [] == says(PSU, asked(came, LONG_AGO))
     assert [] == says(PSU, ask("transactions", NO, "A1"), asked(came, LONG_AGO))[1:]
 
 
-@pytest.mark.parametrize("since", [RECENTLY, "2026-06-18", "yesterday", 7])
+@for_each("since", [RECENTLY, "2026-06-18", "yesterday", 7])
 def test_asking_for_what_is_in_reach_bears_on_nothing(since):
     """Who asks from the ninetieth day on is not asking for older."""
     assert [] == says(PSU, PLAIN, asked(listed(*days(1)), since))[1:]
@@ -135,9 +135,7 @@ def test_modes_and_other_arguments_are_not_this_clauses():
     assert [] == says(PSU, ask("transactions", listed(*days(91)), "A1", arguments={"limit": 1}))
 
 
-@pytest.mark.parametrize(
-    ("age", "agreement"), [(90, "agrees"), (91, "disagrees")], ids=["in", "out"]
-)
+@for_each(("age", "agreement"), [(90, "agrees"), (91, "disagrees")])
 def test_just_after_local_midnight_it_is_the_local_day_that_counts(age, agreement):
     """At 00:30 in Paris a bank that counts in UTC shows one day too many."""
     night = AT.replace(hour=0, minute=30)
@@ -191,7 +189,7 @@ def test_days_across_the_end_of_summer_time_are_calendar_days():
         )
 
 
-@pytest.mark.parametrize(("age", "agreement"), [(90, "agrees"), (91, "disagrees")])
+@for_each(("age", "agreement"), [(90, "agrees"), (91, "disagrees")])
 def test_a_week_later_the_days_have_moved_on(age, agreement):
     """The last day that was shown is too old then."""
     later = AT + timedelta(days=7)
@@ -200,7 +198,7 @@ def test_a_week_later_the_days_have_moved_on(age, agreement):
     assert [f"later {agreement} 1"] == says(PSU, ask("transactions", listed(shown), "A1", at=later))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [(days(90), "agrees"), (days(89, 91), "disagrees"), ([], "unclear")],
 )
@@ -215,10 +213,8 @@ def test_a_last_day_without_a_first_one_gives_nothing_older(came, agreement):
         assert [] == says(PSU, ask("transactions", listed(*came), "A1", **odd))
 
 
-@pytest.mark.parametrize(
-    ("came", "agreement"), [(NONE, "agrees"), (NO, "agrees"), (LOST, "unclear")]
-)
-@pytest.mark.parametrize("since", [None, 400])
+@for_each(("came", "agreement"), [(NONE, "agrees"), (NO, "agrees"), (LOST, "unclear")])
+@for_each("since", [None, 400])
 def test_what_lies_wholly_beyond_the_limit_is_refused_or_empty(since, came, agreement):
     """Beside a list that shows what is in reach."""
     days_asked = {"until": 95} | ({} if since is None else {"since": since})

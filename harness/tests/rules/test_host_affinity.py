@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-import pytest
 from building import FAILED, LOST, NO, ask, check, listed
+from rows import for_each
 
 HERE = "https://www.30001.live.bank.example/accounts"
 
@@ -13,7 +13,7 @@ def links(*given, url=HERE, came=None, operation="accounts"):
     return check("live-host", replace(event, wire=replace(event.wire, url=url, links=given)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "link",
     [
         "https://www.30001.live.bank.example/accounts?page=2",
@@ -30,7 +30,7 @@ def test_a_link_to_the_same_host_is_there_however_it_is_spelt(link):
     assert ["accounts-links agrees 1"] == links(link, url=HERE.replace("example/", "example:443/"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "link",
     [
         "https://www.30002.live.bank.example/accounts",
@@ -49,7 +49,7 @@ def test_a_link_to_another_host_or_to_none_leads_astray(link):
     assert ["accounts-links disagrees 1"] == links(HERE, link)
 
 
-@pytest.mark.parametrize("came", [FAILED, LOST])
+@for_each("came", [FAILED, LOST])
 def test_answers_without_meaning_and_without_links_are_not_judged(came):
     """A failure's page may lead wherever it likes."""
     assert [] == links("https://evil.example/", came=came)

@@ -2,6 +2,7 @@
 
 import pytest
 from building import AISP, facets
+from rows import for_each
 
 from assay.contract.model import Capability
 from assay.rules.kinds import KINDS, installed, kind_of
@@ -35,9 +36,7 @@ def test_a_shipped_kind_cannot_be_replaced_from_outside(monkeypatch):
         installed.cache_clear()
 
 
-@pytest.mark.parametrize(
-    "clause", [clause.id for clause in AISP.clauses], ids=[clause.id for clause in AISP.clauses]
-)
+@for_each("clause", [clause.id for clause in AISP.clauses])
 def test_facets_have_names_of_their_own(clause):
     """An obligation's id is unique."""
     ids = [one.facet for one, _ in facets() if one.clause == clause]

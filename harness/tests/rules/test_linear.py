@@ -12,6 +12,7 @@ import pytest
 from building import AISP, account, owner
 from chapters import accounts, long, payments
 from orders import PIS
+from rows import for_each
 
 from assay.history import Effects, Exchange, History
 from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request
@@ -97,7 +98,7 @@ def reads_again(history):
             yield sum(isinstance(one, Exchange) for one in history.events)
 
 
-@pytest.mark.parametrize("check", [looks_back, goes_over_all_requests, reads_again])
+@for_each("check", [looks_back, goes_over_all_requests, reads_again])
 def test_a_check_that_looks_back_is_caught(check):
     """The bound is one that can be broken, also by what does so only now and then."""
     assert growth(check, payments, same=True) > BOUND + 0.1
@@ -115,7 +116,7 @@ def again(history):
     return History(events=tuple(out))
 
 
-@pytest.mark.parametrize("clause", [one for one in RULED if one[0] == PIS.id], ids="/".join)
+@for_each("clause", [one for one in RULED if one[0] == PIS.id])
 def test_what_the_world_has_told_it_need_not_tell_again(clause):
     """A history in which it does so is longer, and says the same."""
     chapter, ruled = RULED[clause]
@@ -133,7 +134,7 @@ def test_a_thing_is_found_by_its_key_however_many_there_are():
     assert owner("psu", *things) == psu
 
 
-@pytest.mark.parametrize("clause", RULED, ids="/".join)
+@for_each("clause", RULED)
 def test_there_is_something_to_judge_in_a_chapter(clause):
     """What a check does not look at costs nothing, however it is done."""
     chapter, ruled = RULED[clause]

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from building import (
     AT,
     FAILED,
@@ -17,6 +16,7 @@ from building import (
     listed,
     owner,
 )
+from rows import for_each
 
 PSU = owner("psu", account("A1"), account("A2"), card("C1"))
 ALL = listed("A1", "A2", "C1")
@@ -27,7 +27,7 @@ def says(*events):
     return check("accounts.listing", *events)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [
         (ALL, "agrees"),
@@ -42,7 +42,7 @@ def test_all_that_is_owned_is_listed_before_consent(came, agreement):
     assert [f"all-without-consent {agreement} 1"] == says(PSU, ask("accounts", came))
 
 
-@pytest.mark.parametrize("shown", [("A1",), ("A1", "C1"), ("A1", "A2", "C1")])
+@for_each("shown", [("A1",), ("A1", "C1"), ("A1", "A2", "C1")])
 def test_after_consent_all_may_be_listed_or_only_what_is_consented_to(shown):
     """The document says it of the time before; it speaks of the list of consented accounts, too."""
     assert ["consented-with-consent agrees 2"] == says(
@@ -50,7 +50,7 @@ def test_after_consent_all_may_be_listed_or_only_what_is_consented_to(shown):
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("consented", "shown", "agreement"),
     [
         (("A1",), ("A1",), "agrees"),
@@ -99,7 +99,7 @@ def test_a_consent_to_what_is_not_listed_owes_nothing():
     assert [] == says(psu, consent("A2"), ask("accounts", listed("A1")))
 
 
-@pytest.mark.parametrize("shown", [(), ("A1",), ("A1", "A2", "C1")])
+@for_each("shown", [(), ("A1",), ("A1", "A2", "C1")])
 def test_a_consent_that_names_nothing_owes_nothing(shown):
     """It may be a consent, and may be none."""
     assert [] == says(PSU, consent(), ask("accounts", listed(*shown)))
@@ -168,7 +168,7 @@ def test_pages_of_two_days_are_no_one_list():
     assert [] == says(PSU, *pages)
 
 
-@pytest.mark.parametrize("came", [LOST, FAILED])
+@for_each("came", [LOST, FAILED])
 def test_after_a_doubtful_consent_nothing_is_said(came):
     """Nobody knows on which side of the consent the list stands."""
     assert [] == says(PSU, consent("A1", came=came), ask("accounts", ALL))
@@ -200,7 +200,7 @@ def test_pages_of_two_walks_are_told_apart():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [PSU, ask("accounts", NO)],
@@ -211,16 +211,6 @@ def test_pages_of_two_walks_are_told_apart():
         [ask("accounts", listed("A1"))],
         [owner("psu"), ask("accounts", listed())],
         [owner("psu", account("A1", savings=True)), ask("accounts", listed())],
-    ],
-    ids=[
-        "refused",
-        "timed out",
-        "never turned",
-        "a page failed",
-        "asked for less",
-        "no roster",
-        "owns nothing",
-        "owns nothing that is listed",
     ],
 )
 def test_what_cannot_tell_is_no_evidence(events):

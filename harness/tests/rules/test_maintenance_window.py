@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from building import AISP, AT, FAILED, LOST, NO, PARIS, ask, check, listed, ruled
+from rows import for_each
 
 from assay.rules.kinds.access.maintenance_window import MaintenanceWindow
 from assay.rules.rule import clauses_of
@@ -21,7 +21,7 @@ def says(*events, **how):
     return check("maintenance", *events, **how)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("instant", "inside"),
     [
         (sunday(2), True),
@@ -53,7 +53,7 @@ def test_with_no_zone_nothing_is_inside():
     assert [] == says(QUIET, ask("accounts", FAILED, at=sunday(6, 1)), zone=None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("begin", "end", "inside"),
     [
         ("22:00", "02:00", [(20, 22), (20, 23), (21, 1)]),
@@ -68,7 +68,7 @@ def test_a_window_may_go_past_midnight(begin, end, inside):
     assert inside == [(day, hour) for day, hour in asked if params.covers(sunday(hour, day=day))]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("instant", "facet"),
     [
         (sunday(1, 59, 30), "before"),
@@ -81,7 +81,7 @@ def test_a_window_may_go_past_midnight(begin, end, inside):
         (datetime(2026, 10, 25, 6, 0, 30, tzinfo=PARIS), "after"),
     ],
 )
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [(DATA, "agrees"), (FAILED, "disagrees"), (LOST, "unclear"), (NO, "unclear")],
 )
@@ -90,7 +90,7 @@ def test_outside_the_window_it_answers(instant, facet, came, agreement):
     assert [f"{facet} {agreement} 2"] == says(QUIET, ask("accounts", came, at=instant))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "instant",
     [sunday(2), sunday(4), sunday(5, 59, 59), sunday(0, 59), sunday(7), sunday(12), AT],
 )
@@ -99,7 +99,7 @@ def test_inside_and_far_from_the_window_nothing_is_said(instant):
     assert [] == says(QUIET, ask("accounts", FAILED, at=instant))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [[], [ask("accounts", NO)], [ask("accounts", DATA, by="other")], [ask("balances", DATA, "A1")]],
 )
@@ -115,7 +115,7 @@ def test_any_answer_before_is_a_control():
     )
 
 
-@pytest.mark.parametrize("how", [{"present": False}, {"mode": "m"}, {"follow": "2"}])
+@for_each("how", [{"present": False}, {"mode": "m"}, {"follow": "2"}])
 def test_only_plain_attended_calls_are_judged(how):
     """Others may fail for reasons of their own."""
     assert [] == says(QUIET, ask("accounts", FAILED, at=sunday(6, 1), **how))

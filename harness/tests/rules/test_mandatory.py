@@ -3,7 +3,6 @@
 from dataclasses import replace
 from decimal import Decimal
 
-import pytest
 from building import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, Obliging, ask
 from orders import (
     ARGUMENTS,
@@ -25,6 +24,7 @@ from orders import (
     sign,
     withdrawn,
 )
+from rows import for_each
 
 from assay.history import Accepted, Arrange, Call, Ending, Exchange, Lacking, Malformed
 from assay.planning.plan import count_calls
@@ -46,22 +46,22 @@ def bent(came, field="chargeBearer", value=..., **changes):
     return make(came, **{field: value}, **changes)
 
 
-@pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize("way", WRONG)
+@for_each("field", FIELDS)
+@for_each("way", WRONG)
 def test_refused_beside_an_accepted_control_is_right(field, way):
     """Each field and each way is a facet of its own."""
     assert [f"{field}-{way} agrees 1,2"] == says(make(), bent(NO, field, WRONG[way]))
 
 
-@pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize("way", WRONG)
+@for_each("field", FIELDS)
+@for_each("way", WRONG)
 def test_accepted_is_wrong(field, way):
     """It takes no signature to see that such a request was taken."""
     bad = bent(shown("P2"), field, WRONG[way], key="P2")
     assert [f"{field}-{way} disagrees 1,2"] == says(make(), bad)
 
 
-@pytest.mark.parametrize("came", [NO, GONE, (NO[0], 400), (NO[0], 422)])
+@for_each("came", [NO, GONE, (NO[0], 400), (NO[0], 422)])
 def test_any_refusal_will_do(came):
     """The document gives no codes."""
     assert ["chargeBearer-null agrees 1,2"] == says(make(), bent(came, value=None))
@@ -73,13 +73,13 @@ def test_everything_refused_is_no_merit():
     assert [] == says(make(NO), *events)
 
 
-@pytest.mark.parametrize("came", [LOST, FAILED, ODD, UNKNOWN])
+@for_each("came", [LOST, FAILED, ODD, UNKNOWN])
 def test_no_control_no_doubt_either(came):
     """Where the control was not answered, the others have nothing to be compared with."""
     assert [] == says(make(came), bent(came), bent(NO, value=None), bent(came, value=7))
 
 
-@pytest.mark.parametrize("came", [LOST, FAILED, ODD, UNKNOWN])
+@for_each("came", [LOST, FAILED, ODD, UNKNOWN])
 def test_an_answer_that_tells_nothing_is_unclear(came):
     """A target that failed, was not heard, or asked who calls did not refuse this request."""
     assert ["chargeBearer-missing unclear 1,2"] == says(make(), bent(came))
@@ -112,7 +112,7 @@ def test_rejected_later_without_a_control():
     assert [] == says(make(NO), bent(shown()), read(shown(state=REJECTED)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "touch",
     [
         sign(key="P2"),
@@ -123,7 +123,6 @@ def test_rejected_later_without_a_control():
         modify(key="P2", amount="1.00"),
         withdrawn(key="P2"),
     ],
-    ids=range(7),
 )
 def test_rejected_for_what_became_of_it_since(touch):
     """A bank may call a cancelled one rejected, and one that was signed may break another rule."""
@@ -133,21 +132,21 @@ def test_rejected_for_what_became_of_it_since(touch):
     assert [] == says(make(NO), bent(shown("P2"), key="P2"), touch, late)
 
 
-@pytest.mark.parametrize("state", [OPEN, DONE, ENDED])
+@for_each("state", [OPEN, DONE, ENDED])
 def test_read_as_anything_else_is_wrong(state):
     """A look that does not show it rejected changes nothing."""
     events = [bent(shown("P2"), key="P2"), read(shown("P2", state), key="P2")]
     assert ["chargeBearer-missing disagrees 1,2,3"] == says(make(), *events)
 
 
-@pytest.mark.parametrize("came", [LOST, FAILED, NO])
+@for_each("came", [LOST, FAILED, NO])
 def test_a_look_that_failed_excuses_nothing(came):
     """It was accepted, and nobody has seen it rejected."""
     events = [bent(shown("P2"), key="P2"), read(came, key="P2")]
     assert ["chargeBearer-missing disagrees 1,2,3"] == says(make(), *events)
 
 
-@pytest.mark.parametrize("came", [shown("P2", None), (Accepted(), 200)])
+@for_each("came", [shown("P2", None), (Accepted(), 200)])
 def test_a_state_that_the_profile_does_not_know_is_unclear(came):
     """It may be the target's word for rejected."""
     events = [bent(shown("P2"), key="P2"), read(came, key="P2")]
@@ -186,10 +185,9 @@ def test_a_second_deviation_that_is_no_field_of_the_rule_needs_its_own_control()
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [{"by": "other"}, {"tpp": "second"}, {"mode": "instant"}, {"host": 0}, {"amount": "9.99"}],
-    ids=str,
 )
 def test_somebody_elses_request_is_no_control(changes):
     """The control is the same request of the same customer, by the same TPP."""
@@ -212,9 +210,7 @@ def test_a_control_that_was_rejected_in_the_end_is_none():
     assert [] == says(make(), read(shown(state=REJECTED)), bent(NO))
 
 
-@pytest.mark.parametrize(
-    "then", [[sign()], [read(shown(state=DONE))], [effects("P1")]], ids=["signed", "done", "effect"]
-)
+@for_each("then", [[sign()], [read(shown(state=DONE))], [effects("P1")]])
 def test_a_control_that_was_signed_is_none(then):
     """What comes after it may be refused as its repeat, and not for its variation."""
     assert [] == says(make(), *then, bent(NO))
@@ -239,20 +235,20 @@ def test_what_counts_is_what_was_sent_when_it_was_made():
     )
 
 
-@pytest.mark.parametrize("value", [0, 4711, 1.5, Decimal("1.5"), True, False])
+@for_each("value", [0, 4711, 1.5, Decimal("1.5"), True, False])
 def test_a_bank_may_read_a_scalar_as_a_text(value):
     """Types are not in the document, so neither answer says anything."""
     for came in (NO, shown("P2")):
         assert [] == says(make(), bent(came, value=value))
 
 
-@pytest.mark.parametrize("value", [[], ["SLEV"], {}, {"value": "SLEV"}])
+@for_each("value", [[], ["SLEV"], {}, {"value": "SLEV"}])
 def test_structures_are_of_another_type(value):
     """Also those that are empty, and a list that holds the right value."""
     assert ["chargeBearer-type agrees 1,2"] == says(make(), bent(NO, value=value))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("right", "empty", "other", "plain"),
     [
         ({"iban": "C1"}, {}, "C1", {"iban": "C2"}),
@@ -292,7 +288,7 @@ def test_both_types_accepted():
     )
 
 
-@pytest.mark.parametrize("value", [" ", "slev", "SHAR", "\n"])
+@for_each("value", [" ", "slev", "SHAR", "\n"])
 def test_a_text_that_is_not_empty_is_not_judged(value):
     """Whether it is a right one is another rule's matter."""
     assert [] == says(make(), bent(shown("P2"), value=value), bent(NO, value=value))
@@ -375,8 +371,8 @@ def played(field, accepts, **sent):
     return calls, [f"{one.facet} {one.agreement.value}" for one in found]
 
 
-@pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize("right", ["SLEV", {"iban": "C1"}, ["C1"], 7, True])
+@for_each("field", FIELDS)
+@for_each("right", ["SLEV", {"iban": "C1"}, ["C1"], 7, True])
 def test_the_price_is_the_same_whatever_type_is_right(field, right):
     """Two values of each of two other types, and the three other ways."""
     params = ruled("mandatory-fields")

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-from building import AT, FAILED, LOST, NO, ODD, UNKNOWN
+from building import AT, FAILED, LOST, NO, ODD, UNKNOWN, driven
 from orders import (
     DONE,
     ENDED,
@@ -26,6 +25,7 @@ from orders import (
     withdrawn,
 )
 from playing import calls, carrying_out, paid, play, price
+from rows import for_each
 
 from assay.contract.model import Capability
 from assay.history import Arrange, Authorise, Ending, Lack, Lacking, Malformed
@@ -82,7 +82,7 @@ def test_one_that_ended_rejected_is_not_served():
     assert ["deferred agrees 1"] == types(DEFERRED, make(shown("P2")), late)
 
 
-@pytest.mark.parametrize("came", [FAILED, LOST, ODD, UNKNOWN])
+@for_each("came", [FAILED, LOST, ODD, UNKNOWN])
 def test_no_answer_convicts_nobody(came):
     """Nor does one that does not know the caller."""
     assert ["deferred agrees 1", "immediate unclear 2"] == types(DEFERRED, make(came))
@@ -93,7 +93,7 @@ def test_who_refuses_everything_is_not_judged_here():
     assert [] == types(make(NO), make(NO, mode="deferred", date=LATER))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "refused",
     [
         make(NO, amount="12.31"),
@@ -111,22 +111,6 @@ def test_who_refuses_everything_is_not_judged_here():
         make(NO, mode="deferred", date="2026-09-16"),
         make(NO, mode="deferred", date="2027-09-19"),
     ],
-    ids=[
-        "another amount",
-        "something missing",
-        "another tpp",
-        "another host",
-        "another thing",
-        "another customer",
-        "another customer of the same thing",
-        "nobody known",
-        "much later",
-        "a day with no need",
-        "no day",
-        "no day at all",
-        "today",
-        "a year ahead",
-    ],
 )
 def test_a_refusal_for_another_reason_convicts_nobody(refused):
     """Whatever else differs from what was accepted may have been why."""
@@ -135,7 +119,7 @@ def test_a_refusal_for_another_reason_convicts_nobody(refused):
     assert ["immediate agrees 1", "deferred agrees 2"] == said
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("accepted", "refused"),
     [
         ({"debtorAccount": "B1"}, {"without": ("debtorAccount",)}),
@@ -145,15 +129,6 @@ def test_a_refusal_for_another_reason_convicts_nobody(refused):
         ({"without": ("debtorAccount",)}, {}),
         ({"without": ("debtorAccount",)}, {"debtorAccount": None}),
         ({"debtorAccount": None}, {"without": ("debtorAccount",)}),
-    ],
-    ids=[
-        "no account",
-        "another's after none",
-        "nobody's",
-        "empty",
-        "the customer's after none",
-        "null",
-        "none",
     ],
 )
 def test_what_is_not_the_customers_is_no_control_for_anything_else(accepted, refused):
@@ -191,7 +166,7 @@ def test_who_has_a_past_may_repeat_something():
     assert ["deferred agrees 1", "immediate unclear 1,2"] == said
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("amount", "said"),
     [("17.11", "disagrees"), ("17.10", "unclear"), ("12.31", "unclear")],
 )
@@ -212,7 +187,7 @@ def test_the_amount_of_another_customer_shows_nothing():
     assert "deferred unclear 1,2" == said[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fresh", "refuses", "asked"),
     [
         (True, "deferred", ["deferred", "immediate"]),
@@ -225,20 +200,17 @@ def test_the_amount_of_another_customer_shows_nothing():
 def test_what_a_real_customer_is_refused_is_asked_again(fresh, refuses, asked):
     """With another amount, beside a control; at a bank that accepts it, nothing more is spent."""
     clause = ruled("payment-types")
-    script, seen = clause.probe(clause.scenario("served")), []
-    step = next(script)
-    while True:
+    seen = []
+
+    def answer(step):
         if isinstance(step, Arrange):
-            reply = payer(step.subject, fresh=fresh)
-        else:
-            given = {"amount": "12.30", **step.arguments}
-            seen.append(f"{step.mode} {given['amount']}".removesuffix(" 12.30"))
-            answer = make(NO if step.mode in refuses.split() else shown(f"P{len(seen)}"))
-            reply = replace(answer, at=AT, call=replace(step, arguments=given))
-        try:
-            step = script.send(reply)
-        except StopIteration:
-            break
+            return payer(step.subject, fresh=fresh)
+        given = {"amount": "12.30", **step.arguments}
+        seen.append(f"{step.mode} {given['amount']}".removesuffix(" 12.30"))
+        came = make(NO if step.mode in refuses.split() else shown(f"P{len(seen)}"))
+        return replace(came, at=AT, call=replace(step, arguments=given))
+
+    driven(clause.probe(clause.scenario("served")), answer)
     assert asked == seen
 
 
@@ -323,7 +295,7 @@ def test_what_was_carried_out_was_not_refused():
     )
 
 
-@pytest.mark.parametrize("state", [OPEN, ENDED, None])
+@for_each("state", [OPEN, ENDED, None])
 def test_what_is_accepted_and_not_carried_out_is_open(state):
     """It may be rejected yet, or have ended for another reason."""
     events = sign(key="P2"), read(shown("P2", state), key="P2")
@@ -357,9 +329,7 @@ def test_a_late_rejection_of_a_repeat_shows_nothing():
     assert ["several-refused unclear 4,5,6"] == said
 
 
-@pytest.mark.parametrize(
-    "done", [modify(key="P2", amount="-1"), cancel(key="P2"), withdrawn(key="P2")]
-)
+@for_each("done", [modify(key="P2", amount="-1"), cancel(key="P2"), withdrawn(key="P2")])
 def test_a_late_rejection_of_what_was_changed_or_ended_shows_nothing(done):
     """It may be rejected for that; but not for what was refused."""
     rejected = [read(shown("P2", REJECTED), key="P2"), sign(), read(shown(state=DONE))]
@@ -371,7 +341,7 @@ def test_a_late_rejection_of_what_was_changed_or_ended_shows_nothing(done):
     assert line.startswith("several-refused agrees 1,2,3")
 
 
-@pytest.mark.parametrize("date", [LATER, "soon", None])
+@for_each("date", [LATER, "soon", None])
 def test_what_has_a_day_that_it_has_no_use_for_may_be_refused_for_that(date):
     """Then it shows nothing of the mode, at once or later."""
     late = several(date=date), sign(key="P2"), read(shown("P2", REJECTED), key="P2")
@@ -386,14 +356,14 @@ def test_a_refused_repeat_shows_nothing():
     assert [] == single(make(), sign(), several(NO))
 
 
-@pytest.mark.parametrize("came", [FAILED, LOST, UNKNOWN])
+@for_each("came", [FAILED, LOST, UNKNOWN])
 def test_no_answer_is_no_refusal(came):
     """Nobody can tell what was done."""
     assert ["several-refused unclear 2"] == single(make(), several(came))
 
 
 # -- the probes ---------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("clause", "scenario", "modes"),
     [
         ("payment-types", "served", ["deferred", "immediate"]),

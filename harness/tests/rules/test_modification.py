@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import date
 
-import pytest
 from building import BROKEN, FAILED, LOST, NO, UNKNOWN, ask
 from orders import (
     DONE,
@@ -23,6 +22,7 @@ from orders import (
     sign,
     withdrawn,
 )
+from rows import for_each
 from sound import hold
 
 from assay.contract.model import Capability
@@ -83,7 +83,7 @@ def test_it_may_be_open_at_one_time_only():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "then",
     [
         [],
@@ -92,14 +92,13 @@ def test_it_may_be_open_at_one_time_only():
         [read(shown(state=REJECTED))],
         [read(shown(state=ENDED))],
     ],
-    ids=["not looked at", "lost", "state unknown", "rejected", "ended"],
 )
 def test_it_may_have_ended_before(then):
     """Then it is no wonder that nothing can be changed."""
     assert ["deferred-accepted unclear 1,2,3,4"] == says(put_off(), *closed(), *then)
 
 
-@pytest.mark.parametrize("came", [LOST, FAILED, UNKNOWN], ids=["lost", "5xx", "401"])
+@for_each("came", [LOST, FAILED, UNKNOWN])
 def test_what_was_not_refused_for_what_it_asked_leaves_doubt(came):
     """A bank that fails, or does not know who asks, has not said no."""
     assert ["deferred-accepted unclear 1,2,3,4"] == says(put_off(), *closed(came), read())
@@ -135,9 +134,7 @@ def test_after_its_day_nothing_has_to_be_accepted():
     assert [] == says(put_off(date="soon"), change(NO), read())
 
 
-@pytest.mark.parametrize(
-    "over", [[cancel()], [cancel(LOST)], [withdrawn()]], ids=["cancelled", "perhaps", "elsewhere"]
-)
+@for_each("over", [[cancel()], [cancel(LOST)], [withdrawn()]])
 def test_what_is_cancelled_need_take_no_change(over):
     """Whatever it does then is nobody's business."""
     assert [] == says(put_off(), *over, *closed(), read())
@@ -188,7 +185,7 @@ def test_before_and_after_are_judged_together():
     )
 
 
-@pytest.mark.parametrize("ending", [Ending.STOPPED, Ending.DISCONNECTED, Ending.REFUSED])
+@for_each("ending", [Ending.STOPPED, Ending.DISCONNECTED, Ending.REFUSED])
 def test_a_way_that_did_not_end_with_a_signature(ending):
     """Neither unsigned nor signed for sure."""
     assert [] == says(put_off(), sign(ending), *closed(), read())
@@ -223,7 +220,7 @@ def test_everything_refused_is_no_virtue():
     assert [] == says(make(), change(NO))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [
         [put_off("P9"), change(None, "creditorAccount", key="P9")],
@@ -232,17 +229,15 @@ def test_everything_refused_is_no_virtue():
         [make(shown("P9", DONE), key="P9", **PUT_OFF), change(key="P9")],
         [make(shown("P9"), key="P9", mode="instant"), change(key="P9")],
     ],
-    ids=["another argument", "another value", "another customer", "executed", "closed too"],
 )
 def test_what_is_no_control(control):
     """The control is the same change, by the same, of a request that can be changed."""
     assert [] == says(*control, make(), change(NO), facet="immediate-refused")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "how",
     [[sign()], [cancel()], [read(shown(state=DONE))], [read(shown(state=ENDED))]],
-    ids=["signed", "cancelled", "done", "ended"],
 )
 def test_a_refusal_for_another_reason_earns_nothing(how):
     """Only the mode may set it apart from its control."""
@@ -311,7 +306,7 @@ def test_the_answer_to_a_change_is_no_reading():
     )
 
 
-@pytest.mark.parametrize("came", [NO, LOST, shown(), shown(state=ENDED)])
+@for_each("came", [NO, LOST, shown(), shown(state=ENDED)])
 def test_what_is_not_shown_is_not_missed(came):
     """The next reading that shows it counts, and only that one."""
     right, wrong = read(shown(amount="47.11")), read(shown(amount="12.30"))
@@ -320,7 +315,7 @@ def test_what_is_not_shown_is_not_missed(came):
     )
 
 
-@pytest.mark.parametrize("amount", ["12.30", "47.11", "9.99"])
+@for_each("amount", ["12.30", "47.11", "9.99"])
 def test_of_what_was_rejected_nothing_is_in_force(amount):
     """It may have been rejected for the change; then whatever it shows says nothing."""
     seen = read(shown(state=REJECTED, amount=amount))
@@ -331,7 +326,7 @@ def test_of_what_was_rejected_nothing_is_in_force(amount):
     )
 
 
-@pytest.mark.parametrize("state", [OPEN, DONE, ENDED, None])
+@for_each("state", [OPEN, DONE, ENDED, None])
 def test_of_all_else_the_change_is_in_force(state):
     """Whether it is executed, has ended or is not said to stand anywhere."""
     for amount, word in (("47.11", "agrees"), ("12.30", "disagrees")):
@@ -340,7 +335,7 @@ def test_of_all_else_the_change_is_in_force(state):
         )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "between",
     [
         change(LOST, amount="9.99"),
@@ -350,17 +345,15 @@ def test_of_all_else_the_change_is_in_force(state):
         withdrawn(),
         ask("modify-payment", LOST, arguments={KEY: "P1"}, malformed=Malformed.EMPTY),
     ],
-    ids=["lost", "a stranger's", "cancelled", "perhaps", "elsewhere", "broken"],
 )
 def test_what_came_between_may_have_changed_it(between):
     """Then nobody knows what is in force."""
     assert [] == says(put_off(), change(), between, read(shown(amount="12.30")), facet="persists")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "between",
     [cancel(NO), withdrawn(done=False), modify(NO, amount="9.99", by="other"), sign()],
-    ids=["not cancelled", "not elsewhere", "a stranger's", "signed"],
 )
 def test_what_was_refused_in_between_changed_nothing(between):
     """What was accepted as a change is in force."""
@@ -454,7 +447,7 @@ def test_what_was_changed_back_shows_nothing():
     assert [] == says(put_off(), sign(), carried(), facet=facet)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     [
         change(LOST, amount="9.99"),
@@ -462,7 +455,6 @@ def test_what_was_changed_back_shows_nothing():
         change(amount="9.99", at=payer().now.replace(day=19)),
         cancel(),
     ],
-    ids=["lost", "a stranger's", "on the day", "cancelled"],
 )
 def test_what_may_have_been_changed_otherwise_convicts_nobody(other):
     """Nobody knows what was in force when it was executed."""
@@ -518,7 +510,7 @@ def test_a_key_that_came_twice_is_either_ones():
     assert [] == says(put_off(), make(), change(), read(shown(amount="12.30")))
 
 
-@pytest.mark.parametrize("came", [NO, LOST, FAILED, UNKNOWN], ids=["no", "lost", "5xx", "401"])
+@for_each("came", [NO, LOST, FAILED, UNKNOWN])
 def test_where_nothing_can_be_made_nothing_is_said(came):
     """A bank that refuses everything is not praised for it."""
     assert [] == says(put_off(came=came), change(came), make(came), change(came), read(came))
@@ -576,7 +568,7 @@ def test_what_each_facet_needs():
     assert Capability.EFFECTS in needs["carried-out-as-changed"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("day", "found"),
     [
         ("2026-09-16", []),

@@ -1,6 +1,5 @@
 """`no-credentials` wants a refusal of what its proper twin is granted."""
 
-import pytest
 from building import (
     BROKEN,
     DONE,
@@ -17,6 +16,7 @@ from building import (
     listed,
     ruled,
 )
+from rows import for_each
 
 from assay.history import CredentialPlace, Token
 
@@ -27,7 +27,7 @@ def tricked(came, **how):
     return ask("accounts", came, credentials=True, **how)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [
         (NO, "agrees"),
@@ -45,7 +45,7 @@ def test_the_customers_credentials_open_nothing(came, agreement):
     assert [f"accounts {agreement} 2"] == check("redirect-only", CONTROL, tricked(came))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [
         [],
@@ -54,7 +54,6 @@ def test_the_customers_credentials_open_nothing(came, agreement):
         [ask("accounts", listed("A1"), present=False)],
         [consent("A1")],
     ],
-    ids=["none", "refused", "another's", "unattended", "another method"],
 )
 def test_without_the_proper_twin_nothing_is_said(control):
     """It may be refused for quite another reason."""
@@ -74,10 +73,9 @@ def test_proper_calls_and_other_methods_are_not_judged():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("anyone", "says"),
     [(UNKNOWN, "disagrees"), (NO, "disagrees"), (listed("A1"), "unclear"), (BROKEN, "unclear")],
-    ids=["rejected", "refused", "served", "failed"],
 )
 def test_what_anyone_is_served_is_not_served_for_the_credentials(anyone, says):
     """The same call with neither token nor credentials must be refused, if it is made."""
@@ -93,7 +91,7 @@ def test_credentials_beside_a_token_show_nothing():
     assert [] == check("redirect-only", CONTROL, beside)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operation", "places"),
     [
         ("accounts", {CredentialPlace.BASIC, CredentialPlace.PARAMETERS}),
@@ -117,7 +115,7 @@ def test_a_failure_is_no_refusal():
     assert ["accounts disagrees 2"] == check("redirect-only", CONTROL, tricked(BROKEN))
 
 
-@pytest.mark.parametrize(("came", "says"), [(listed("A1"), "disagrees"), (UNKNOWN, "agrees")])
+@for_each(("came", "says"), [(listed("A1"), "disagrees"), (UNKNOWN, "agrees")])
 def test_a_token_for_the_password_opens_nothing(came, says):
     """It has a facet of its own, whatever the operation."""
     granted = tricked(came, credentials_in=CredentialPlace.GRANT)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from building import FAILED, LOST, NO, UNKNOWN
 from orders import (
     DONE,
@@ -19,6 +18,7 @@ from orders import (
     shown,
     sign,
 )
+from rows import for_each
 from sound import hold
 
 from assay.contract.model import Capability
@@ -68,7 +68,7 @@ def test_a_look_too_early_says_nothing():
     assert [] == says(*carried(), make())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "seen",
     [
         [make(), read(shown(state=DONE))],
@@ -78,7 +78,6 @@ def test_a_look_too_early_says_nothing():
         [make(), read(shown(state=DONE)), sign(), read(shown(state=DONE))],
         [make(), sign(Ending.STOPPED, step={"decision": Decision.REFUSE}), effects("P1")],
     ],
-    ids=["read", "at creation", "by the world", "in the end", "signed later", "hardly refused"],
 )
 def test_what_is_carried_out_unsigned_is_wrong(seen):
     """However that is known, and whatever is signed later; no control is needed."""
@@ -146,7 +145,7 @@ def test_without_a_control_nothing_is_earned():
         assert found.startswith("nothing-before-signing unclear")
 
 
-@pytest.mark.parametrize("amount", ["0.01", "0.010"])
+@for_each("amount", ["0.01", "0.010"])
 def test_a_value_that_might_exempt_is_a_facet_of_its_own(amount):
     """However it is spelt; and its control has the value, too."""
     assert ["even-amount agrees 1,2,3,4,5"] == says(
@@ -156,7 +155,7 @@ def test_a_value_that_might_exempt_is_a_facet_of_its_own(amount):
     assert ["even-amount unclear 1,5"] == says(make(amount=amount), *carried(), read())
 
 
-@pytest.mark.parametrize("state", [OPEN, ENDED, REJECTED])
+@for_each("state", [OPEN, ENDED, REJECTED])
 def test_what_was_refused_is_not_carried_out(state):
     """In whatever state it is then."""
     assert ["nothing-after-refusal agrees 1,2,3,4,5,6"] == says(
@@ -195,7 +194,7 @@ def test_another_customer_cannot_sign():
     )
 
 
-@pytest.mark.parametrize("ending", [Ending.CONFIRMED, Ending.STOPPED, Ending.DISCONNECTED])
+@for_each("ending", [Ending.CONFIRMED, Ending.STOPPED, Ending.DISCONNECTED])
 def test_what_another_customer_signed_is_not_carried_out(ending):
     """Whatever the screens said in the end."""
     assert ["only-the-owner disagrees 1,2,3"] == says(
@@ -203,7 +202,7 @@ def test_what_another_customer_signed_is_not_carried_out(ending):
     )
 
 
-@pytest.mark.parametrize("how", [{"screens": ()}, {"status": 0}, {"status": 503}])
+@for_each("how", [{"screens": ()}, {"status": 0}, {"status": 503}])
 def test_a_stranger_who_never_got_to_a_screen_shows_nothing(how):
     """Where the screens failed, nobody was kept from signing."""
     status = how.pop("status", 200)
@@ -217,14 +216,14 @@ def test_the_owners_own_way_is_no_strangers():
     assert [] == says(make(), stranger(screens=()), owner, *carried(), read())
 
 
-@pytest.mark.parametrize("ending", [Ending.STOPPED, Ending.DISCONNECTED])
+@for_each("ending", [Ending.STOPPED, Ending.DISCONNECTED])
 def test_a_signature_whose_end_was_not_seen_leaves_doubt(ending):
     """It may have been taken, and then it is no wonder that it was executed."""
     assert [] == says(make(), sign(ending), read(shown(state=DONE)))
     assert [] == says(make(), sign(ending), *carried(), read())
 
 
-@pytest.mark.parametrize("ending", [Ending.STOPPED, Ending.DISCONNECTED])
+@for_each("ending", [Ending.STOPPED, Ending.DISCONNECTED])
 def test_who_was_to_refuse_may_have_signed_on_the_way(ending):
     """The target file may name a screen for the decision that the bank does not have."""
     refused = sign(ending, step={"decision": Decision.REFUSE}, screens=SCREENS)
@@ -251,7 +250,7 @@ def test_a_key_that_came_twice_is_either_ones():
     assert [] == says(*carried("P1"), again)
 
 
-@pytest.mark.parametrize("came", [NO, LOST, FAILED, UNKNOWN], ids=["no", "lost", "5xx", "401"])
+@for_each("came", [NO, LOST, FAILED, UNKNOWN])
 def test_everything_refused_or_lost_earns_nothing(came):
     """There is no request to speak of."""
     assert [] == says(make(came), read(came), make(came, key="P9"), read(came, key="P9"))
@@ -296,7 +295,7 @@ def test_each_facet_has_its_control_and_price():
         assert (33, 33, {"conforms"}) == (calls, made, set(verdicts.values()))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("modes", "price"),
     [(["deferred"], 10 + 6 + 6), (["instant", "deferred"], 15 + 12 + 6), ([], 10 + 6 + 6)],
 )

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-from building import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, ask
+from building import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, ask, driven
 from orders import (
     DONE,
     KEY,
@@ -23,6 +22,7 @@ from orders import (
     shown,
     sign,
 )
+from rows import for_each
 
 from assay.history import Advanced, Malformed, Owned, Subject
 from assay.planning.plan import count_calls
@@ -39,13 +39,13 @@ ANSWERS = [
 
 
 # -- available ----------------------------------------------------------------------
-@pytest.mark.parametrize(("came", "says"), [(shown(), "agrees"), *ANSWERS])
+@for_each(("came", "says"), [(shown(), "agrees"), *ANSWERS])
 def test_a_valid_request_must_be_taken(came, says):
     """A refusal or failure breaks it; a time-out or unknown credentials leave it open."""
     assert [f"answers {says} 1"] == check("payments.create", payer(), make(came))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("event", "customer"),
     [
         (make(NO, chargeBearer="SHAR"), payer()),
@@ -67,26 +67,13 @@ def test_a_valid_request_must_be_taken(came, says):
             ),
         ),
     ],
-    ids=[
-        "wrong constant",
-        "wrong currency",
-        "empty",
-        "null",
-        "missing",
-        "another mode",
-        "no day",
-        "not owned",
-        "nobody known",
-        "not served",
-        "not eligible",
-    ],
 )
 def test_a_request_that_may_be_refused_convicts_nobody(event, customer):
     """What is known to speak against a request makes its refusal no evidence."""
     assert [] == check("payments.create", customer, event)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [make(NO, categoryPurpose="CASH")],
@@ -96,7 +83,6 @@ def test_a_request_that_may_be_refused_convicts_nobody(event, customer):
         [make(), make(NO, key="P2", amount=12)],
         [make(NO, creditorAccount=["C1"])],
     ],
-    ids=["may be decided", "repeat", "perhaps repeat", "repeat of what was done", "typed", "list"],
 )
 def test_a_request_that_another_rule_may_reject_convicts_nobody(events):
     """A bank may say no at once to what others reject once it is signed."""
@@ -114,13 +100,13 @@ def test_a_request_that_is_taken_answers_whatever_speaks_against_it():
     assert ["answers agrees 1"] == check("payments.create", payer(), make(chargeBearer="SHAR"))
 
 
-@pytest.mark.parametrize(("came", "says"), [(shown(), "agrees"), *ANSWERS])
+@for_each(("came", "says"), [(shown(), "agrees"), *ANSWERS])
 def test_a_request_can_be_read(came, says):
     """Its maker is answered about it."""
     assert [f"answers {says} 2"] == check("payments.read", payer(), make(), read(came))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [read(NO)],
@@ -129,7 +115,6 @@ def test_a_request_can_be_read(came, says):
         [make(), read(NO, key="P2")],
         [make(tpp="one"), read(NO, tpp="two")],
     ],
-    ids=["unknown", "refused", "lost", "another", "another's"],
 )
 def test_what_was_never_made_need_not_be_read(events):
     """Only what surely exists, and is the caller's own, must be answered."""
@@ -139,7 +124,7 @@ def test_what_was_never_made_need_not_be_read(events):
 DEFERRED = make(mode="deferred", date="2026-09-19")
 
 
-@pytest.mark.parametrize(("came", "says"), [(shown(), "agrees"), *ANSWERS])
+@for_each(("came", "says"), [(shown(), "agrees"), *ANSWERS])
 def test_a_request_that_can_be_changed_must_be(came, says):
     """One that is put off, open, and not signed; a refusal leaves open which changes are."""
     says = "unclear" if came in (NO, GONE) else says
@@ -147,7 +132,7 @@ def test_a_request_that_can_be_changed_must_be(came, says):
     assert [f"answers {says} 2"] == check("payments.modify", *events)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [make(), modify(NO, amount="1.00")],
@@ -158,14 +143,13 @@ def test_a_request_that_can_be_changed_must_be(came, says):
         [DEFERRED, read(shown(state=DONE)), modify(NO, amount="1.00")],
         [DEFERRED, read(shown(state=None)), modify(NO, at=AT + timedelta(days=3), amount="1.00")],
     ],
-    ids=["at once", "signed", "half signed", "cancelled", "perhaps cancelled", "done", "late"],
 )
 def test_a_change_that_may_be_refused_convicts_nobody(events):
     """What has happened to a request may stand in the way."""
     assert [] == check("payments.modify", payer(), *events)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "says"),
     [(NO, "agrees"), (FAILED, "disagrees"), (LOST, "unclear"), (shown("P2"), "agrees")],
 )
@@ -194,7 +178,7 @@ def offered(*events):
     return check("payments.confirmation", payer(), *events)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "says"),
     [(NO, "agrees"), (GONE, "agrees"), (shown(), "disagrees"), (LOST, "unclear")],
 )
@@ -204,7 +188,7 @@ def test_a_method_that_is_not_there_is_refused_before_and_after(came, says):
     assert [f"refused-after-signing {says} 4"] == offered(make(), sign(), read(), confirm(came))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [make(), confirm(NO)],
@@ -212,7 +196,6 @@ def test_a_method_that_is_not_there_is_refused_before_and_after(came, says):
         [make(), read(), confirm(NO, key="P2")],
         [make(), read(), sign(Ending.STOPPED), confirm(NO)],
     ],
-    ids=["no control", "refused control", "another request", "perhaps signed"],
 )
 def test_a_refusal_that_shows_nothing(events):
     """Who refuses everything does not pass, nor is a doubtful signature one or the other."""
@@ -240,7 +223,7 @@ def test_credentials_do_not_make_a_request():
     assert [] == check("redirect-only", payer(), make(NO), bent)
 
 
-@pytest.mark.parametrize(("came", "says"), [(shown("P2"), "agrees"), (NO, "disagrees")])
+@for_each(("came", "says"), [(shown("P2"), "agrees"), (NO, "disagrees")])
 def test_every_host_answers_what_the_first_one_does(came, says):
     """The same call on another host is judged where the first host took it."""
     other = make(came, host=0)
@@ -257,7 +240,7 @@ def test_reading_outside_the_window_must_be_answered():
 
 
 # -- what the probes do ----------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("clause", "scenario"),
     [
         ("payments.create", "answers"),
@@ -274,19 +257,14 @@ def test_reading_outside_the_window_must_be_answered():
 def test_a_probe_stops_where_no_request_is_made(clause, scenario):
     """A target that refuses the request leaves nothing to ask about, and that is no fault of ours."""
     params = ruled(clause)
-    script = params.probe(params.scenario(scenario))
-    step, calls = next(script), 0
-    while True:
-        reply = payer()
+
+    def answer(step):
         if hasattr(step, "operation"):
-            calls += 1
-            reply = history(make(NO)).exchanges[0]
-        elif hasattr(step, "to"):
-            reply = Advanced(now=step.to or AT)
-        try:
-            step = script.send(reply)
-        except StopIteration:
-            break
+            return history(make(NO)).exchanges[0]
+        return Advanced(now=step.to or AT) if hasattr(step, "to") else payer()
+
+    steps = driven(params.probe(params.scenario(scenario)), answer)
+    calls = sum(hasattr(step, "operation") for step in steps)
     assert 1 <= calls <= count_calls(params, params.scenario(scenario))
 
 
@@ -297,7 +275,7 @@ def test_the_key_of_a_request_is_that_of_its_answer():
     assert OPEN is made.item.state
 
 
-@pytest.mark.parametrize(
+@for_each(
     "over",
     [
         [cancel()],
@@ -306,7 +284,6 @@ def test_the_key_of_a_request_is_that_of_its_answer():
         [sign(Ending.DISCONNECTED)],
         [read(shown(state=REJECTED))],
     ],
-    ids=["cancelled", "perhaps", "refused", "timed out", "rejected"],
 )
 def test_what_has_ended_need_not_be_readable(over):
     """The states of a request, and how long it can be read, are not in the document."""
@@ -325,7 +302,7 @@ def test_what_was_signed_must_be_readable():
     assert [] == check("payments.read", payer(), *again)
 
 
-@pytest.mark.parametrize("amount", ["0.01", "15000.50"])
+@for_each("amount", ["0.01", "15000.50"])
 def test_a_bank_may_have_limits_of_its_own(amount):
     """An unusual amount may be refused, unless it was accepted before; it may not fail."""
     assert [] == check("payments.create", payer(), make(NO, amount=amount))

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from building import AT, FAILED, NO, account, ask, card, check, item, leaked, listed, owner
+from rows import for_each
 
 from assay.files.load import loads
 from assay.history import Accepted, Call, Exchange, History, Item, Malformed, Owned, Subject, Wire
@@ -21,7 +21,7 @@ def says(*events):
     return check("own-data", PSU, OTHER, *events)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("shown", "agreement"),
     [
         (listed(item("A1", resource="account")), "agrees"),
@@ -39,9 +39,7 @@ def test_a_list_shows_what_is_the_customers_own(shown, agreement):
     )
 
 
-@pytest.mark.parametrize(
-    "came", [listed(), listed("ELSE"), listed(item()), NO, FAILED, leaked("B1")]
-)
+@for_each("came", [listed(), listed("ELSE"), listed(item()), NO, FAILED, leaked("B1")])
 def test_a_list_of_nothing_that_is_known_says_nothing(came):
     """A refusal is another clause's business, also one that shows something."""
     assert [] == says(ask("accounts", came))
@@ -76,7 +74,7 @@ def test_of_a_customer_who_was_there_before_not_everything_is_known():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("shown", "agreement"),
     [
         (listed(item(iban="A1")), "agrees"),
@@ -91,7 +89,7 @@ def test_a_report_is_of_what_was_asked_about(shown, agreement):
     assert [f"balance {agreement} 1"] == says(ask("balances", shown, "A1"))
 
 
-@pytest.mark.parametrize("shown", [item(), item(iban="XX"), item(iban=7), item("unknown")])
+@for_each("shown", [item(), item(iban="XX"), item(iban=7), item("unknown")])
 def test_an_item_that_does_not_say_whose_it_is_is_not_judged(shown):
     """A masked IBAN, or the other side of a transfer, accuses nobody."""
     assert [] == says(ask("transactions", listed(shown), "A1"))
@@ -118,7 +116,7 @@ FIRST = ask("accounts", listed("A1", next="2"))
 ENTRIES = ask("transactions", listed("A1-1", next="2"), "A1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("shown", "says"),
     [
         (listed("A2"), ["account disagrees 2"]),
@@ -135,7 +133,7 @@ def test_a_link_to_a_page_of_a_list_shows_others_nothing(shown, says):
     assert ["account agrees 1", *says] == check("own-data", PSU, OTHER, FIRST, followed)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("shown", "says"),
     [
         (listed("A1-2"), ["transaction disagrees 2"]),

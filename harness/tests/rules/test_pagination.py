@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
 from building import (
     AISP,
     AT,
@@ -23,6 +22,7 @@ from building import (
     owner,
     ruled,
 )
+from rows import for_each
 
 from assay.history import Entry
 
@@ -58,7 +58,7 @@ def test_a_sound_walk_agrees_on_every_facet():
     ] == says(PSU, *pages(*GOOD))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sheets", "red"),
     [
         ((KEYS[:4], KEYS[4:9], KEYS[9:]), ["first-page disagrees 1"]),
@@ -70,14 +70,13 @@ def test_a_sound_walk_agrees_on_every_facet():
         ((KEYS,), ["first-page disagrees 1"]),
         ((KEYS[:5], [], KEYS[5:10], KEYS[10:]), ["full-pages disagrees 2"]),
     ],
-    ids=["short", "long", "second short", "last too long", "cut", "overlap", "all at once", "gap"],
 )
 def test_each_fault_turns_its_own_facet_red(sheets, red):
     """The second page is where banks slip."""
     assert red == [line for line in says(PSU, *pages(*sheets)) if "disagrees" in line]
 
 
-@pytest.mark.parametrize(("end", "ends"), [("p1", ["ends disagrees 1,2,3"]), ("p3", [])])
+@for_each(("end", "ends"), [("p1", ["ends disagrees 1,2,3"]), ("p3", [])])
 def test_a_next_page_that_was_turned_before_is_a_circle(end, ends):
     """A walk that was simply not finished is none."""
     assert ends == [line for line in says(PSU, *pages(*GOOD, end=end)) if line.startswith("ends")]
@@ -110,7 +109,7 @@ def test_a_walk_that_somebody_broke_off_is_no_fault_of_the_bank():
     assert not [line for line in says(PSU, *pages(KEYS[:5], KEYS[5:10], end="p2")) if "dis" in line]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "how", "end"),
     [
         (NO, {}, ["ends disagrees 1,2,3"]),
@@ -147,7 +146,7 @@ def entry_page(first, last, next_page=None, **how):
     return ask("transactions", listed(*ENTRIES[first:last], next=next_page), "A1", **how)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "exact"),
     [
         (None, "exact agrees 1,2"),
@@ -183,7 +182,7 @@ def test_how_much_somebody_owns_is_not_arranged_to_the_last():
     assert "ends disagrees 1,2,3" in says(psu, *dead)
 
 
-@pytest.mark.parametrize("came", [NONE, NO, FAILED, LOST])
+@for_each("came", [NONE, NO, FAILED, LOST])
 def test_a_first_page_without_anything_is_another_clauses_business(came):
     """An empty list may be a refusal."""
     assert [] == says(PSU, ask("accounts", came))
@@ -270,7 +269,7 @@ def depth(owned, shown, *, size=3):
     return [one.rpartition(" ")[0] for one in found if not one.startswith(("ends", "no-rep"))]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("owned", "shown", "complete"),
     [
         ([1, 2, 3, 4], [1, 2, 3, 4], "agrees"),
@@ -281,7 +280,6 @@ def depth(owned, shown, *, size=3):
         ([1, 2, 30, 60], [1, 30, 60], "disagrees"),
         ([1, 2, 3, 4, 90, 91, 300], [1, 2, 3, 4], "agrees"),
     ],
-    ids=["all", "cut", "long all", "shorter", "a hole", "a fresh hole", "beyond the depth"],
 )
 def test_what_is_old_may_be_left_out_by_a_shorter_history(owned, shown, complete):
     """Up to ninety days may be given; a hole in the middle is no shorter history."""

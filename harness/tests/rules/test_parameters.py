@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 from building import AISP
+from rows import for_each
 
 from assay.contract.model import Clause, Level, Operation
 from assay.rules import parameters
@@ -36,7 +37,7 @@ def clause(**given):
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value", "said"),
     [
         ("word", 7, "c.word is no text"),
@@ -51,7 +52,7 @@ def test_what_the_schema_should_have_refused_is_a_fault(name, value, said):
         Sample.parse(clause(**{**GIVEN, name: value}), AISP)
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@for_each("name", GIVEN)
 def test_what_must_be_there_is_missed(name):
     """A required parameter that is not there is a fault, too."""
     with pytest.raises(TypeError, match=f"c.{name} is missing"):

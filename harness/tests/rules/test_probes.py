@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from building import AISP, AT, PARIS, Obliging, facets, history, ruled
+from rows import for_each
 
 from assay.contract.model import Capability
 from assay.history import (
@@ -28,7 +29,7 @@ FACETS = facets()
 IDS = [one.id for one, _ in FACETS]
 
 
-@pytest.mark.parametrize(("obligation", "params"), FACETS, ids=IDS)
+@for_each(("obligation", "params"), FACETS)
 def test_price_is_the_number_of_calls_on_an_obliging_bank(obligation, params):
     """What the plan says a trial costs is what it costs."""
     calls = Obliging().play(params.probe(obligation.scenario))
@@ -36,8 +37,8 @@ def test_price_is_the_number_of_calls_on_an_obliging_bank(obligation, params):
     assert count_calls(params, obligation.scenario) == len(calls)
 
 
-@pytest.mark.parametrize("hour", [0, 3, 12, 23])
-@pytest.mark.parametrize("day", [18, 19, 20, 21])
+@for_each("hour", [0, 3, 12, 23])
+@for_each("day", [18, 19, 20, 21])
 def test_maintenance_costs_the_same_whenever_it_is_asked(day, hour):
     """A run on the eve of the window asks as often as any other."""
     params = ruled("maintenance")
@@ -48,7 +49,7 @@ def test_maintenance_costs_the_same_whenever_it_is_asked(day, hour):
     )
 
 
-@pytest.mark.parametrize(("obligation", "params"), FACETS, ids=IDS)
+@for_each(("obligation", "params"), FACETS)
 def test_every_call_names_an_operation_and_a_subject_that_was_arranged(obligation, params):
     """A probe calls for nobody whom it has not brought into being before."""
     bank = Obliging()
@@ -62,7 +63,7 @@ def test_every_call_names_an_operation_and_a_subject_that_was_arranged(obligatio
             assert step.operation in AISP.operations
 
 
-@pytest.mark.parametrize(("obligation", "params"), FACETS, ids=IDS)
+@for_each(("obligation", "params"), FACETS)
 def test_a_probe_on_an_open_house_never_acquits_a_refusal(obligation, params):
     """A bank that lets everybody in is never said to refuse."""
     bank = Obliging()
@@ -93,7 +94,7 @@ def used(step):
             )
 
 
-@pytest.mark.parametrize(("obligation", "params"), FACETS, ids=IDS)
+@for_each(("obligation", "params"), FACETS)
 def test_a_facet_needs_what_its_probe_uses(obligation, params):
     """No probe transmits a consent or spends a quota on a target that does not offer it."""
     bank = Obliging()
@@ -154,7 +155,7 @@ def test_the_quota_probe_waits_for_the_long_day():
     ]
 
 
-@pytest.mark.parametrize("clause", ["batch-quota", "maintenance"])
+@for_each("clause", ["batch-quota", "maintenance"])
 def test_without_a_zone_nothing_is_asked_about_odd_days(clause):
     """Where nobody knows whose day it is, the probe asks nothing of it."""
     params = ruled(clause, zone=None)
@@ -245,7 +246,7 @@ def test_the_mode_probe_without_a_range_asks_once():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("clause", "scenario"),
     [
         ("transactions.page-size", "walk"),
@@ -275,7 +276,7 @@ def test_without_a_grant_no_consent_is_priced_or_sent(clause, scenario):
     assert (1 if clause == "well-formed" else 0) == len(sent)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("clause", "after"),
     [
         ("accounts.listing", "consented-with-consent"),
@@ -293,7 +294,7 @@ def test_without_a_grant_there_is_no_facet_after_consent(clause, after):
     assert after in ids
 
 
-@pytest.mark.parametrize("clause", ["consent.scope", "psu-identity"])
+@for_each("clause", ["consent.scope", "psu-identity"])
 def test_a_clause_on_consent_without_a_grant_is_a_fault(clause):
     """The schema lets none through; reaching one is the harness's fault."""
     kind = type(ruled(clause))
@@ -303,7 +304,7 @@ def test_a_clause_on_consent_without_a_grant_is_a_fault(clause):
         kind.parse(replace(original, params=bad), AISP)
 
 
-@pytest.mark.parametrize("step", ["arrange", "clock", "send"])
+@for_each("step", ["arrange", "clock", "send"])
 def test_a_step_that_is_answered_by_the_wrong_event_is_a_fault(step):
     """A driver that answers with something else is found out at once."""
     made = {
@@ -337,7 +338,7 @@ class Endless(Obliging):
         return Accepted(items=(), next=f"page={turned if self.fickle else 1}")
 
 
-@pytest.mark.parametrize(("fickle", "calls"), [(True, 7), (False, 2)])
+@for_each(("fickle", "calls"), [(True, 7), (False, 2)])
 def test_a_walk_turns_back_from_circles_and_ends_at_its_bound(fickle, calls):
     """A page that comes round again ends a walk; new ones end it at the bound."""
     bank = Endless()

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from building import (
     AT,
     FAILED,
@@ -20,6 +19,7 @@ from building import (
     listed,
     owner,
 )
+from rows import for_each
 
 from assay.history import Malformed
 
@@ -49,7 +49,7 @@ def test_four_are_served_and_the_fifth_is_refused():
     ] == (says(*OURS, *four(), batch(NO), ATTENDED))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [
         (NO, "agrees"),
@@ -66,7 +66,7 @@ def test_the_fifth_must_be_refused(came, agreement):
     assert f"balances-refused {agreement} 6" == says(*OURS, *four(), batch(came), ATTENDED)[-1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [
         (DATA, "agrees"),
@@ -83,7 +83,7 @@ def test_the_fourth_must_be_served(came, agreement):
     assert f"balances-served {agreement} 5" == found[-1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "extra",
     [
         batch(LOST),
@@ -94,16 +94,6 @@ def test_the_fourth_must_be_served(came, agreement):
         batch(mode="m"),
         batch(malformed=Malformed.JUNK_QUERY),
         batch(credentials=True),
-    ],
-    ids=[
-        "timed out",
-        "failed",
-        "refused",
-        "a page",
-        "another name",
-        "a mode",
-        "malformed",
-        "credentials",
     ],
 )
 def test_what_may_count_makes_room_for_a_refusal(extra):
@@ -122,7 +112,7 @@ def test_another_name_of_a_method_may_have_a_count_of_its_own():
         assert not [one for one in found if one.endswith(" 6")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [
         [],
@@ -132,7 +122,6 @@ def test_another_name_of_a_method_may_have_a_count_of_its_own():
         [ask("balances", DATA, "B1", by="other")],
         [ask("transactions", DATA, "A1")],
     ],
-    ids=["none", "refused", "lost", "another account", "another customer", "another method"],
 )
 def test_without_an_attended_answer_nothing_is_said(control):
     """A method that answers nobody is not taken for a quota."""
@@ -140,7 +129,7 @@ def test_without_an_attended_answer_nothing_is_said(control):
     assert [] == says(*OURS, *control, batch(NO))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "before",
     [
         [PSU],
@@ -148,7 +137,6 @@ def test_without_an_attended_answer_nothing_is_said(control):
         [PSU, consent("A1", came=LOST)],
         [PSU, consent("A1", by="other")],
     ],
-    ids=["none", "another account's", "doubtful", "another's"],
 )
 def test_a_refusal_for_want_of_consent_is_no_quota(before):
     """What needs a consent must surely have one to be served."""
@@ -165,7 +153,7 @@ def test_a_consent_may_be_transmitted_without_the_customer_too():
     ] == says(*OURS, *unattended)
 
 
-@pytest.mark.parametrize("known", [[owner("psu", fresh=False)], []], ids=["met before", "recorded"])
+@for_each("known", [[owner("psu", fresh=False)], []])
 def test_of_a_customer_who_was_there_before_a_refusal_is_open(known):
     """Others may have called today; but five answers are five."""
     found = says(*known, consent("A1"), batch(NO), ATTENDED)
@@ -176,7 +164,7 @@ def test_of_a_customer_who_was_there_before_a_refusal_is_open(known):
     )[-1:]
 
 
-@pytest.mark.parametrize("minutes", [1, -1], ids=["before midnight", "after midnight"])
+@for_each("minutes", [1, -1])
 def test_near_the_end_of_the_day_five_answers_may_be_of_two_days(minutes):
     """Where nobody moves the clock, ours and the bank's are not quite the same."""
     known = owner("psu", fresh=False)
@@ -201,7 +189,7 @@ NEXT = AT.replace(day=17, hour=0, minute=0, second=30)
 LATE = AT.replace(hour=23, minute=59, second=40)
 
 
-@pytest.mark.parametrize(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
+@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
 def test_the_next_local_day_serves_again(came, agreement):
     """Half a minute after local midnight a new count begins."""
     found = says(*OURS, *four(), batch(NO), batch(came, at=NEXT), ATTENDED)
@@ -223,7 +211,7 @@ def test_only_the_first_call_of_the_next_day_bears_on_it():
     assert ["balances-next-day agrees 7"] == [one for one in found if one.endswith((" 7", " 8"))]
 
 
-@pytest.mark.parametrize(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees")])
+@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees")])
 def test_just_before_midnight_it_is_still_refused(came, agreement):
     """After a refusal the same day, the last half minute is no new day."""
     found = says(*OURS, *four(), batch(NO), batch(came, at=LATE), ATTENDED)
@@ -248,7 +236,7 @@ def test_days_are_the_banks_whatever_the_clock_tells():
     assert "balances-next-day disagrees 7" == says(*used, batch(NO, at=night), ATTENDED)[-1]
 
 
-@pytest.mark.parametrize(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees")])
+@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees")])
 def test_a_day_of_25_hours_is_one_day(came, agreement):
     """An hour before the end of the long Sunday 24 hours have gone by."""
     noon = datetime(2026, 10, 25, 0, 30, tzinfo=PARIS)
@@ -277,7 +265,7 @@ def test_with_no_zone_two_days_later_is_another_day():
 
 
 # -- whose count ------------------------------------------------------------------
-@pytest.mark.parametrize(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
+@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
 def test_each_method_has_its_own_count(came, agreement):
     """The first call of another method after one is used up."""
     lists = [
@@ -288,7 +276,7 @@ def test_each_method_has_its_own_count(came, agreement):
     assert [f"per-method {agreement} 6"] == says(*OURS, *four(), *lists, ATTENDED)[4:]
 
 
-@pytest.mark.parametrize(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
+@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
 def test_each_customer_has_an_own_count(came, agreement):
     """The first call of another customer after one's is used up."""
     theirs = [

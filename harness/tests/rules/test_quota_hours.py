@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from building import (
     AT,
     LOST,
@@ -19,6 +18,7 @@ from building import (
     owner,
     ruled,
 )
+from rows import for_each
 
 from assay.contract.model import Capability
 from assay.history import Accepted, Advance, Rejected
@@ -58,7 +58,7 @@ def last(per, *events, **how):
 
 
 # -- within an hour -----------------------------------------------------------------
-@pytest.mark.parametrize("per", HOURS)
+@for_each("per", HOURS)
 def test_four_are_served_and_the_fifth_is_refused(per):
     """As it is in a day."""
     assert [
@@ -67,8 +67,8 @@ def test_four_are_served_and_the_fifth_is_refused(per):
     ] == says(per, *four(), batch(NO), ATTENDED)
 
 
-@pytest.mark.parametrize("per", HOURS)
-@pytest.mark.parametrize("came", [DATA, NO])
+@for_each("per", HOURS)
+@for_each("came", [DATA, NO])
 def test_a_limit_is_kept_both_ways(per, came):
     """The fifth that is served, or the fourth that is refused, is wrong under every reading."""
     fifth = last(per, *four(), batch(came, after(5)))
@@ -79,7 +79,7 @@ def test_a_limit_is_kept_both_ways(per, came):
 
 
 # -- which hour ---------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("per", "came", "said"),
     [
         ("clock-hour", DATA, ["balances-served agrees 6"]),
@@ -95,8 +95,8 @@ def test_past_the_full_hour_readings_differ(per, came, said):
     assert said == last(per, *four(), batch(came, after(50)))
 
 
-@pytest.mark.parametrize("per", HOURS)
-@pytest.mark.parametrize(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
+@for_each("per", HOURS)
+@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
 def test_an_hour_later_it_is_another_hour(per, came, agreement):
     """After a refusal, the first call that is in no reading of the same hour is served."""
     assert [f"balances-next-hour {agreement} 7"] == last(
@@ -104,14 +104,14 @@ def test_an_hour_later_it_is_another_hour(per, came, agreement):
     )
 
 
-@pytest.mark.parametrize("came", [DATA, NO])
+@for_each("came", [DATA, NO])
 def test_whether_an_hour_is_over_at_its_last_moment_is_open(came):
     """To the microsecond: one of sixty minutes ago may count, or not."""
     assert [] == last("rolling-hour", *four(), batch(came, after(60)))
     assert [] != last("rolling-hour", *four(), batch(came, after(60) + timedelta(microseconds=1)))
 
 
-@pytest.mark.parametrize("came", [DATA, NO])
+@for_each("came", [DATA, NO])
 def test_a_refused_call_may_count_in_the_hour_after_it(came):
     """Where calls count for an hour each, a refused one of half an hour ago perhaps does."""
     lost = [
@@ -136,14 +136,14 @@ def test_calls_leave_a_rolling_hour_one_by_one():
 ENDS = {"clock-hour": after(39, 40), "rolling-hour": after(59, 40), "hour": after(39, 40)}
 
 
-@pytest.mark.parametrize("per", HOURS)
-@pytest.mark.parametrize(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees")])
+@for_each("per", HOURS)
+@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees")])
 def test_just_before_the_end_it_is_still_refused(per, came, agreement):
     """After a refusal in the same hour; of two readings the earlier end is asked."""
     assert [f"before-end {agreement} 7"] == last(per, *four(), batch(NO), batch(came, ENDS[per]))
 
 
-@pytest.mark.parametrize("per", HOURS)
+@for_each("per", HOURS)
 def test_a_late_call_without_a_refusal_before_bears_on_nothing(per):
     """What enforces nothing has no end."""
     assert [] == last(per, *four(), batch(at=ENDS[per]))
@@ -156,7 +156,7 @@ def test_an_hour_that_begins_late_has_no_late_calls():
     assert ["balances-refused disagrees 6"] == last("clock-hour", *four(late), batch(at=late))
 
 
-@pytest.mark.parametrize(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees")])
+@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees")])
 def test_an_hour_has_its_first_moment_and_not_its_last(came, agreement):
     """Calls of exactly ten count until, and not at, exactly eleven."""
     ten = AT
@@ -204,7 +204,7 @@ def test_full_hours_east_of_utc_come_before_its_own():
     ]
 
 
-@pytest.mark.parametrize("per", ["clock-hour", "hour"])
+@for_each("per", ["clock-hour", "hour"])
 def test_with_no_zone_every_quarter_may_be_a_full_hour(per):
     """Only within one do calls surely belong together, and never with those of an hour ago."""
     now = AT.replace(minute=16)
@@ -248,8 +248,8 @@ def test_an_hour_that_comes_twice_is_two_hours():
 
 
 # -- whose count --------------------------------------------------------------------
-@pytest.mark.parametrize("per", HOURS)
-@pytest.mark.parametrize(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
+@for_each("per", HOURS)
+@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
 def test_each_method_has_its_own_count(per, came, agreement):
     """The first call of another method, while one is used up."""
     lists = [
@@ -260,7 +260,7 @@ def test_each_method_has_its_own_count(per, came, agreement):
     assert [f"per-method {agreement} 6"] == says(per, *four(), *lists, ATTENDED)[4:]
 
 
-@pytest.mark.parametrize("per", HOURS)
+@for_each("per", HOURS)
 def test_what_was_used_up_an_hour_ago_bears_on_nobody_else(per):
     """Then a first call is a first call."""
     lists = [
@@ -271,7 +271,7 @@ def test_what_was_used_up_an_hour_ago_bears_on_nobody_else(per):
     assert ["transactions-served agrees 6"] == says(per, *four(), *lists, ATTENDED)[4:]
 
 
-@pytest.mark.parametrize(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
+@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
 def test_each_customer_has_an_own_count(came, agreement):
     """The first call of another customer after one's is used up."""
     theirs = [
@@ -318,7 +318,7 @@ def test_where_all_count_a_method_that_never_answers_has_no_quota():
     assert [] == says("hour", *[every(NO)] * 6, **ALL)
 
 
-@pytest.mark.parametrize(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
+@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
 def test_where_all_count_another_method_is_controlled_in_a_later_hour(came, agreement):
     """Refused while another is used up, and served an hour later: one count for both."""
     calls = [every() for _ in range(4)]
@@ -336,7 +336,7 @@ def facets(**changed):
     return {facet.id: facet for facet in params.facets()}
 
 
-@pytest.mark.parametrize("per", HOURS)
+@for_each("per", HOURS)
 def test_hours_have_the_facets_of_days_but_for_the_long_one(per):
     """What means the same has the same name."""
     days = {facet.replace("next-day", "next-hour") for facet in facets()} - {"long-day"}
@@ -346,7 +346,7 @@ def test_hours_have_the_facets_of_days_but_for_the_long_one(per):
     )
 
 
-@pytest.mark.parametrize("counts", ["absent", "all"])
+@for_each("counts", ["absent", "all"])
 def test_only_where_all_calls_count_another_count_takes_a_clock(counts):
     """The control of what is asked for the first time comes in a later period."""
     found = facets(per="hour", counts=counts)
@@ -429,9 +429,9 @@ def tried(bank, scenario, **changed):
     return {(one.facet, one.agreement.value) for one in found}, calls
 
 
-@pytest.mark.parametrize("minute", [0, 20, 45, 59])
-@pytest.mark.parametrize("scenario", SCENARIOS)
-@pytest.mark.parametrize(
+@for_each("minute", [0, 20, 45, 59])
+@for_each("scenario", SCENARIOS)
+@for_each(
     ("per", "bank"),
     [
         ("clock-hour", Counting),
@@ -440,7 +440,7 @@ def tried(bank, scenario, **changed):
         ("hour", Rolling),
     ],
 )
-@pytest.mark.parametrize("zone", [PARIS, None])
+@for_each("zone", [PARIS, None])
 def test_a_sound_bank_conforms_whenever_it_is_asked(per, bank, scenario, minute, zone):
     """Each scenario settles its facets, also with the clock about to strike; both hours will do."""
     now = AT.replace(minute=minute, second=45)
@@ -485,7 +485,7 @@ class Short(Rolling):
     same = staticmethod(lambda one, now: now - one < timedelta(minutes=50))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bank", "per", "scenario", "facet"),
     [
         (Generous, "hour", "balances:limit", "balances-refused"),
@@ -513,7 +513,7 @@ def test_a_count_that_methods_share_is_found():
     assert ("per-method", "disagrees") in said
 
 
-@pytest.mark.parametrize("per", HOURS)
+@for_each("per", HOURS)
 def test_the_probe_keeps_clear_of_what_is_open(per):
     """It asks half a minute before the first end that there may be, and after the last."""
     moved = {}
@@ -549,8 +549,8 @@ def test_an_hour_that_is_about_to_end_is_left_first():
     assert [AT.replace(hour=11, second=30), AT.replace(hour=11, minute=59, second=30)] == moved
 
 
-@pytest.mark.parametrize("zone", [PARIS, INDIA, ZoneInfo("Asia/Kathmandu"), None])
-@pytest.mark.parametrize("minute", [14, 29, 44, 59])
+@for_each("zone", [PARIS, INDIA, ZoneInfo("Asia/Kathmandu"), None])
+@for_each("minute", [14, 29, 44, 59])
 def test_what_is_left_is_left_for_where_no_other_end_is_near(zone, minute):
     """A minute before some full hour, whosever it is, the probe finds time all the same."""
     now = AT.replace(minute=minute)

@@ -5,6 +5,7 @@ from datetime import timedelta
 from functools import cache
 
 import pytest
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.history import Accepted, Authorise, Authorised, Call, Ending, Item, Owned, State, Subject
@@ -59,7 +60,7 @@ def says(*events, subject=PSU):
     return [each for each in counted if "-served agrees" not in each]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("named", "times", "facet"),
     [(4, 4, "balances-refused"), (2, 2, "fewer-named"), (6, 4, "more-named")],
 )
@@ -72,7 +73,7 @@ def test_a_consent_names_the_number_up_to_the_largest(named, times, facet):
     assert [f"balances-served disagrees {2 + times}"] == says(*used[:-1], read(NO))
 
 
-@pytest.mark.parametrize("named", ["four", None, True, 0, -1])
+@for_each("named", ["four", None, True, 0, -1])
 def test_of_a_number_that_is_none_only_the_largest_is_certain(named):
     """How many calls must be served is unknown, and beyond the largest number none is."""
     used = [*made(named=named), *[read()] * 4]

@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from rows import for_each
 
 from assay.history import Call, Item, State, Subject
 from assay.history.events import Masked
@@ -42,7 +43,7 @@ def says(clause, *events, tpp=False):
 NO = refused(status=422)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("clause", "change", "facet"),
     [
         ("amount", {"amount": "10.001"}, "too-precise"),
@@ -62,7 +63,7 @@ def test_a_bad_value_is_refused_beside_a_control(clause, change, facet):
     assert [f"{facet} disagrees 1"] == says(clause, ordered(**change))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("clause", "change"),
     [
         ("amount", {"amount": "10.100"}),
@@ -113,7 +114,7 @@ def test_the_longest_text_is_accepted():
     assert ["longest disagrees 1,2,3"] == says("label", ordered(), longest, ordered())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("day", "agreement"),
     [
         ("2027-03-15", "agrees"),

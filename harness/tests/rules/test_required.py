@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rows import for_each
 
 from assay.history import Call, Malformed
 from assay.history.events import Masked
@@ -61,7 +62,7 @@ def test_a_missing_parameter_is_refused_beside_a_control():
     assert [] == says("request-id", bare(refused()), called(accepted("A"), subject="other"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "agreement"),
     [
         (accepted("A"), "disagrees"),
@@ -86,7 +87,7 @@ def test_without_a_control_an_accepted_call_is_a_violation_all_the_same():
     assert [] == says("request-id", bare(failed(status=500)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "facets"),
     [
         ("assay", ["accounts-invalid disagrees 1"]),

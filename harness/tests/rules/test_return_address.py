@@ -20,6 +20,7 @@ from orders import (
     ruled,
     shown,
 )
+from rows import for_each
 from screens import BACK, CONFIRMED, DISCONNECTED, REFUSED, STOPPED, Signing, story
 
 from assay.errors import InputError
@@ -46,7 +47,7 @@ def sent(right, redirected, **seen):
 # -- after signing --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("right", "redirected"),
     [
         (BACK, BACK),
@@ -71,7 +72,7 @@ def test_who_has_signed_is_sent_to_the_address(right, redirected):
     assert ["after-signing agrees 1,2,3"] == says(*sent(right, redirected))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("redirected", "agreement"),
     [
         (BACK, "agrees"),
@@ -88,13 +89,13 @@ def test_a_bank_adds_what_its_file_says(redirected, agreement):
     assert [f"after-signing {agreement} 1,2,3"] == says(*sent(BACK, redirected, adds=adds))
 
 
-@pytest.mark.parametrize("right", ["", "back", "no address at all", "/back"])
+@for_each("right", ["", "back", "no address at all", "/back"])
 def test_what_is_no_address_is_not_judged(right):
     """A bank that accepts it cannot send anybody there."""
     assert [] == says(*sent(right, None))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "redirected",
     [
         "https://tpp.example/back",
@@ -121,7 +122,7 @@ def test_who_has_signed_is_sent_elsewhere(redirected):
     assert ["after-signing disagrees 1,2,3"] == says(*sent(QUERY, redirected))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("right", "redirected"),
     [
         (BACK + "?id=1&id=1", BACK + "?id=1&state=2"),
@@ -143,7 +144,7 @@ def test_an_escape_that_means_something_is_none_to_be_undone():
     assert same_url("https://tpp.example/a%2fb", "https://tpp.example/a%2Fb")
 
 
-@pytest.mark.parametrize(("stuck", "word"), [(True, "disagrees"), (False, "unclear")])
+@for_each(("stuck", "word"), [(True, "disagrees"), (False, "unclear")])
 def test_who_has_signed_stays(stuck, word):
     """On a page that leads nowhere; one with a link or a script may lead there."""
     assert [f"after-signing {word} 1,2,3"] == says(*sent(BACK, None, stuck=stuck))
@@ -161,7 +162,7 @@ def test_what_was_put_off_is_signed_before_its_day():
             assert [] == says(*over)
 
 
-@pytest.mark.parametrize("step", [{"linger": (timedelta(minutes=31),)}, {"pace": timedelta(1)}])
+@for_each("step", [{"linger": (timedelta(minutes=31),)}, {"pace": timedelta(1)}])
 def test_who_pauses_may_be_disconnected_before_its_day(step):
     """A request that waits for its day is open whether it was signed or not."""
     put_off = {"mode": "deferred", "date": "2026-09-19", "successfulReportUrl": BACK}
@@ -169,14 +170,14 @@ def test_who_pauses_may_be_disconnected_before_its_day(step):
     assert [] == says(*way)
 
 
-@pytest.mark.parametrize("state", [OPEN, REJECTED, ENDED])
-@pytest.mark.parametrize("redirected", [BACK, EVIL, None])
+@for_each("state", [OPEN, REJECTED, ENDED])
+@for_each("redirected", [BACK, EVIL, None])
 def test_what_was_not_carried_out_is_not_judged(state, redirected):
     """A rule may have rejected it, and the customer been sent where that is told."""
     assert [] == says(*story("P1", CONFIRMED, state, redirected=redirected))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "seen",
     [
         {"ending": DISCONNECTED},
@@ -185,7 +186,6 @@ def test_what_was_not_carried_out_is_not_judged(state, redirected):
         {"step": {"by": "other"}},
         {"looked": LOST, "state": OPEN},
     ],
-    ids=["disconnected", "stopped", "failed", "another", "not looked at"],
 )
 def test_ways_that_tell_nothing(seen):
     """Nobody signed, or nobody knows, or it was somebody else."""
@@ -209,7 +209,7 @@ def test_a_request_without_an_address_is_not_judged():
 # -- after refusing ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("redirected", [None, EVIL, BACK, BACK + "?refused=1"])
+@for_each("redirected", [None, EVIL, BACK, BACK + "?refused=1"])
 def test_where_one_is_sent_who_refused_is_not_judged(redirected):
     """The document does not say it: a bank may know one address only."""
     refused = story("P2", REFUSED, ENDED, redirected=redirected, step={"decision": Decision.REFUSE})
@@ -228,13 +228,13 @@ def only(*events):
     return [line for line in says(*CONTROL, *events) if line.startswith("only-there")]
 
 
-@pytest.mark.parametrize("spoof", [EVIL, BACK + "/x", "https://tpp.example.evil.example/back"])
+@for_each("spoof", [EVIL, BACK + "/x", "https://tpp.example.evil.example/back"])
 def test_the_browser_asks_in_vain(spoof):
     """It goes where the request said."""
     assert ["only-there agrees 1,2,3,4,5,6"] == only(*spoofed(spoof, BACK))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spoof", "redirected"),
     [
         (EVIL, EVIL),
@@ -249,7 +249,7 @@ def test_the_browser_is_sent_where_it_asked_to_be(spoof, redirected):
     assert ["only-there disagrees 1,2,3,4,5,6"] == only(*spoofed(spoof, redirected))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spoof", "redirected"),
     [
         (EVIL, None),
@@ -260,7 +260,7 @@ def test_the_browser_is_sent_where_it_asked_to_be(spoof, redirected):
         ("evil-app:take", EVIL),
     ],
 )
-@pytest.mark.parametrize("stuck", [True, False])
+@for_each("stuck", [True, False])
 def test_what_goes_wrong_for_another_reason_is_another_facets(spoof, redirected, stuck):
     """It went elsewhere, and not because the browser asked."""
     assert ["only-there unclear 1,2,3,4,5,6"] == only(*spoofed(spoof, redirected, stuck=stuck))

@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import pytest
 from building import AISP, Obliging
+from rows import for_each
 
 from assay.errors import InputError
 from assay.files.load import loads
@@ -93,13 +94,13 @@ def shipped(name):
     return parse_contract(find_contract(name))
 
 
-@pytest.mark.parametrize("contract", [parsed(), AISP, shipped("pis")], ids=lambda one: one.id)
+@for_each("contract", [parsed(), AISP, shipped("pis")])
 def test_two_scenarios_never_share_a_trial(contract):
     """What is tried for one obligation is not counted for another."""
     assert {} == {id_: tried for id_, tried in trials(contract).items() if len(tried) != 1}
 
 
-@pytest.mark.parametrize("clause", ["quota", "online", "host"])
+@for_each("clause", ["quota", "online", "host"])
 def test_every_operation_is_called_in_a_trial_of_its_own(clause):
     """Also `rates-next-day`, beside the trial of `rates` that waits for the next day."""
     contract = parsed()
@@ -136,7 +137,7 @@ def test_every_operation_is_called_in_a_trial_of_its_own(clause):
     }[clause] == called
 
 
-@pytest.mark.parametrize("word", ["fast-not", "slow-fast"])
+@for_each("word", ["fast-not", "slow-fast"])
 def test_modes_that_begin_or_end_with_another_are_told_apart(word):
     """Their names are parts of ids, and never read out of them."""
     scenarios = [facet.scenario for facet in clauses_of(parsed(word))[3].facets()]

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from building import FAILED, LOST, NO, UNKNOWN
 from orders import (
     DONE,
@@ -19,6 +18,7 @@ from orders import (
     sign,
 )
 from playing import calls, carrying_out, paid, play, price
+from rows import for_each
 
 from assay.history import Arrange, Authorise, Call, Owned
 
@@ -75,7 +75,7 @@ def test_who_refuses_everybody_does_not_pass():
     )
 
 
-@pytest.mark.parametrize("came", [FAILED, LOST, UNKNOWN])
+@for_each("came", [FAILED, LOST, UNKNOWN])
 def test_no_answer_tells_nothing(came):
     """Whoever it is for."""
     assert ["PART agrees 1", "PRO unclear 2", "corporate unclear 3"] == says(
@@ -83,7 +83,7 @@ def test_no_answer_tells_nothing(came):
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"amount": "12.31"},
@@ -91,7 +91,6 @@ def test_no_answer_tells_nothing(came):
         {"without": ("chargeBearer",)},
         {"tpp": "another"},
     ],
-    ids=lambda words: next(iter(words)),
 )
 def test_a_refusal_for_another_reason_counts_on_neither_side(changes):
     """What was sent has to be the same."""

@@ -32,6 +32,7 @@ from orders import (
     sign,
     withdrawn,
 )
+from tiers import examples
 
 from assay.history import Ending, Exchange
 from assay.rules.verdict import Agreement
@@ -252,7 +253,7 @@ RULED = [ruled(clause, zone) for clause in ("cash", "duplicate") for zone in ZON
 LIVES = st.lists(ACTS, min_size=6, max_size=20)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(LIVES, st.booleans(), st.booleans(), st.booleans(), st.booleans())
 def test_a_sound_bank_is_never_convicted(acts, past, at_making, anywhere, early):
     """Whichever of the fair readings it has, and whatever is left unseen."""
@@ -266,7 +267,7 @@ def test_a_sound_bank_is_never_convicted(acts, past, at_making, anywhere, early)
         assert [] == wrong
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(LIVES, st.booleans())
 def test_a_check_keeps_to_its_own_facets_and_to_what_happened(acts, past):
     """It changes nothing, says the same again, and cites only what there was."""
@@ -284,7 +285,7 @@ def test_a_check_keeps_to_its_own_facets_and_to_what_happened(acts, past):
 
 
 @pytest.mark.parametrize("came", [LOST, FAILED, UNKNOWN])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(acts=LIVES)
 def test_a_bank_that_answers_nobody_is_neither_acquitted_nor_convicted(came, acts):
     """Nothing came of anything, as far as anybody knows."""

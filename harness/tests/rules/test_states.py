@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from rows import for_each
 
 from assay.history import Authorise, Authorised, Call, Code, Decision, Ending, Item, Malformed, Wire
 from assay.history.events import Masked
@@ -70,7 +71,7 @@ def test_what_was_signed_shows_it():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "event",
     [
         signing(Ending.STOPPED),
@@ -116,7 +117,7 @@ def test_no_other_word_is_shown():
     assert [] == says(made("received"), shown("gone"), shown("done"), facet="order disagrees")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "judged"),
     [
         ("received", "accepted", ["order agrees 1,2"]),

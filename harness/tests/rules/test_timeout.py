@@ -24,6 +24,7 @@ from orders import (
     sign,
     withdrawn,
 )
+from rows import for_each
 from screens import (
     ALL,
     BACK,
@@ -82,14 +83,14 @@ def test_it_agrees_without_a_quick_one():
     assert ["alive-before agrees 1,2,3"] == idle(*way(0, 0, LESS))
 
 
-@pytest.mark.parametrize("pause", [LESS, 2.5])
+@for_each("pause", [LESS, 2.5])
 def test_who_is_disconnected_too_early_by_idleness(pause):
     """Somebody who was quick could sign: it was the pause."""
     late = way(0, 0, pause, ending=DISCONNECTED, state=ENDED)
     assert ["alive-before disagrees 1,2,3,4,5,6"] == idle(*QUICK, *late)
 
 
-@pytest.mark.parametrize("last", [SHORT, 20.9])
+@for_each("last", [SHORT, 20.9])
 def test_who_is_disconnected_too_early_in_all(last):
     """It was seen that activity begins the idle time anew: it was the whole time."""
     at = [one for one in NOW_AND_THEN if one < last]
@@ -131,7 +132,7 @@ def test_who_was_disconnected_where_nobody_could_sign():
     assert ["alive-before unclear 4,5,6"] == idle(*other, *late)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "late",
     [
         way(0, 0, LESS, ending=STOPPED, state=OPEN),
@@ -140,14 +141,13 @@ def test_who_was_disconnected_where_nobody_could_sign():
         way(0, 0, LESS, looked=LOST),
         way(0, 0, LESS, ending=DISCONNECTED, state=DONE),
     ],
-    ids=["stopped", "still open", "rejected", "not looked at", "done all the same"],
 )
 def test_what_did_not_end_well_for_whatever_reason_is_unclear(late):
     """A rule may have rejected it, or the profile may not know a screen."""
     assert ["alive-before unclear 1,2,3,4,5,6"] == idle(*QUICK, *late)
 
 
-@pytest.mark.parametrize(("ending", "state"), [(CONFIRMED, DONE), (DISCONNECTED, ENDED)])
+@for_each(("ending", "state"), [(CONFIRMED, DONE), (DISCONNECTED, ENDED)])
 def test_the_edge_itself_is_left_alone(ending, state):
     """The document does not say on which side it is, and a timer may know whole seconds only."""
     for edge in (LIMIT - 0.9 / 60, LIMIT, LIMIT + 0.9 / 60):
@@ -357,7 +357,7 @@ def deferred(day, looked, state=OPEN):
     return made, way_, read(shown("P2", state), key="P2", at=looked)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("day", "looked", "state", "word"),
     [
         ("2026-09-19", AT, OPEN, "unclear"),
@@ -387,7 +387,7 @@ def test_what_is_put_off_and_shown_nowhere():
 # -- what is not judged -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "seen",
     [
         {"step": {"code": Code.WRONG}},
@@ -399,9 +399,8 @@ def test_what_is_put_off_and_shown_nowhere():
         {"screens": ("login", "password", *ALL)},
         {"made": shown("P2", DONE)},
     ],
-    ids=["wrong code", "another", "refused", "spoofed", "failed", "no screens", "again", "done"],
 )
-@pytest.mark.parametrize("ending", [CONFIRMED, DISCONNECTED])
+@for_each("ending", [CONFIRMED, DISCONNECTED])
 def test_what_may_have_another_reason_is_not_judged(seen, ending):
     """Who types in a wrong code, logs in twice, or meets a failing target, shows nothing."""
     for measure in TOO_LATE:
@@ -409,7 +408,7 @@ def test_what_may_have_another_reason_is_not_judged(seen, ending):
     assert [] == idle(*QUICK, *way(0, 0, LESS, ending=ending, **seen))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "meanwhile",
     [
         cancel(key="P2"),
@@ -475,7 +474,7 @@ def test_a_request_that_brings_nobody_back():
 # -- the probe ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("clause", ["redirect.idle", "redirect.overall"])
+@for_each("clause", ["redirect.idle", "redirect.overall"])
 def test_the_price(clause):
     """What the plan says is what it costs."""
     p = ruled(clause)
@@ -561,7 +560,7 @@ def test_the_time_is_told():
 # -- a clock that runs --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("id_", ["redirect.idle", "redirect.overall"])
+@for_each("id_", ["redirect.idle", "redirect.overall"])
 def test_the_screens_themselves_may_take_seconds(id_):
     """On a clock that runs, who is just in time stays within the limit; who is too late does not."""
     clause = ruled(id_)

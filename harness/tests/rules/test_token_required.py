@@ -1,6 +1,5 @@
 """`token-required` judges calls without a token, or with an invented one."""
 
-import pytest
 from building import (
     BROKEN,
     DONE,
@@ -17,6 +16,7 @@ from building import (
     owner,
     ruled,
 )
+from rows import for_each
 
 from assay.history import Token
 
@@ -37,8 +37,8 @@ def bare(came, token, operation="accounts", **how):
     return ask(operation, came, bearer=token, **how)
 
 
-@pytest.mark.parametrize("token", Token)
-@pytest.mark.parametrize(
+@for_each("token", Token)
+@for_each(
     ("came", "agreement"),
     [
         (UNKNOWN, "agrees"),
@@ -58,10 +58,9 @@ def test_nobody_is_served_without_a_token(token, came, agreement):
     assert [f"accounts-{WORDS[token]} {agreement} 2"] == told
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [[], [ask("accounts", NO)], [ask("balances", DATA, "A1")], [ask("accounts", DATA, by="other")]],
-    ids=["none", "refused", "another method", "another customer"],
 )
 def test_without_the_control_nothing_is_said(control):
     """The same call with its own token must have been served."""
@@ -85,7 +84,7 @@ def test_the_probe_makes_the_same_call_with_each_token():
     assert [None, None, *Token] == [call.bearer for call in calls]
 
 
-@pytest.mark.parametrize("token", Token)
+@for_each("token", Token)
 def test_the_next_page_of_a_list_needs_a_token_too(token):
     """The control is the same page, read with the token of the list."""
     first = ask("accounts", listed("A1", next="2"))

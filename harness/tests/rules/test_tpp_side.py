@@ -25,6 +25,7 @@ from building import (
     owner,
     ruled,
 )
+from rows import for_each
 
 from assay.contract.model import Capability
 from assay.history import Accepted, History, Item, Lacking, State
@@ -95,7 +96,7 @@ def test_every_duty_is_of_a_kind_and_a_clause():
     assert judging == kinds
 
 
-@pytest.mark.parametrize("clause", [n for n, r in RULED.items() if r.kind.tpp_facet() is not None])
+@for_each("clause", [n for n, r in RULED.items() if r.kind.tpp_facet() is not None])
 def test_nothing_is_said_of_nothing(clause):
     """A history without calls shows no duty kept."""
     assert [] == say(clause)
@@ -145,9 +146,7 @@ def test_one_customer_with_two_names():
 
 
 # -- how far back -------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("days", "said"), [(91, "disagrees"), (90, "unclear"), (89, "agrees"), (0, "agrees")]
-)
+@for_each(("days", "said"), [(91, "disagrees"), (90, "unclear"), (89, "agrees"), (0, "agrees")])
 def test_the_edge_of_the_history(days, said):
     """Whether the ninetieth day may be asked for is open; the day before it may not be."""
     since = str(TODAY - timedelta(days=days))

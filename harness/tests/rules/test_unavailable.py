@@ -1,6 +1,5 @@
 """`unavailable` wants a refusal before and after consent, of one who is known."""
 
-import pytest
 from building import (
     DONE,
     FAILED,
@@ -15,6 +14,7 @@ from building import (
     leaked,
     listed,
 )
+from rows import for_each
 
 CONTROL = ask("accounts", listed("A1"))
 
@@ -23,7 +23,7 @@ def says(*events):
     return check("trusted-beneficiaries", *events)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [
         (GONE, "agrees"),
@@ -60,10 +60,9 @@ def test_after_a_consent_it_is_another_facet():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [[], [ask("accounts", UNKNOWN)], [ask("accounts", listed("A1"), by="other")]],
-    ids=["none", "refused", "another's"],
 )
 def test_without_the_control_nothing_is_said(control):
     """One whom no method answers tells nothing about this one."""

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from building import (
     AT,
     FAILED,
@@ -16,6 +15,7 @@ from building import (
     listed,
     owner,
 )
+from rows import for_each
 
 DATA = listed("x")
 PSU, OTHER = owner("psu", account("A1")), owner("other", account("B1"))
@@ -41,7 +41,7 @@ def test_what_any_quota_would_have_allowed_is_no_evidence():
     assert ["balances-unlimited agrees 6"] == says(*OURS, *[there()] * 5)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [(NO, "disagrees"), (UNKNOWN, "unclear"), (FAILED, "unclear"), (LOST, "unclear")],
 )
@@ -58,7 +58,7 @@ def test_five_calls_on_five_days_show_nothing():
     assert [] == says(*OURS, *days, zone=None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "refused",
     [
         there(NO, "A2"),
@@ -67,7 +67,6 @@ def test_five_calls_on_five_days_show_nothing():
         there(NO, follow="p2"),
         there(NO, "B1", by="other"),
     ],
-    ids=["another account", "more arguments", "a mode", "a page", "another customer"],
 )
 def test_other_questions_may_be_refused_for_other_reasons(refused):
     """The control is the very same question."""
@@ -83,9 +82,7 @@ def test_a_refusal_after_the_consent_went_elsewhere_is_no_limit():
 CONTROL = [*THEIRS, batch(about="B1", by="other")]
 
 
-@pytest.mark.parametrize(
-    ("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees"), (LOST, "unclear")]
-)
+@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees"), (LOST, "unclear")])
 def test_attended_calls_do_not_use_the_quota_up(came, agreement):
     """After more of them than the quota has, the first batch call is served."""
     found = says(*OURS, *CONTROL, *[there()] * 5, batch(came))
@@ -93,7 +90,7 @@ def test_attended_calls_do_not_use_the_quota_up(came, agreement):
     assert f"not-counted {agreement} 9" == found[-1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [*OURS, *CONTROL, *[there()] * 4, batch(NO)],
@@ -101,7 +98,6 @@ def test_attended_calls_do_not_use_the_quota_up(came, agreement):
         [*OURS, *CONTROL, batch(LOST), *[there()] * 5, batch(NO)],
         [*OURS, *CONTROL, *[there()] * 5, batch(NO, at=AT + timedelta(days=1))],
     ],
-    ids=["too few", "no batch answered", "tried before", "the next day"],
 )
 def test_a_batch_call_that_may_be_refused_is_no_evidence(events):
     """It takes enough attended calls of the day, no batch call before, and a control."""
@@ -116,9 +112,7 @@ def test_of_a_customer_who_was_there_before_a_refused_batch_call_is_open():
     assert "not-counted unclear 9" == found[-1]
 
 
-@pytest.mark.parametrize(
-    ("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees"), (FAILED, "unclear")]
-)
+@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees"), (FAILED, "unclear")])
 def test_attended_calls_are_served_when_the_quota_is_used_up(came, agreement):
     """The control is another customer's attended call."""
     control = [*THEIRS, there(about="B1", by="other")]
@@ -127,7 +121,7 @@ def test_attended_calls_are_served_when_the_quota_is_used_up(came, agreement):
     assert [f"after-exhausted {agreement} 9"] == found
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         [*[batch()] * 3, batch(NO), there()],
@@ -135,7 +129,6 @@ def test_attended_calls_are_served_when_the_quota_is_used_up(came, agreement):
         [*[batch()] * 4, batch(NO), there(at=AT + timedelta(days=1))],
         [*[batch()] * 4, batch(NO), there(NO)],
     ],
-    ids=["too few", "never refused", "the next day", "attended never served"],
 )
 def test_without_a_used_up_quota_and_a_control_nothing_is_said(events):
     """An attended call shows nothing of a quota that was not reached."""

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from building import (
     FAILED,
     LOST,
@@ -16,6 +15,7 @@ from building import (
     listed,
     owner,
 )
+from rows import for_each
 
 from assay.history import Rejected
 
@@ -29,7 +29,7 @@ def says(*events, **how):
     return check("no-extended-history", *events, **how)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "agreement"),
     [
         (NO, "agrees"),
@@ -60,7 +60,7 @@ def test_the_old_one_may_be_on_the_second_page():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "control",
     [
         [],
@@ -70,7 +70,6 @@ def test_the_old_one_may_be_on_the_second_page():
         [ask("transactions", listed(NEW), "A1", by="other")],
         [ask("transactions", listed(NEW, next="never turned"), "A1")],
     ],
-    ids=["none", "refused", "empty", "another account", "another customer", "unfinished"],
 )
 def test_without_the_plain_answer_nothing_is_said(control):
     """The control is the same question without the mode, with something in the answer."""
@@ -78,7 +77,7 @@ def test_without_the_plain_answer_nothing_is_said(control):
         assert [] == says(PSU, *control, ask("transactions", came, "A1", **MODE))
 
 
-@pytest.mark.parametrize("events", [[PSU], []], ids=["too young", "no roster"])
+@for_each("events", [[PSU], []])
 def test_no_more_is_no_evidence_where_there_is_nothing_more(events):
     """An account without older entries cannot show any."""
     assert [] == says(

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-import pytest
 from building import AISP, NO, Obliging, ask, check, consent, listed, owner, ruled
+from rows import for_each
 
 from assay.history import Owned, Subject
 from assay.planning.plan import count_calls
@@ -19,7 +19,7 @@ def says(body, headers=JSON, status=200, **wire):
     return check("well-formed", replace(event, wire=wired))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "agreement"),
     [
         (b"{}", "agrees"),
@@ -36,27 +36,26 @@ def says(body, headers=JSON, status=200, **wire):
         (b"<html>", "disagrees"),
         (b"[" * 100_000 + b"]" * 100_000, "unclear"),
     ],
-    ids=lambda value: value[:12] if isinstance(value, bytes) else value,
 )
 def test_a_body_that_says_it_is_json_is(body, agreement):
     """Numbers may be as long as they like; what is too deep for us is left open."""
     assert [f"json {agreement} 1", "media-type agrees 1"] == says(body)
 
 
-@pytest.mark.parametrize("headers", [HTML, (), (("Content-Type", "application/jsonx"),)])
+@for_each("headers", [HTML, (), (("Content-Type", "application/jsonx"),)])
 def test_an_accepted_answer_declares_json(headers):
     """A body that declares something else is a violation, whatever it holds."""
     assert ["media-type disagrees 1"] == says(b"{}", headers)
 
 
-@pytest.mark.parametrize(("headers", "found"), [(HTML, []), (PROBLEM, ["json agrees 1"])])
+@for_each(("headers", "found"), [(HTML, []), (PROBLEM, ["json agrees 1"])])
 def test_a_refusal_may_be_of_any_type_but_must_be_what_it_says(headers, found):
     """The document says nothing of error bodies."""
     assert found == says(b"{}", headers, 403)
     assert [one.replace("agrees", "disagrees") for one in found] == says(b"{", headers, 500)
 
 
-@pytest.mark.parametrize("status", [502, 503, 504])
+@for_each("status", [502, 503, 504])
 def test_a_broken_answer_of_a_gateway_says_nothing_of_the_bank(status):
     """A load balancer answers in place of the bank, whatever it says that it sends."""
     assert ["json unclear 1"] == says(b"<html>", JSON, status)

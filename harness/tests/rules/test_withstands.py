@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-import pytest
 from building import BROKEN, FAILED, LOST, NO, UNKNOWN
 from orders import check, make, modify, payer, ruled, shown
 from playing import calls, paid, play, price
+from rows import for_each
 
 from assay.rules.kinds.requests.withstands import STRANGE, STRANGE_ADDRESSES
 
@@ -14,8 +14,8 @@ def says(*events):
     return check("values", payer(), *events)
 
 
-@pytest.mark.parametrize("value", STRANGE.values(), ids=list(STRANGE))
-@pytest.mark.parametrize(
+@for_each("value", STRANGE.values())
+@for_each(
     ("came", "word"),
     [
         (NO, "agrees"),
@@ -47,7 +47,7 @@ def test_changes_are_judged_beside_changes():
     assert [] == says(make(), strange)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "events",
     [
         (make(BROKEN, amount=None),),
@@ -60,17 +60,6 @@ def test_changes_are_judged_beside_changes():
         (make(), make(BROKEN, amount=None, tpp="other")),
         (make(), payer("other"), make(BROKEN, amount=None, by="other")),
     ],
-    ids=[
-        "alone",
-        "failed",
-        "refused",
-        "ordinary",
-        "two",
-        "another payee",
-        "another mode",
-        "another TPP",
-        "another customer",
-    ],
 )
 def test_what_shows_nothing_of_a_value(events):
     """There is no such request that was accepted, or more than one argument differs."""
@@ -82,7 +71,7 @@ def test_true_is_no_number():
     assert [] == says(make(), make(BROKEN, amount=1))
 
 
-@pytest.mark.parametrize("value", STRANGE_ADDRESSES.values(), ids=list(STRANGE_ADDRESSES))
+@for_each("value", STRANGE_ADDRESSES.values())
 def test_the_address_to_return_to_has_strange_values_of_its_own(value):
     """They are ordinary ones of other arguments."""
     strange = make(BROKEN, successfulReportUrl=value)
@@ -101,7 +90,7 @@ def test_the_facets():
     assert "modify-payment-currency" in facets
 
 
-@pytest.mark.parametrize("argument", ["amount", "date", "debtorAccount"])
+@for_each("argument", ["amount", "date", "debtorAccount"])
 def test_the_price(argument):
     """A valid request, and one for each strange value."""
     scenario = f"create-payment:{argument}"
@@ -118,7 +107,7 @@ def test_a_bank_that_takes_everything_conforms():
         assert {f"{scenario.replace(':', '-')} agrees"} == set(said)
 
 
-@pytest.mark.parametrize("status", [502, 503, 504])
+@for_each("status", [502, 503, 504])
 def test_a_gateway_that_gives_up_is_no_error_of_the_bank(status):
     """To a header or a body that the bank's server does not read, a gateway answers by itself."""
     gateway = make(BROKEN, amount="A" * 10_000)

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from datetime import date, timedelta
 
-import pytest
+from rows import for_each
 from stdnum import iban, luhn
 
 from assay.sandbox.mutants import MUTANTS, NEUTRAL
@@ -744,17 +744,13 @@ def holds(bank, obligation):
     return probe(bank, name)
 
 
-def by_id(value):
-    return getattr(value, "id", None)
-
-
 def test_ids_are_unique():
     """The ids of mutants and variants are unique."""
     names = [change.id for change in (*MUTANTS, *NEUTRAL)]
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("wrong", [*MUTANTS, *NEUTRAL], ids=by_id)
+@for_each("wrong", [*MUTANTS, *NEUTRAL])
 def test_changes_change(wrong):
     """Each results in another bank, and is described in one sentence."""
     assert wrong.change(SOUND) != SOUND
@@ -768,13 +764,13 @@ def test_every_obligation_has_a_mutant():
     assert set(FACETS) == alone
 
 
-@pytest.mark.parametrize("obligation", FACETS)
+@for_each("obligation", FACETS)
 def test_the_sound_bank_keeps_all(bank, obligation):
     """On the sound bank no probe is red or inconclusive."""
     assert holds(bank, obligation) is True
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=by_id)
+@for_each("mutant", MUTANTS)
 def test_mutants_break_what_they_say(open_bank, mutant):
     """Each facet that a mutant declares turns red."""
     bank = open_bank(policies=mutant.change(SOUND))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
 import pytest
+from rows import for_each
 
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import require_own_host, serving
@@ -102,7 +103,7 @@ def test_the_control_api_is_not_for_pages(port: int, line: str) -> None:
     assert 404 == status(port, *lines, "Authorization: Bearer demo-alice")
 
 
-@pytest.mark.parametrize("listening", ["0.0.0.0", "192.0.2.1", "bank.internal", "::"])
+@for_each("listening", ["0.0.0.0", "192.0.2.1", "bank.internal", "::"])
 def test_a_bank_for_others_has_any_name(listening: str) -> None:
     """Where other machines reach the bank, its names are theirs to choose."""
     app = make_app()

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
+from rows import for_each
 
 from assay.sandbox.access import BATCH, CARD_WINDOW
 from assay.sandbox.calendar import MONDAY_NIGHT, NINETY_DAYS, SUNDAY_NIGHT
@@ -42,9 +42,7 @@ def passed(threshold):
     return {number for number in NUMBERS if threshold(number)}
 
 
-@pytest.mark.parametrize(
-    ("inclusive", "first", "last"), [(True, 4, 3), (False, 5, 4)], ids=["inclusive", "exclusive"]
-)
+@for_each(("inclusive", "first", "last"), [(True, 4, 3), (False, 5, 4)])
 def test_a_threshold_is_passed_from_its_edge_on(inclusive, first, last):
     """The limit itself has passed if it is inclusive; `last` is the last value that has not."""
     threshold = Threshold(limit=4, inclusive=inclusive, unit=1)
@@ -52,7 +50,7 @@ def test_a_threshold_is_passed_from_its_edge_on(inclusive, first, last):
     assert last == threshold.last
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operator", "first"),
     [
         (one_less, 3),
@@ -62,7 +60,6 @@ def test_a_threshold_is_passed_from_its_edge_on(inclusive, first, last):
         (never, 12),
         (always, -3),
     ],
-    ids=lambda value: getattr(value, "__name__", None),
 )
 def test_an_operator_moves_the_edge(operator, first):
     """Each operator results in another limit, of the same unit."""
@@ -71,7 +68,7 @@ def test_an_operator_moves_the_edge(operator, first):
     assert threshold.unit == operator(threshold).unit
 
 
-@pytest.mark.parametrize("name", LIMITS)
+@for_each("name", LIMITS)
 def test_every_limit_of_the_bank_has_all_operators(name):
     """Every operator changes the answer at the limit or one unit beside it, and never raises."""
     limit = LIMITS[name]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 
-def every_row(names: str | Iterable[str], rows: Iterable[Any]) -> Callable[[Any], Any]:
+def for_each(names: str | Iterable[str], rows: Iterable[Any]) -> Callable[[Any], Any]:
     """Call a test with each row, as `pytest.mark.parametrize` does, but in one item.
 
     All rows are tried. Those that fail are raised together, each with a note of what it is. Fixtures
@@ -25,24 +25,21 @@ def every_row(names: str | Iterable[str], rows: Iterable[Any]) -> Callable[[Any]
 
         @functools.wraps(test)
         def looped(**fixtures: Any) -> None:
-            failed: list[Exception] = []
+            failed: list[BaseException] = []
             for values in known:
                 row = dict(zip(words, values, strict=True))
                 try:
                     test(**row, **fixtures)
-                except Exception as error:  # noqa: BLE001 -- raised below, with the others
-                    error.add_note(
-                        f"with {', '.join(f'{name}={each!r}' for name, each in row.items())}"
-                    )
+                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 -- raised below
+                    error.add_note(f"with {row!r}")
                     failed.append(error)
             if len(failed) == 1:
                 raise failed[0]
             if failed:
-                raise ExceptionGroup(f"{len(failed)} of {len(known)} rows", failed)
+                raise BaseExceptionGroup(f"{len(failed)} of {len(known)} rows", failed)
 
-        looped.__signature__ = signature.replace(
-            parameters=others
-        )  # what pytest takes fixtures from
+        # From which pytest takes the fixtures.
+        looped.__signature__ = signature.replace(parameters=others)
         return looped
 
     return decorate

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from decimal import Decimal
 
-import pytest
 from orders import PIS, make, payer, registered, shown
+from rows import for_each
 from visits import contract, table
 
 from assay.history import Authorise, Call
@@ -47,8 +47,8 @@ def test_a_field_is_a_value():
     assert [(), (), ("amount",)] == [one.varied for one in asked]
 
 
-@pytest.mark.parametrize("usual", [True, False])
-@pytest.mark.parametrize("value", [True, False])
+@for_each("usual", [True, False])
+@for_each("value", [True, False])
 def test_a_truth_value_is_sent_with_its_negation(value, usual):
     """Whatever the target file sends by default: neither row can rest on the other's value."""
     atom = FieldIs(argument="instant", value=value, lifecycle=LIFE)
@@ -69,7 +69,7 @@ def test_what_was_varied_is_the_other_value():
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("limit", "points"),
     [
         ("500", {"500": False, "501": True, "499": False}),
@@ -88,7 +88,7 @@ def test_a_field_above_a_number(limit, points):
     assert list(points) == [str(one.ask(CALL).arguments["amount"]) for one in atom.points]
 
 
-@pytest.mark.parametrize("text", ["", "much", "NaN", "Infinity", None, "1_0", " 10", "1e1"])
+@for_each("text", ["", "much", "NaN", "Infinity", None, "1_0", " 10", "1e1"])
 def test_what_is_no_number_is_neither_above_nor_below(text):
     """Also not infinitely much, nor what nobody knows, nor what only Python reads as a number."""
     atom = FieldAbove(argument="amount", limit="500", lifecycle=LIFE)
@@ -169,7 +169,7 @@ def age(least, most=None):
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("seen", "name", "exact"),
     [
         (Age(), "unregistered", True),
@@ -235,7 +235,7 @@ def test_what_was_not_sent_is_unknown():
     assert tracker.lifecycle_of_request(PIS, "payment") == LIFE
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "alike"),
     [
         ("47.11", True),

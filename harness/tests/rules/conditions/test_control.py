@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from building import driven
 from orders import AT, make, payer, shown, sign
 from visits import FIVE, params, table
 
@@ -69,29 +70,25 @@ def test_where_nothing_else_is_accepted_there_is_no_control():
 
 def play(when, scenario):
     """Play a probe, and return who asked about what, and what was prepared, in order."""
-    script, out = params(when).probe(params(when).scenario(scenario)), []
-    step = next(script, None)
-    while step is not None:
+    out = []
+
+    def answer(step):
         match step:
             case Call(operation="order", subject=subject, arguments=arguments):
                 out.append(f"{subject} {arguments['number']}")
-                reply = make(shown("V1"), at=AT)
+                return make(shown("V1"), at=AT)
             case Call():
                 items = (Item(key="V1", state=State.DONE),)
-                reply = replace(make(shown("V1"), at=AT), outcome=Accepted(items=items))
+                return replace(make(shown("V1"), at=AT), outcome=Accepted(items=items))
             case Authorise():
-                reply = replace(sign(at=AT), step=step)
+                return replace(sign(at=AT), step=step)
             case Register(subject=subject, age=age):
                 out.append(f"{subject} known for {age}")
-                reply = payer()
-            case _:
-                owns = tuple(Owned(key=f"M{n}", resource="meter") for n in range(2))
-                holdings = step.holdings[0].count
-                reply = Subject(name=step.subject, now=AT, owns=owns[:holdings])
-        try:
-            step = script.send(reply)
-        except StopIteration:
-            break
+                return payer()
+        owns = tuple(Owned(key=f"M{n}", resource="meter") for n in range(2))
+        return Subject(name=step.subject, now=AT, owns=owns[: step.holdings[0].count])
+
+    driven(params(when).probe(params(when).scenario(scenario)), answer)
     return out
 
 

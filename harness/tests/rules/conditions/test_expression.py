@@ -1,6 +1,6 @@
 """Condition trees: parsed, evaluated and described."""
 
-import pytest
+from rows import for_each
 
 from assay.rules.conditions import may_hold
 from assay.rules.conditions.table import All, Any, AtomRef, Not, describe, holds, parse_expression
@@ -22,7 +22,7 @@ def test_a_condition_is_read_as_it_is_nested():
     assert ["a", "b", "c"] == seen
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expression", "truths", "result"),
     [
         (A, [True], True),
@@ -55,7 +55,7 @@ def test_a_condition_is_written_down():
 LARGE_BY_SMS = {"all": [{"field": "amount", "above": 15000}, {"not": {"factor": "photo"}}]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "arguments", "possible"),
     [
         (LARGE_BY_SMS, {"amount": "83.50"}, False),

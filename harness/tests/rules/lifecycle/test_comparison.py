@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
 from orders import PIS, history, make, payer
+from rows import for_each
 
 from assay.rules.lifecycle.comparison import return_scheme, sort_of
 from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request
@@ -27,7 +27,7 @@ def back(address):
     return sort_of(LIFE, asked(successfulReportUrl=address))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         HERE,
@@ -42,13 +42,12 @@ def test_wherever_it_leads_it_is_one_sort(address):
     assert "https" == return_scheme(LIFE, asked(successfulReportUrl=address))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         *(None, "", "nowhere", "/back", "tpp:back", "https://", "https://[", "https://a:b", "//a"),
         *("https://tpp.example:99999/", "https://tpp.example:0/", 7, ["https://tpp.example"]),
     ],
-    ids=repr,
 )
 def test_what_leads_nowhere_is_only_like_itself(address):
     """It may be rejected for that, and is nobody's control but its own."""

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from building import AT, GONE, LOST, NO, PARIS, ask
 from orders import KEY, LINK, PIS, make, payer, shown, sign
+from rows import for_each
 
 from assay.history import (
     Accepted,
@@ -79,7 +80,7 @@ def test_a_customer_who_owns_nothing():
     assert [Arrange(subject="psu", holdings=())] == steps
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("now", "zone", "day"),
     [
         (AT, PARIS, "2026-09-16"),
@@ -109,9 +110,7 @@ def test_a_plain_request():
     assert call == request_steps.request(LIFE, PSU)
 
 
-@pytest.mark.parametrize(
-    ("ahead", "day"), [(None, "2026-09-19"), (1, "2026-09-17"), (20, "2026-10-06")]
-)
+@for_each(("ahead", "day"), [(None, "2026-09-19"), (1, "2026-09-17"), (20, "2026-10-06")])
 def test_a_request_that_is_put_off(ahead, day):
     """It has a day, so many from now, and only in the modes that have one."""
     keywords = {} if ahead is None else {"ahead": ahead}
@@ -149,9 +148,7 @@ def test_a_request_about_nothing_of_the_customers():
 # -- what was made ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "came", [NO, GONE, LOST, (Accepted(), 201), (Accepted(items=(Item(),)), 201)]
-)
+@for_each("came", [NO, GONE, LOST, (Accepted(), 201), (Accepted(items=(Item(),)), 201)])
 def test_what_was_not_made_is_left_out(came):
     """Nothing is read, signed or cancelled that has no key."""
     made = make(came)
@@ -265,7 +262,7 @@ def test_what_changes_a_request_takes_one_that_can_be_changed():
     assert (("amount",), {KEY: "P1"}) == (call.varied, call.arguments)
 
 
-@pytest.mark.parametrize("operation", ["read-payment", "modify-payment", "cancel-payment"])
+@for_each("operation", ["read-payment", "modify-payment", "cancel-payment"])
 def test_there_is_no_call_about_what_was_not_made(operation):
     """Where the request was refused, there is nothing to be asked about."""
     _, call = readied(operation, make(NO))
@@ -300,7 +297,7 @@ def test_the_steps_of_the_world():
     assert ([step], None) == play(request_steps.register(LIFE, PSU, "creditorAccount", age), known)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("now", "days", "hour", "then"),
     [
         (AT, 3, 12, "2026-09-19T12:00:00+02:00"),
@@ -329,7 +326,7 @@ def test_days_pass_until_noon():
     assert AT.replace(day=17, hour=12) == step.to
 
 
-@pytest.mark.parametrize(
+@for_each(
     "part",
     [
         lambda: request_steps.customer(LIFE),

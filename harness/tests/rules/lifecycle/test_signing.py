@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from building import LOST
 from orders import (
     DONE,
@@ -18,6 +17,7 @@ from orders import (
     read,
     shown,
 )
+from rows import for_each
 from screens import CONFIRMED, DISCONNECTED, STOPPED, page, story
 
 from assay.history import Accepted, Item
@@ -42,9 +42,7 @@ def test_what_was_known_before():
     assert None is only(make(NAMELESS), way, after).before
 
 
-@pytest.mark.parametrize(
-    ("amount", "alone"), [("12.30", True), ("1.00", False)], ids=["same", "another"]
-)
+@for_each(("amount", "alone"), [("12.30", True), ("1.00", False)])
 def test_a_change_to_what_was_said_already_decides_nothing(amount, alone):
     """An accepted change counts as something else that happened only if it says another thing."""
     made, way, after = story("P1")
@@ -56,16 +54,14 @@ def test_a_change_to_what_was_said_already_decides_nothing(amount, alone):
     assert not only(made, modify(LOST, amount="12.30"), way, after).alone
 
 
-@pytest.mark.parametrize(
-    ("status", "failed"), [(0, True), (200, False), (303, False), (499, False), (500, True)]
-)
+@for_each(("status", "failed"), [(0, True), (200, False), (303, False), (499, False), (500, True)])
 def test_a_failing_target(status, failed):
     """It failed, or did not answer at all."""
     made, way, after = story("P1")
     assert failed is only(made, replace(way, wire=page(status)), after).failed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("state", "undone", "over"),
     [(OPEN, True, False), (DONE, False, False), (REJECTED, True, True), (ENDED, True, True)],
 )
@@ -103,7 +99,7 @@ def test_requests_that_share_a_key_are_left_out():
     assert () == signing.signings(LIFE, history(payer(), make(), *story("P1")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ending", "description"),
     [
         (CONFIRMED, "the screens accepted the confirmation, and sent to https://tpp.example/back"),
@@ -119,7 +115,7 @@ def test_what_is_listed(ending, description):
     assert ((1, 2, 3, 9), "") == (evidence.exchanges, evidence.variation)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("signed", "made", "variation"),
     [("slow", "", "slow"), ("", "odd", "odd"), ("slow", "odd", "slow")],
 )

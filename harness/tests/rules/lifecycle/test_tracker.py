@@ -25,6 +25,7 @@ from orders import (
     sign,
     withdrawn,
 )
+from rows import for_each
 
 from assay.contract.model import Due, Operation
 from assay.history import Accepted, Advanced, Effects, Ending, Item, Lacking, Malformed, Rejected
@@ -164,7 +165,7 @@ def test_what_nobody_makes_has_no_life():
         lifecycle_of_operation(reading, reading.operations["accounts"])
 
 
-@pytest.mark.parametrize("operation", [one.id for one in LIFE.operations])
+@for_each("operation", [one.id for one in LIFE.operations])
 def test_every_operation_leads_to_the_life(operation):
     """Whichever of them a rule names, the request around it is the same."""
     assert LIFE == lifecycle_of_operation(PIS, PIS.operations[operation])
@@ -215,7 +216,7 @@ def test_arguments_are_those_that_were_sent():
     assert "1.00" == made.arguments["amount"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "fate"),
     [
         (shown(), InstanceOutcome.OPEN),
@@ -272,7 +273,7 @@ def test_who_made_it_may_not_be_known():
     ]
 
 
-@pytest.mark.parametrize("bend", [{"malformed": Malformed.NOT_JSON}, {"credentials": True}])
+@for_each("bend", [{"malformed": Malformed.NOT_JSON}, {"credentials": True}])
 def test_what_is_bent_on_purpose_makes_no_request(bend):
     """Neither a body that does not read nor one with credentials asks for anything."""
     bent = make()
@@ -351,7 +352,7 @@ def test_a_book_is_a_fold():
     assert out.requests == list(instances(history(*events), LIFE))
 
 
-@pytest.mark.parametrize(("lacks", "kept"), [("read", 2), ("change", 2), ("end", 2)])
+@for_each(("lacks", "kept"), [("read", 2), ("change", 2), ("end", 2)])
 def test_a_book_of_an_interface_that_offers_less(lacks, kept):
     """What is not offered is about no request, and all else is noted as ever."""
     out = Tracker(lifecycle=replace(LIFE, **{lacks: None}))
@@ -393,7 +394,7 @@ def test_a_look_moves_the_state():
     )
 
 
-@pytest.mark.parametrize("came", [NO, LOST, FAILED, shown(state=None), (Accepted(), 200)])
+@for_each("came", [NO, LOST, FAILED, shown(state=None), (Accepted(), 200)])
 def test_a_look_that_tells_nothing_moves_nothing(came):
     """The last word counts; and the exchange that had it is still cited."""
     made = one(make(), read(shown(state=REJECTED)), read(came))
@@ -441,7 +442,7 @@ def test_changes_add_up():
     )
 
 
-@pytest.mark.parametrize("came", [NO, GONE, LOST, FAILED, ODD])
+@for_each("came", [NO, GONE, LOST, FAILED, ODD])
 def test_a_change_that_was_not_accepted_is_kept_but_not_in_force(came):
     """One that was lost may have been taken: who judges has to look at it."""
     made = one(make(), modify(came, amount="1.00"))
@@ -502,7 +503,7 @@ def test_a_signature_alone_carries_nothing_out():
 # -- what the world says ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("state", [OPEN, REJECTED, ENDED, None])
+@for_each("state", [OPEN, REJECTED, ENDED, None])
 def test_the_world_outweighs_the_target(state):
     """What was executed was executed, whatever is shown."""
     made = one(make(), read(shown(state=state)), effects("P1", amount="12.30"))
@@ -532,7 +533,7 @@ def test_an_effect_is_not_taken_back():
     assert one(make(), effects("P1"), effects()).done
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("event", "asked"),
     [
         (sign(), False),
@@ -547,7 +548,6 @@ def test_an_effect_is_not_taken_back():
         (modify(key="P2"), True),
         (Effects(now=AT, done=None), True),
     ],
-    ids=range(11),
 )
 def test_whether_the_world_was_asked_since(event, asked):
     """What may have carried it out, the passing of time included, makes its word old."""
@@ -566,7 +566,7 @@ def test_a_request_made_since_was_not_asked_about():
 # -- words ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("events", "description"),
     [
         ((make(),), "it was accepted (200), then open"),

@@ -1,13 +1,13 @@
 """URLs are compared by the rules of RFC 3986 and no others."""
 
-import pytest
+from rows import for_each
 
 from assay.rules.lifecycle.request_queries import same_host, same_url, split_url
 
 HERE = "https://tpp.example/back?a=1"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         HERE,
@@ -24,7 +24,7 @@ def test_one_address_in_several_spellings(url):
     assert same_host(HERE, url)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "https://tpp.example/Back?a=1",
@@ -42,14 +42,14 @@ def test_what_is_spelt_alike_may_be_another(url):
     assert same_host(HERE, url)
 
 
-@pytest.mark.parametrize("url", ["https://tpp.example.evil/", "https://example/", "http://tpp/"])
+@for_each("url", ["https://tpp.example.evil/", "https://example/", "http://tpp/"])
 def test_another_host(url):
     """However alike it looks."""
     assert not same_host(HERE, url)
     assert not same_url(HERE, url)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "bad",
     ["", "back", "/back", "//tpp.example/back", "app:back", "https://", "http://[", "a://b:0"],
 )

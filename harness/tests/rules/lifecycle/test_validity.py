@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-import pytest
 from building import BROKEN, LOST, NO
 from orders import PIS, REJECTED, check, history, make, modify, payer, ruled, shown
+from rows import for_each
 
 from assay.rules.lifecycle.validity import PLAIN
 
@@ -30,8 +30,8 @@ def last(clause, customer, *events):
 
 
 # -- what a plain request holds -------------------------------------------------------
-@pytest.mark.parametrize("date", [LATER, "soon", "", None])
-@pytest.mark.parametrize("before", [[], [make()], [make(), DEFERRED]], ids=len)
+@for_each("date", [LATER, "soon", "", None])
+@for_each("before", [[], [make()], [make(), DEFERRED]])
 def test_an_argument_that_a_mode_has_no_use_for_may_be_refused(before, date):
     """A request at once has no day; with one it is not plain, whatever was accepted before."""
     assert [] == create(*before, make(NO, date=date))
@@ -70,9 +70,7 @@ def due(day, came=None, **call):
     return make(came, mode="deferred", date=day, **call)
 
 
-@pytest.mark.parametrize(
-    "day", [[], {}, None, "", "soon", "2026-09-31", "2026-09-15", "2026-09-16", 20260919]
-)
+@for_each("day", [[], {}, None, "", "soon", "2026-09-31", "2026-09-15", "2026-09-16", 20260919])
 def test_a_day_that_is_none_or_has_begun_may_be_refused(day):
     """Whatever was accepted before: such a request is not valid."""
     assert [] == put_off(due(day, NO))
@@ -100,7 +98,7 @@ def test_what_is_asked_first_is_the_targets_own():
     assert [] == create(make(NO, amount="-1", variation="amount: below zero"))
 
 
-@pytest.mark.parametrize("value", [12, 12.3, True, ["12.30"], {"value": "12.30"}])
+@for_each("value", [12, 12.3, True, ["12.30"], {"value": "12.30"}])
 def test_only_text_is_plain_where_nothing_was_accepted(value):
     """An amount may be a text and nothing else; once a number was accepted it is good."""
     assert {str} == PLAIN
@@ -110,8 +108,8 @@ def test_only_text_is_plain_where_nothing_was_accepted(value):
 
 
 # -- values, once something was accepted ----------------------------------------------
-@pytest.mark.parametrize("name", ["amount", "creditorAccount", "successfulReportUrl"])
-@pytest.mark.parametrize("came", [NO, LOST, None], ids=["refused", "lost", "accepted"])
+@for_each("name", ["amount", "creditorAccount", "successfulReportUrl"])
+@for_each("came", [NO, LOST, None])
 def test_a_value_of_the_right_type_may_be_a_bad_one(name, came):
     """As long as nobody accepted it: refused or lost, it is no better for being sent again."""
     said = create(make(), make(came, key="P2", **{name: "7.00"}), make(NO, **{name: "7.00"}))
@@ -166,7 +164,7 @@ def test_a_thing_that_is_owned_need_not_have_been_accepted():
 
 # -- changes --------------------------------------------------------------------------
 # A refused change convicts nobody, but a failure where a change is valid does.
-@pytest.mark.parametrize("before", [[DEFERRED], [DEFERRED, modify(amount="7.00")]], ids=len)
+@for_each("before", [[DEFERRED], [DEFERRED, modify(amount="7.00")]])
 def test_a_refused_change_leaves_open_whether_changes_are_accepted(before):
     """Which changes are accepted, and when, is not for this clause to say."""
     after = [] if before[1:] else ["answers unclear"]
@@ -175,14 +173,14 @@ def test_a_refused_change_leaves_open_whether_changes_are_accepted(before):
     ]
 
 
-@pytest.mark.parametrize("before", [[DEFERRED], [DEFERRED, modify(amount="7.00")]], ids=len)
+@for_each("before", [[DEFERRED], [DEFERRED, modify(amount="7.00")]])
 def test_a_change_that_names_nothing_may_fail(before):
     """It asks for nothing; one that names something good has to be accepted."""
     assert [] == change(*before, modify(BROKEN))
     assert [CONVICTED] == change(*before, modify(BROKEN, amount="1.00"))
 
 
-@pytest.mark.parametrize("amount", ["12.30", "12.3"])
+@for_each("amount", ["12.30", "12.3"])
 def test_a_change_to_what_is_so_already_may_be_refused(amount):
     """It asks for nothing, in whatever words; once something else is in force it is a change."""
     back = modify(BROKEN, amount=amount)
@@ -202,20 +200,18 @@ def test_a_change_to_what_nobody_vouches_for_may_be_refused():
     assert [] == change(DEFERRED, modify(BROKEN, amount="7.00", varied=("creditorAccount",)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "before",
     [[make(amount="7.00", key="P2")], [modify(amount="7.00", varied=()), modify(amount="1.00")]],
-    ids=["in another request", "as a change"],
 )
 def test_a_change_to_what_was_accepted_before_must_be(before):
     """By the target's own answer the value is good."""
     assert [CONVICTED] == change(DEFERRED, *before, modify(BROKEN, amount="7.00", varied=()))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "names",
     [{"creditorAccount": "C2"}, {"date": "2026-09-20"}, {"amount": "1.00", "date": "2026-09-20"}],
-    ids=" and ".join,
 )
 def test_which_arguments_can_be_changed_is_left_open(names):
     """Only a change of the one that is asked of all convicts."""

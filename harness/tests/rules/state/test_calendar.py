@@ -3,8 +3,8 @@
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from building import AT, PARIS
+from rows import for_each
 
 from assay.rules.state.calendar import (
     as_written,
@@ -20,7 +20,7 @@ from assay.rules.state.calendar import (
 LONG, SHORT = date(2026, 10, 25), date(2026, 3, 29)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("day", "hours"), [(LONG, 25), (SHORT, 23), (date(2026, 9, 16), 24), (date(2026, 12, 31), 24)]
 )
 def test_a_day_lasts_23_24_or_25_hours(day, hours):
@@ -33,7 +33,7 @@ def test_half_an_hour_is_enough_to_make_a_day_odd():
     assert timedelta(hours=24.5) == length(date(2026, 4, 5), ZoneInfo("Australia/Lord_Howe"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("how", "day"),
     [
         ({}, date(2026, 9, 17)),
@@ -61,7 +61,7 @@ def test_an_instant_is_when_local_clocks_show_it():
     assert datetime(2026, 9, 16, 8, 0, tzinfo=UTC) == at(date(2026, 9, 16), time(10), PARIS)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("zone", "wall", "instant", "shown"),
     [
         # The hour that clocks skip: 02:00 would have been the instant at which they show 03:00.
@@ -86,7 +86,7 @@ def test_an_instant_where_clocks_change(zone, wall, instant, shown):
     assert shown == found.replace(tzinfo=None).isoformat(timespec="minutes")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "zone",
     ["Europe/Paris", "Australia/Lord_Howe", "Africa/Cairo", "Asia/Beirut", "America/Santiago"],
 )
@@ -125,7 +125,7 @@ def test_what_is_written_keeps_its_digits():
     assert "2027-03-28T02:30:00+01:00" == written.isoformat()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("hour", "zone", "days"),
     [
         (22, PARIS, [17]),

@@ -10,6 +10,7 @@ from io import BytesIO
 import httpx
 import pytest
 from click.testing import CliRunner
+from rows import for_each
 
 from assay.cli.serve import command
 from assay.sandbox.app import make_app
@@ -412,7 +413,7 @@ def test_head(stet):
     assert str(len(whole.content)) == head.headers["Content-Length"]
 
 
-@pytest.mark.parametrize("id", ["", "x" * 71, "a b", "a\r\nSet-Cookie: b", "é"])
+@for_each("id", ["", "x" * 71, "a b", "a\r\nSet-Cookie: b", "é"])
 def test_request_ids_that_are_none(id):
     """A request id is returned only if it fits into a header and the standard's length."""
     status, headers, _ = call("GET", "/accounts", HTTP_X_REQUEST_ID=id)

@@ -3,9 +3,10 @@
 import json
 from io import BytesIO
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import for_each
+from tiers import examples
 
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import DIALECTS
@@ -147,14 +148,14 @@ CALLS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(path=PATHS, text=LATIN, how=CALLS)
 def test_anything_is_answered(path, text, how):
     """The answer is well-formed for every method, path, query, host and body."""
     assert is_sound(*call(STET, path=ROOT + path.format(text), **how))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(body=BODIES)
 def test_a_body_that_is_no_request_is_refused(body):
     """Arbitrary requests create neither a consent nor a payment."""
@@ -167,7 +168,7 @@ def test_a_body_that_is_no_request_is_refused(body):
     assert [4, 4] == [consent[0] // 100, payment[0] // 100]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         b"",
@@ -186,9 +187,8 @@ def test_a_body_that_is_no_request_is_refused(body):
         b'{"balances": [{"iban": "\\ud800"}], "transactions": []}',
         b'{"creditTransferTransaction": [[[]]], "beneficiary": {"creditorAccount": [1]}}',
     ],
-    ids=lambda body: body[:12],
 )
-@pytest.mark.parametrize(
+@for_each(
     ("verb", "path", "token"),
     [
         ("PUT", "/consents", "demo-alice"),
@@ -204,8 +204,8 @@ def test_bodies_that_do_not_read(verb, path, token, body):
     assert is_sound(*answer)
 
 
-@pytest.mark.parametrize("length", ["-1", "none", "", "99999999999", "0"])
-@pytest.mark.parametrize("encoding", [None, "chunked"])
+@for_each("length", ["-1", "none", "", "99999999999", "0"])
+@for_each("encoding", [None, "chunked"])
 def test_lengths_that_are_none(length, encoding):
     """A wrong content length is not trusted."""
     environ = {"HTTP_TRANSFER_ENCODING": encoding} if encoding else {}
@@ -249,9 +249,9 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("path", ["/accounts", "/accounts/x/balances", "/accounts/x/transactions"])
-@pytest.mark.parametrize("rows", [None, 1, "x", {}, [], ROWS])
-@pytest.mark.parametrize("links", [None, 1, [], {}, {"self": 1}, {"self": "http://[", "next": ""}])
+@for_each("path", ["/accounts", "/accounts/x/balances", "/accounts/x/transactions"])
+@for_each("rows", [None, 1, "x", {}, [], ROWS])
+@for_each("links", [None, 1, [], {}, {"self": 1}, {"self": "http://[", "next": ""}])
 def test_lists_of_any_shape_are_passed_on(path, rows, links):
     """Every element of an odd list is shown."""
     name = path.rpartition("/")[2]
@@ -282,8 +282,8 @@ def test_what_is_missing_is_not_made_up():
         assert "Location" not in headers
 
 
-@pytest.mark.parametrize("status", [["x"], 1, None, "lost", "rejected"])
-@pytest.mark.parametrize("links", [None, {"self": 1}, {"self": "/payment-requests/1"}])
+@for_each("status", [["x"], 1, None, "lost", "rejected"])
+@for_each("links", [None, {"self": 1}, {"self": "/payment-requests/1"}])
 def test_payments_of_any_shape_are_passed_on(status, links):
     """Missing members stay missing, and an unknown status is passed on."""
     bank = Crooked(json.dumps({"status": status, "links": links, "amount": {}}).encode())
@@ -295,10 +295,8 @@ def test_payments_of_any_shape_are_passed_on(status, links):
         assert "resourceId" not in payment
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"{", b"ERREUR Technique", b"[]", b"<html>", b'"x"', b"[" * 9_999]
-)
-@pytest.mark.parametrize("line", ["200 OK", "404 Not Found", "503 Service Unavailable", "299 Odd"])
+@for_each("body", [b"", b"{", b"ERREUR Technique", b"[]", b"<html>", b'"x"', b"[" * 9_999])
+@for_each("line", ["200 OK", "404 Not Found", "503 Service Unavailable", "299 Odd"])
 def test_what_is_no_object_is_passed_on(body, line):
     """A malformed answer stays malformed, and keeps its media type."""
     bank = Crooked(body, "text/x-odd", line)
@@ -308,9 +306,7 @@ def test_what_is_no_object_is_passed_on(body, line):
         assert headers.get("Content-Type") == ("text/x-odd" if body else None)
 
 
-@pytest.mark.parametrize(
-    ("status", "code"), [(418, "I'm a Teapot"), (599, "Refused"), (500, "INTE")]
-)
+@for_each(("status", "code"), [(418, "I'm a Teapot"), (599, "Refused"), (500, "INTE")])
 def test_other_refusals_keep_their_status(status, code):
     """A refusal without a STET code has the status phrase."""
     bank = Crooked(b'{"message": "no"}', line=f"{status} Odd")

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import for_each
 
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import DIALECTS
@@ -277,7 +278,7 @@ def test_who_asks_must_be_known(flow):
     assert 400 == flow.http.get(twice).status_code
 
 
-@pytest.mark.parametrize(
+@for_each(
     "uri",
     [
         "https://tpp.example/",
@@ -388,7 +389,7 @@ def test_a_tpps_token(flow):
     assert 401 == flow.http.post("/payment-requests", json={}, headers=headers).status_code
 
 
-@pytest.mark.parametrize("dialect", ["own", "stet"])
+@for_each("dialect", ["own", "stet"])
 def test_each_half_has_its_scope(dialect):
     """Customers' tokens allow no payments, and TPPs' tokens no accounts, in each dialect."""
     app, base = make_app(), ""

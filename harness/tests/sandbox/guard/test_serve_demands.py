@@ -5,6 +5,7 @@ from shutil import copytree
 
 import pytest
 from click.testing import CliRunner
+from rows import for_each
 
 from assay.cli.serve import ServeSecurity, command
 from assay.errors import InputError
@@ -37,9 +38,7 @@ def test_tls(folder):
     assert (folder.certificate("ca"), "answer") == (shown.clients, shown.demand)
 
 
-@pytest.mark.parametrize(
-    "named", [{"mutual": "handshake"}, {"signatures": "cavage"}], ids=["mutual", "signatures"]
-)
+@for_each("named", [{"mutual": "handshake"}, {"signatures": "cavage"}])
 def test_certificates_are_needed(named):
     """An option that needs certificates says which option is missing."""
     with pytest.raises(InputError, match=r"needs certificates[\s\S]*add --tls DIR"):

@@ -10,6 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import load_der_public_key, load_pem_public_key
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import for_each
 
 from assay.sandbox.app import make_app
 from assay.sandbox.guard import require_signature
@@ -175,7 +176,7 @@ def test_a_signature_that_is_no_base64(folder, signer, wrong):
         check_cavage(message(headers={**headers, "signature": header}), folder.signers(), NOW)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("environ", "target"),
     [
         ({"REQUEST_URI": "/%61?b"}, "/%61?b"),
