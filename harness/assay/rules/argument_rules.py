@@ -51,7 +51,7 @@ from assay.rules.verdict import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class Defect:
     """What is wrong with an argument of a call, the facet that it shows, and the reason."""
 
     argument: str
@@ -60,7 +60,7 @@ class Fault:
 
 
 #: The faults of a call: none of a good one, None where that is open.
-Faults: TypeAlias = Sequence[Fault] | None
+Defects: TypeAlias = Sequence[Defect] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class Tried:
     """
 
     made: Exchange
-    faults: Faults
+    faults: Defects
     control: bool
     request: Instance | None = None
     ids: Sequence[str] = ()
@@ -109,7 +109,7 @@ class ArgumentRule(Kind):
         """Yield the calls to judge, and their controls."""
         raise NotImplementedError
 
-    def judge(self, tried: Tried, fault: Fault, beside: Sequence[Tried]) -> Iterator[Evidence]:
+    def judge(self, tried: Tried, fault: Defect, beside: Sequence[Tried]) -> Iterator[Evidence]:
         """Judge a call with one fault beside its controls."""
         raise NotImplementedError
 
@@ -206,7 +206,7 @@ class RequestArgumentRule(GoodValueRule):
 
     lifecycle: Lifecycle = the_request()  # noqa: RUF009 -- declares a parameter
 
-    def faults(self, made: Sequence[Instance]) -> Iterator[Faults]:
+    def faults(self, made: Sequence[Instance]) -> Iterator[Defects]:
         """Yield the faults of each request."""
         raise NotImplementedError
 
@@ -250,7 +250,7 @@ class RequestArgumentRule(GoodValueRule):
             control = good and _is_control(request, repeatable=repeatable)
             yield Tried(made=request.made, faults=faults, control=control, request=request)
 
-    def judge(self, tried: Tried, fault: Fault, beside: Sequence[Tried]) -> Iterator[Evidence]:
+    def judge(self, tried: Tried, fault: Defect, beside: Sequence[Tried]) -> Iterator[Evidence]:
         """Judge a request that must not be accepted; nothing is said where no control shows anything."""
         request, made = tried.request, tried.made
         if request is None:

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability, Operation
 from assay.history import CredentialPlace, History, Token
 from assay.rules import parameters, steps
-from assay.rules.controls import Shared, same_but
 from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
@@ -117,17 +116,19 @@ class NoCredentials(RefusingKind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call with credentials whose control was answered."""
-        known, open_to_all = set[Shared](), set[Shared]()
+        known: set[tuple[str, str, bool]] = set()
+        open_to_all: set[tuple[str, str]] = set()
         for exchange in history.exchanges:
             call = exchange.call
             if exchange.accepted and ordinary(call):
-                known.add(same_but(call))
+                known.add((call.subject, call.operation, call.present))
             elif call.bearer is Token.NONE and not (call.credentials or exchange.refused):
-                open_to_all.add(same_but(call))
+                open_to_all.add((call.subject, call.operation))
         named = {operation.id for operation in self.operations}
         for exchange in history.exchanges:
             call = exchange.call
-            if call.credentials and call.operation in named and same_but(call) in known:
+            controlled = (call.subject, call.operation, call.present) in known
+            if call.credentials and controlled and call.operation in named:
                 by_grant = call.credentials_in is CredentialPlace.GRANT
                 evidence = must_be_refused(
                     GRANT_FACET if by_grant else call.operation,
@@ -135,7 +136,7 @@ class NoCredentials(RefusingKind):
                     "it carries the customer's credentials instead of a token",
                     controlled=True,
                 )
-                anyone = same_but(call) in open_to_all
+                anyone = (call.subject, call.operation) in open_to_all
                 yield doubt(evidence, SERVES_ANYONE) if anyone else evidence
 
     def tpp_facet(self) -> TppFacet:

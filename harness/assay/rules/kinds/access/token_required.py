@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Operation
 from assay.history import Accepted, Call, Exchange, History, Token
 from assay.rules import parameters, steps
-from assay.rules.controls import same_but
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
@@ -86,13 +85,14 @@ class TokenRequired(RefusingKind):
         """Judge every call with another token than its own whose control was accepted."""
         named = {operation.id for operation in self.operations}
         known = {
-            same_but(exchange.call)
+            (exchange.call.subject, exchange.call.operation, exchange.call.follow)
             for exchange in history.exchanges
             if exchange.accepted and ordinary(replace(exchange.call, follow=None))
         }
         for exchange in history.exchanges:
             call = exchange.call
-            if call.bearer is not None and call.operation in named and same_but(call) in known:
+            controlled = (call.subject, call.operation, call.follow) in known
+            if call.bearer is not None and controlled and call.operation in named:
                 facet = f"{call.operation}-{FACETS[call.bearer]}"
                 yield must_be_refused(facet, exchange, f"it has {call.bearer.value}")
 

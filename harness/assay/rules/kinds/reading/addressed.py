@@ -34,7 +34,6 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import parameters, steps
-from assay.rules.controls import same_but
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import check_about_request, the_request
 from assay.rules.lifecycle.request_queries import same_format, same_value, similar_key, was_refused
@@ -278,12 +277,13 @@ class _CallHistory:
         fault = UNKNOWN if known != key else "" if own else FOREIGN
         if known not in self.makers or (fault == UNKNOWN and not own):
             return None
-        asked = facts_of(self.tracked.lifecycle.contract).without_call_ids(exchange).call
+        asked = facts_of(self.tracked.lifecycle.contract).without_call_ids(exchange).call.compared
+        rest = sorted((name, repr(value)) for name, value in asked.items() if name != about)
         when = self.epoch, self.changes.get(known, 0)
         return _AddressedCall(
             exchange=exchange,
             fault=fault,
-            question=(known, when, same_but(replace(asked, by=""), about)),
+            question=(call.operation, known, when, call.mode, tuple(rest)),
             sure=fault == FOREIGN or self._fresh(call) or sum(map(str.isalnum, key)) >= LONG,
         )
 

@@ -26,7 +26,7 @@ from assay.contract.scalars import is_word, text_of
 from assay.files.document import found
 from assay.history import Call, Exchange, History, State, Subject
 from assay.rules import parameters, steps
-from assay.rules.argument_rules import Fault, Faults, RequestArgumentRule, replaced
+from assay.rules.argument_rules import Defect, Defects, RequestArgumentRule, replaced
 from assay.rules.controls import same_but
 from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_queries, request_steps
@@ -156,14 +156,14 @@ class Fixed(RequestArgumentRule):
         """Return the field."""
         return {self.lifecycle.create.id: (self.field,)}
 
-    def faults(self, made: Sequence[Instance]) -> Iterator[Faults]:
+    def faults(self, made: Sequence[Instance]) -> Iterator[Defects]:
         """Yield for each request whether its field has an invalid value."""
         why = f"{self.field} must be {self.const!r}"
         for request in made:
             value = request.made.call.arguments.get(self.field)
             facet = self._facet(value)
             if facet:
-                yield (Fault(argument=self.field, facet=facet, why=why),)
+                yield (Defect(argument=self.field, facet=facet, why=why),)
             else:
                 yield () if is_word(self.const, value) else None
 

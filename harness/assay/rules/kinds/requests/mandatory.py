@@ -20,7 +20,13 @@ from decimal import Decimal
 from assay.contract.model import Json
 from assay.history import Call, Exchange
 from assay.rules import steps
-from assay.rules.argument_rules import Fault, Faults, RequestArgumentRule, replaced, stays_accepted
+from assay.rules.argument_rules import (
+    Defect,
+    Defects,
+    RequestArgumentRule,
+    replaced,
+    stays_accepted,
+)
 from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.parameters import arguments
@@ -88,12 +94,12 @@ class Mandatory(RequestArgumentRule):
         """Return the mandatory fields."""
         return {self.lifecycle.create.id: self.fields}
 
-    def faults(self, made: Sequence[Instance]) -> Iterator[Faults]:
+    def faults(self, made: Sequence[Instance]) -> Iterator[Defects]:
         """Yield the faults of each request; None until the valid types are known."""
         types = self._types(made)
         for request in made:
             wrong = tuple(
-                Fault(argument=field, facet=f"{field}-{way}", why=f"{field} {WAYS[way]}")
+                Defect(argument=field, facet=f"{field}-{way}", why=f"{field} {WAYS[way]}")
                 for field, way in self._wrong(request.made.call.arguments, types).items()
             )
             yield wrong if wrong or types else None

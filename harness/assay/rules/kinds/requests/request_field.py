@@ -23,7 +23,7 @@ from assay.contract.model import Json
 from assay.contract.scalars import text_of
 from assay.history import Call, Exchange, State, Subject
 from assay.rules import parameters, steps, text_shape
-from assay.rules.argument_rules import Beside, Fault, Faults, RequestArgumentRule, Tried, replaced
+from assay.rules.argument_rules import Beside, Defect, Defects, RequestArgumentRule, Tried, replaced
 from assay.rules.controls import served_between
 from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_queries, request_steps
@@ -212,7 +212,7 @@ class RequestField(RequestArgumentRule):
         """Return the argument."""
         return {self.lifecycle.create.id: (self.field,)}
 
-    def faults(self, made: Sequence[Instance]) -> Iterator[Faults]:
+    def faults(self, made: Sequence[Instance]) -> Iterator[Defects]:
         """Yield the faults of each request; None where that is open."""
         for request in made:
             value, at = request.made.call.arguments.get(self.field), request.made.at
@@ -221,7 +221,7 @@ class RequestField(RequestArgumentRule):
                 continue
             wrong = self._wrong(value, at)
             faults = tuple(
-                Fault(argument=self.field, facet=facet, why=f"{self.field} {why}")
+                Defect(argument=self.field, facet=facet, why=f"{self.field} {why}")
                 for facet, why in wrong.items()
                 if why
             )

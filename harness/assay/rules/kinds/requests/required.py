@@ -19,7 +19,7 @@ from decimal import Decimal
 from assay.contract.model import Json, Operation
 from assay.history import Call, Exchange, History
 from assay.rules import operation_parameters, parameters, steps, text_shape
-from assay.rules.argument_rules import Beside, Fault, GoodValueRule, Tried, replaced
+from assay.rules.argument_rules import Beside, Defect, GoodValueRule, Tried, replaced
 from assay.rules.controls import refused_beside, served_between
 from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_steps
@@ -185,7 +185,7 @@ class Required(GoodValueRule):
             if call.operation in named and ordinary(call):
                 fault, facet = self.fault(call), f"{call.operation}-{self.fault(call)}"
                 why = call.variation or f"{self.argument} is {fault}"
-                wrong = (Fault(argument=self.argument, facet=facet, why=why),)
+                wrong = (Defect(argument=self.argument, facet=facet, why=why),)
                 yield Tried(
                     made=exchange,
                     faults=None if fault == OPEN else wrong if fault else (),
@@ -194,7 +194,7 @@ class Required(GoodValueRule):
                     exhausted=exchange.n in exhausted,
                 )
 
-    def judge(self, tried: Tried, fault: Fault, beside: Sequence[Tried]) -> Iterator[Evidence]:
+    def judge(self, tried: Tried, fault: Defect, beside: Sequence[Tried]) -> Iterator[Evidence]:
         """Judge a call without the parameter, or with a bad value in it."""
         controls = [each.made.n for each in beside]
         yield from refused_beside(

@@ -17,7 +17,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.files.document import Finding, Pointer
 from assay.history import History
 from assay.rules import parameters, steps
-from assay.rules.argument_rules import ArgumentRule, Fault, Tried, replaced
+from assay.rules.argument_rules import ArgumentRule, Defect, Tried, replaced
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
 from assay.rules.queries import ordinary
@@ -131,7 +131,7 @@ class Withstands(ArgumentRule):
             if operation is None or not ordinary(exchange.call):
                 continue
             strange = tuple(
-                Fault(argument=name, facet=f"{operation.id}-{name}", why="")
+                Defect(argument=name, facet=f"{operation.id}-{name}", why="")
                 for name in operation.arguments
                 if _strange(exchange.call.arguments.get(name, 1), strange_values(operation, name))
             )
@@ -141,7 +141,7 @@ class Withstands(ArgumentRule):
                 control=exchange.accepted and not strange,
             )
 
-    def judge(self, tried: Tried, fault: Fault, beside: Sequence[Tried]) -> Iterator[Evidence]:
+    def judge(self, tried: Tried, fault: Defect, beside: Sequence[Tried]) -> Iterator[Evidence]:
         """Judge a call with a strange value beside the last one with an ordinary value before it."""
         exchange = tried.made
         before = [each.made for each in beside if each.made.n < exchange.n]
