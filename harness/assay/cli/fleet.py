@@ -17,7 +17,7 @@ from assay.cli.loading import INTERRUPTED
 from assay.cli.publication import link_latest
 from assay.cli.results import new_folder
 from assay.cli.termination import terminable
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.errors import InputError
 from assay.preparation.banks import read_banks
 from assay.rules.verdict import Exit

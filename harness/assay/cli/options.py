@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from assay.cli.publication import with_time
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.fixtures.waiting import span
 from assay.planning.shards import read_shard
 

@@ -19,7 +19,7 @@ import click
 
 from assay.cli import gate, options
 from assay.cli.waiver_notes import waiver_notes
-from assay.contexts.covering import Cell, Depth
+from assay.contexts.context import Cell, Depth
 from assay.fixtures.waiting import NONE, can_wait, format_span, with_clock
 from assay.journal.writer import planned
 from assay.planning.contextual import ContextPlan

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.judging.exit_policy import Floor
 from assay.planning.plan import Shard
 

@@ -21,7 +21,7 @@ from assay.binding.join import BoundContract, bind
 from assay.binding.path_slots import made_slots
 from assay.binding.spelling import keys_without_value
 from assay.binding.target import AuthKind, ScaKind, Target, TransportKind
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of
 from assay.fixtures.roles import only_roles

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.contexts.context import DimensionValue, StepMapper
-from assay.contexts.covering import Depth, contexts
+from assay.contexts.context import Depth, DimensionValue, StepMapper, contexts
 
 
 def columns(*sizes):

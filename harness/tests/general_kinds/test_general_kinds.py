@@ -9,7 +9,7 @@ from desk_bank import Desk
 from error_desk import ERROR_FAULTS, ErrorDesk, Fronted
 
 from assay.binding.join import bind
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.journal.writer import Journal
 from assay.kinds import Standing
 from assay.onboarding.doctor import examination

@@ -3,7 +3,7 @@
 from assay.binding.outputs import OutputAt
 from assay.binding.spelling import OperationBinding
 from assay.history import Accepted, Call, Exchange, Wire
-from assay.running.call_values import KeptOutputs
+from assay.running.trial_state import KeptOutputs
 
 MAKES = OperationBinding(outputs={"consent-id": OutputAt(at=("/id",))})
 SOURCES = {"consent-id": "permit"}
