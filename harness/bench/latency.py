@@ -27,7 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.running.environment import set_up

@@ -112,7 +112,7 @@ def serve(port: int, record: Path | None) -> None:
 def record_embedded(path: Path, contexts: str) -> None:
     """Record the requests of a run on a bank in this process."""
     make_foreseeable()
-    from assay.contexts.covering import Depth  # noqa: PLC0415
+    from assay.contexts.context import Depth  # noqa: PLC0415
     from assay.journal.writer import Journal  # noqa: PLC0415
     from assay.preparation.prepare import prepare  # noqa: PLC0415
     from assay.running.environment import set_up  # noqa: PLC0415

@@ -72,7 +72,7 @@ TRIALS = {
 }  # fmt: skip
 #: Functions of these rooms that import something, and why it is no trial that does so first.
 SET_UP = {
-    "contexts/covering.py:_pairs": "the contexts are chosen when a run is planned",
+    "contexts/context.py:_pairs": "the contexts are chosen when a run is planned",
     "running/environment.py:_callback_server": "set-up",
     "running/environment.py:_chromium": "set-up",
     "running/environment.py:_embedded": "set-up",
@@ -88,11 +88,9 @@ SET_UP = {
     "sca/browser.py:page": "one browser signs: trials have no lanes",
     "sca/browser.py:start": "one browser signs: trials have no lanes",
     "transport/auth/setup.py:_networked": "set-up",
-    "transport/auth/setup.py:_request_signer": "set-up",
     "transport/auth/setup.py:open_channels": "set-up",
-    "transport/auth/signing.py:_rfc9421": "`signed` imports it at set-up",
-    "transport/auth/signing.py:signed": "set-up",
-    "transport/auth/tls.py:tls_context": "set-up",
+    "transport/auth/keys.py:_rfc9421": "`signed` imports it at set-up",
+    "transport/auth/keys.py:signed": "set-up",
 }
 
 

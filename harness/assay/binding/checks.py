@@ -2,7 +2,7 @@
 
 What needs a contract is checked in `binding.contract_names`, what a fixture provider needs in
 `fixtures.providers`. Files are not opened and secrets not looked up here: see
-`transport.auth.certificates` and `transport.secrets`.
+`transport.auth.keys` and `transport.secrets`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from assay.cli.crash_report import note_folder
 from assay.cli.publication import link_latest
 from assay.cli.results import new_folder
 from assay.cli.signals import INTERRUPTED, terminable
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.errors import InputError
 from assay.preparation.banks import read_banks
 from assay.rules.verdict import Exit

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from assay.cli.publication import with_time
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.errors import InputError
 from assay.fixtures.waiting import span
 from assay.judging.exit_policy import Baseline, ExitPolicy, Floor, read_floor

@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from assay.cli import options
-from assay.contexts.covering import Cell
+from assay.contexts.context import Cell
 from assay.fixtures.waiting import NONE, can_wait, format_span, with_clock
 from assay.journal.writer import planned
 from assay.planning.contextual import ContextPlan

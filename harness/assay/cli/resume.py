@@ -19,7 +19,7 @@ import click
 from assay import __version__
 from assay.binding.target import Target
 from assay.cli.results import exit_code, print_summary, write_reports
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.contract.model import Contract, Json
 from assay.errors import InputError, JournalError
 from assay.journal.journal_file import JOURNAL, reopen

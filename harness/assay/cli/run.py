@@ -29,7 +29,7 @@ from assay.cli.resume import (
     with_recorded,
 )
 from assay.cli.signals import terminable
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.errors import InputError, TargetError
 from assay.files.document import file_name
 from assay.fuzzing import DEFAULT_EXAMPLES

@@ -7,8 +7,11 @@ know of it. `in_context` wraps a probe; the values of one trial act one after an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations, product
 from typing import TypeAlias
 
 from assay.binding.join import capabilities
@@ -169,3 +172,166 @@ class Situation:
 
 #: Yields each value of a dimension, or its name and what the target lacks for it.
 Values = Iterator[DimensionValue | tuple[str, str]]
+
+
+# -- Covering arrays: the contexts in which a trial is run beside the base context ---------------
+# With `each`, every value of every dimension appears with every trial that it can be tested with, so
+# a trial is run as many more times as its longest dimension has values. With `pairs`, every two
+# values of two dimensions meet as well.
+class Depth(Enum):
+    """How many contexts a trial is run in."""
+
+    BASE = "base"
+    EACH = "each"
+    PAIRS = "pairs"
+
+
+def applicable(
+    dimensions: Iterable[Dimension], steps: Sequence[Step]
+) -> list[list[DimensionValue]]:
+    """Return the values of each dimension that a trial with these steps can be tested with."""
+    values = [[value for value in each.values if not value.reason(steps)] for each in dimensions]
+    return [choices for choices in values if choices]
+
+
+def contexts(values: Sequence[Sequence[DimensionValue]], depth: Depth) -> tuple[Context, ...]:
+    """Return the contexts in which the values of each dimension are covered."""
+    if depth is Depth.BASE or not values:
+        return ()
+    return _each(values) if depth is Depth.EACH else _pairs(values)
+
+
+def _each(values: Sequence[Sequence[DimensionValue]]) -> tuple[Context, ...]:
+    """Return as few contexts as there are values of the longest dimension.
+
+    Every value stands in one of them. Those of shorter dimensions are spread over them in
+    turn, so that as few as possible stand together: one may hide what another would show.
+    """
+    rows: list[list[DimensionValue]] = [[] for _ in range(max(map(len, values)))]
+    start = 0
+    for choices in values:
+        for place, value in enumerate(choices):
+            turns = [rows[(start + place + turn) % len(rows)] for turn in range(len(rows))]
+            row = next((row for row in turns if _may_stand(value, row)), None)
+            if row is None:
+                rows.append(row := [])
+            row.append(value)
+        start += len(choices)
+    return tuple(tuple(row) for row in rows)
+
+
+def _may_stand(value: DimensionValue, row: Sequence[DimensionValue | None]) -> bool:
+    """Whether a value contradicts none of a row, which has none of its dimension."""
+    return not any(
+        each is not None
+        and (each.dimension == value.dimension or value.excludes(each) or each.excludes(value))
+        for each in row
+    )
+
+
+def _agree(row: Sequence[DimensionValue | None]) -> bool:
+    """Whether the last value of a row contradicts none before it."""
+    *before, last = row
+    return last is None or _may_stand(last, before)
+
+
+def _pairs(values: Sequence[Sequence[DimensionValue]]) -> tuple[Context, ...]:
+    """Return contexts in which every two values meet, the base values among them."""
+    from allpairspy import AllPairs  # noqa: PLC0415 -- only where pairs are asked for
+
+    columns: list[list[DimensionValue | None]] = [[None, *choices] for choices in values]
+    rows = (
+        AllPairs(columns, filter_func=_agree)
+        if len(columns) > 1
+        else ([value] for value in columns[0])
+    )
+    covered = dict.fromkeys(tuple(value for value in row if value is not None) for row in rows)
+    # Where values contradict each other, allpairspy can leave out pairs that do not.
+    for first, second in combinations(columns, 2):
+        for pair in product(first, second):
+            together = tuple(value for value in pair if value is not None)
+            if _agree(pair) and not any(_meet(first, second, pair, row) for row in covered):
+                covered[together] = None
+    return tuple(row for row in covered if row)
+
+
+Column: TypeAlias = Sequence[DimensionValue | None]
+
+
+def _meet(first: Column, second: Column, pair: Column, row: Context) -> bool:
+    """Whether a row has both values of a pair; None is the base value of its column."""
+    return all(
+        value in row if value is not None else not any(each in row for each in column)
+        for column, value in zip((first, second), pair, strict=True)
+    )
+
+
+# -- Coverage: which clause is tested with which value of which dimension ------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A clause with a value of a dimension.
+
+    `trials` is the number of trials that are run with the value; if there is none,
+    `reason` says why. `possible` is False where the target lacks something for it.
+    """
+
+    clause: str
+    dimension: str
+    value: str
+    trials: int
+    reason: str = ""
+    possible: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoveredTrial:
+    """The steps of one trial of a clause in the base context, and its other contexts.
+
+    `dimensions` are those of the contract, with the reasons of this clause.
+    """
+
+    clause: str
+    dimensions: Sequence[Dimension]
+    steps: Sequence[Step]
+    contexts: Sequence[Context]
+
+
+def coverage(
+    dimensions: Sequence[Dimension], trials: Iterable[CoveredTrial]
+) -> Mapping[str, tuple[Cell, ...]]:
+    """Return for each clause a cell for each value of each dimension."""
+    by_clause: dict[str, list[CoveredTrial]] = {}
+    for trial in trials:
+        by_clause.setdefault(trial.clause, []).append(trial)
+    return {
+        clause: tuple(_cells(clause, dimensions, trials)) for clause, trials in by_clause.items()
+    }
+
+
+def _cells(
+    clause: str, dimensions: Sequence[Dimension], trials: Sequence[CoveredTrial]
+) -> Iterable[Cell]:
+    asked = Counter(value.id for trial in trials for context in trial.contexts for value in context)
+    for number, dimension in enumerate(dimensions):
+        for place, value in enumerate(dimension.values):
+            reasons = [
+                trial.dimensions[number].values[place].reason(trial.steps) for trial in trials
+            ]
+            # The most frequent reason speaks for a clause with several trials.
+            why = Counter(reason for reason in reasons if reason).most_common(1)
+            yield Cell(
+                clause=clause,
+                dimension=dimension.name,
+                value=value.name,
+                trials=asked[value.id],
+                reason="" if asked[value.id] else why[0][0] if why else "not requested",
+            )
+        for name, missing in dimension.unavailable:
+            yield Cell(
+                clause=clause,
+                dimension=dimension.name,
+                value=name,
+                trials=0,
+                reason=f"needs {missing}",
+                possible=False,
+            )

@@ -13,9 +13,9 @@ from functools import partial
 
 from assay.binding.security import ISSUING, AuthKind
 from assay.binding.target import Target
-from assay.contexts import customers, requests
+from assay.contexts import mappers
 from assay.contexts.context import Dimension, DimensionValue, Situation, StepMapper, Values
-from assay.contexts.customers import OWN, calls
+from assay.contexts.mappers import OWN, calls
 from assay.contexts.request_dimensions import (
     amounts,
     changes,
@@ -50,14 +50,14 @@ def resources(at: Situation) -> Values:
             dimension="item",
             name=other,
             description=f"for a {other}",
-            reason=partial(customers.resource_reason, at.contract, plain, other),
-            mapper=partial(customers.OfAnotherResource, plain=plain, other=other),
+            reason=partial(mappers.resource_reason, at.contract, plain, other),
+            mapper=partial(mappers.OfAnotherResource, plain=plain, other=other),
         )
 
 
 def pages(at: Situation) -> Values:
     """Yield a later page of the list of what a customer owns, and several pages of entries."""
-    size, sizes = customers.list_size(at.contract), customers.entry_pages(at.contract)
+    size, sizes = mappers.list_size(at.contract), mappers.entry_pages(at.contract)
     if size is not None and Capability.ROSTER not in at.offered:
         yield "later", "`roster` in `fixtures.offers` in the target file"
     elif size is not None:
@@ -65,8 +65,8 @@ def pages(at: Situation) -> Values:
             dimension="page",
             name="later",
             description="for items on a later page of the list",
-            reason=partial(customers.page_reason, at.contract, size),
-            mapper=partial(customers.OnALaterPage, contract=at.contract, size=size),
+            reason=partial(mappers.page_reason, at.contract, size),
+            mapper=partial(mappers.OnALaterPage, contract=at.contract, size=size),
         )
     if sizes and Capability.ENTRIES not in at.offered:
         yield "entries", "`entries` in `fixtures.offers` in the target file"
@@ -75,8 +75,8 @@ def pages(at: Situation) -> Values:
             dimension="page",
             name="entries",
             description="for items with more than one page of entries",
-            reason=partial(customers.entries_reason, at.contract, sizes),
-            mapper=partial(customers.WithMoreEntries, sizes=sizes),
+            reason=partial(mappers.entries_reason, at.contract, sizes),
+            mapper=partial(mappers.WithMoreEntries, sizes=sizes),
         )
 
 
@@ -89,11 +89,11 @@ def presence(at: Situation) -> Values:
         yield "absent", "`presence` in the target file"
         return
     own = frozenset(one.id for one in at.contract.operations.values() if not one.by_tpp)
-    mapper = partial(customers.Unattended, contract=at.contract, operations=own)
+    mapper = partial(mappers.Unattended, contract=at.contract, operations=own)
 
     def suit(value: DimensionValue, steps: Sequence[Step]) -> DimensionValue:
-        made = customers.calls_of_a_day(steps)
-        beyond = customers.beyond_limits(made, limits)
+        made = mappers.calls_of_a_day(steps)
+        beyond = mappers.beyond_limits(made, limits)
         return replace(value, mapper=partial(mapper, limits=limits)) if beyond else value
 
     yield DimensionValue(
@@ -101,7 +101,7 @@ def presence(at: Situation) -> Values:
         name="absent",
         description="without the customer",
         reason=partial(
-            customers.unattended_reason,
+            mappers.unattended_reason,
             at.contract,
             limits,
             clock=Capability.CLOCK in at.offered,
@@ -183,8 +183,8 @@ def repetition(at: Situation) -> Values:
         dimension="turn",
         name="second",
         description="the second time",
-        reason=partial(requests.repetition_reason, at.contract),
-        mapper=partial(requests.AfterAnother, contract=at.contract),
+        reason=partial(mappers.repetition_reason, at.contract),
+        mapper=partial(mappers.AfterAnother, contract=at.contract),
     )
 
 

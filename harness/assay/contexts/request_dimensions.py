@@ -8,10 +8,17 @@ from datetime import timedelta
 from functools import partial
 
 from assay.binding.security import AuthKind
-from assay.contexts import customers, requests
+from assay.contexts import mappers
 from assay.contexts.context import DimensionValue, Situation, StepMapper, Values
-from assay.contexts.customers import OWN, arrangements, calls
-from assay.contexts.requests import NO_REQUEST, InMode, created, mode_reason
+from assay.contexts.mappers import (
+    NO_REQUEST,
+    OWN,
+    InMode,
+    arrangements,
+    calls,
+    created,
+    mode_reason,
+)
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import (
     Advance,
@@ -42,7 +49,7 @@ SCREENS = ("password", "login", "factor", "code")
 
 def modes(at: Situation) -> Values:
     """Yield the modes in which requests are made, but for the plain one."""
-    for operation in requests.creating(at.contract).values():
+    for operation in mappers.creating(at.contract).values():
         for mode in facts_of(at.contract).accepted_modes.get(operation.makes or "", ())[1:]:
             if mode not in at.binding(operation.id).modes:
                 yield mode, f"operations.{operation.id}.modes.{mode} in the target file"
@@ -51,14 +58,14 @@ def modes(at: Situation) -> Values:
                 dimension="mode",
                 name=mode,
                 description=f"for {mode} requests",
-                reason=partial(requests.mode_reason, at.contract, mode),
-                mapper=partial(requests.InMode, contract=at.contract, mode=mode),
+                reason=partial(mappers.mode_reason, at.contract, mode),
+                mapper=partial(mappers.InMode, contract=at.contract, mode=mode),
             )
 
 
 def segments(at: Situation) -> Values:
     """Yield the segments of customers that are served, but for the first."""
-    for operation in requests.creating(at.contract).values():
+    for operation in mappers.creating(at.contract).values():
         served = facts_of(at.contract).factors_by_segment.get(operation.makes or "", {})
         for segment in list(served)[1:]:
             if Capability.SEGMENTS not in at.offered:
@@ -72,14 +79,14 @@ def segments(at: Situation) -> Values:
                 dimension="segment",
                 name=segment,
                 description=f"for {segment} customers",
-                reason=customers.segment_reason,
-                mapper=partial(customers.InSegment, segment=segment),
+                reason=mappers.segment_reason,
+                mapper=partial(mappers.InSegment, segment=segment),
             )
 
 
 def factors(at: Situation) -> Values:
     """Yield each factor that the contract offers to sign with."""
-    for operation in requests.creating(at.contract).values():
+    for operation in mappers.creating(at.contract).values():
         by_segment = facts_of(at.contract).factors_by_segment.get(operation.makes or "", {})
         factors = dict.fromkeys(factor for offered in by_segment.values() for factor in offered)
         for factor in factors:
@@ -90,14 +97,14 @@ def factors(at: Situation) -> Values:
                 dimension="factor",
                 name=factor,
                 description=f"signed with {factor}",
-                reason=requests.factor_reason,
-                mapper=partial(requests.WithFactor, factor=factor, by_segment=by_segment),
+                reason=mappers.factor_reason,
+                mapper=partial(mappers.WithFactor, factor=factor, by_segment=by_segment),
             )
 
 
 def amounts(at: Situation) -> Values:
     """Yield a small and a large amount, where requests have one."""
-    for operation in requests.creating(at.contract).values():
+    for operation in mappers.creating(at.contract).values():
         if operation.amount is None:
             continue
         if operation.amount not in at.binding(operation.id).arguments:
@@ -110,9 +117,9 @@ def amounts(at: Situation) -> Values:
                 dimension="amount",
                 name=name,
                 description=f"for {name} amounts ({value})",
-                reason=partial(requests.argument_reason, at.contract, operation.amount),
+                reason=partial(mappers.argument_reason, at.contract, operation.amount),
                 mapper=partial(
-                    requests.WithArgument,
+                    mappers.WithArgument,
                     contract=at.contract,
                     argument=operation.amount,
                     value=value,
@@ -122,7 +129,7 @@ def amounts(at: Situation) -> Values:
 
 def payees(at: Situation) -> Values:
     """Yield a payee whom the customer has registered, and one that is an account of her own."""
-    for operation in requests.creating(at.contract).values():
+    for operation in mappers.creating(at.contract).values():
         if operation.payee is None:
             continue
         if Capability.REGISTRATIONS not in at.offered:
@@ -132,9 +139,9 @@ def payees(at: Situation) -> Values:
                 dimension="payee",
                 name="registered",
                 description="to a registered payee",
-                reason=partial(requests.registration_reason, at.contract, operation.payee),
+                reason=partial(mappers.registration_reason, at.contract, operation.payee),
                 mapper=partial(
-                    requests.PayeeRegistered, operation=operation.id, argument=operation.payee
+                    mappers.PayeeRegistered, operation=operation.id, argument=operation.payee
                 ),
             )
         if operation.owned is None:
@@ -172,14 +179,14 @@ def tpps(at: Situation) -> Values:
         dimension="tpp",
         name=OTHER_TPP,
         description="by another TPP",
-        reason=partial(requests.tpp_reason, own),
-        mapper=partial(requests.ByAnotherTpp, operations=own, tpp=OTHER_TPP),
+        reason=partial(mappers.tpp_reason, own),
+        mapper=partial(mappers.ByAnotherTpp, operations=own, tpp=OTHER_TPP),
     )
 
 
 def changes(at: Situation) -> Values:
     """Yield requests that are changed before they are signed, in a mode that allows it."""
-    for operation in requests.creating(at.contract).values():
+    for operation in mappers.creating(at.contract).values():
         lifecycle = lifecycle_of_operation(at.contract, operation)
         changeable = facts_of(at.contract).changeable_modes.get(operation.makes or "", ())
         argument, change = operation.amount, lifecycle.change
@@ -212,7 +219,7 @@ def screens(at: Situation) -> Values:
     """Yield each screen on which the customer can be idle before that of the decision."""
     timed = any(
         facts_of(at.contract).signing_limits.get(operation.makes or "", {})
-        for operation in requests.creating(at.contract).values()
+        for operation in mappers.creating(at.contract).values()
     )
     if not timed:
         return
@@ -254,7 +261,7 @@ def _suited_to_modes(
 
 def pauses(at: Situation) -> Values:
     """Yield customers who take their time, but less than the contract's limits."""
-    for operation in requests.creating(at.contract).values():
+    for operation in mappers.creating(at.contract).values():
         limits = facts_of(at.contract).signing_limits.get(operation.makes or "", {}).values()
         if not limits:
             continue

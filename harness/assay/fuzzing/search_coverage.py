@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 
-from assay.contexts.context import Context, Dimension, DimensionValue, StepMapper
-from assay.contexts.covering import Depth, contexts
+from assay.contexts.context import Context, Depth, Dimension, DimensionValue, StepMapper, contexts
 from assay.contract.model import Contract
 from assay.history import Event, Exchange, Reply, Step
 from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request

@@ -12,8 +12,18 @@ from functools import cached_property, partial
 from operator import is_
 
 from assay.binding.target import Target
-from assay.contexts.context import Context, Dimension, DimensionValue, in_context
-from assay.contexts.covering import Cell, CoveredTrial, Depth, applicable, contexts, coverage
+from assay.contexts.context import (
+    Cell,
+    Context,
+    CoveredTrial,
+    Depth,
+    Dimension,
+    DimensionValue,
+    applicable,
+    contexts,
+    coverage,
+    in_context,
+)
 from assay.contexts.dimensions import dimensions
 from assay.history import Step
 from assay.planning.plan import Plan, Price, Trial, calls_in

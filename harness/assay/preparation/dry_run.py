@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from functools import partial
 from itertools import count
 from typing import Any
 
@@ -32,6 +31,7 @@ from assay.fixtures.providers import (
     has_real_customers,
 )
 from assay.fixtures.roles import UNUSED, RolesFixture, access_of
+from assay.fixtures.waiting import Waiting
 from assay.history import (
     Accepted,
     Arrange,
@@ -282,9 +282,10 @@ def dry_run_trial(
         guard=Guard(target=target, unbounded=True),
         common=_shared_access(target.auth),
         party=_shared_access(target.auth.tpp) if target.auth.tpp else None,
+        waiting=waiting_of(target, dry_target) if waits else None,
     )
     environment.guard.learn(plan)
-    fixture = fixture_of(target, dry_target, waits=waits, choice=choice or trial.choice or UNUSED)
+    fixture = fixture_of(target, dry_target, choice or trial.choice or UNUSED)
     numbers = count(1)
     state = TrialState(
         environment=environment,
@@ -385,18 +386,6 @@ class FakeFixture(ReadOnlyFixture):
         """Do nothing."""
 
 
-@dataclass(slots=True)
-class FakeClock(RolesFixture):
-    """The fixture of real customers, with a clock that moves."""
-
-    dry_target: DryTarget = field(kw_only=True)
-
-    def clock(self, to: datetime | None) -> datetime:
-        """Let time pass until then; the clock never runs backwards."""
-        self.dry_target.now = max(to or self.dry_target.now, self.dry_target.now)
-        return self.dry_target.now
-
-
 @dataclass(frozen=True, slots=True)
 class FakeSigner(AnyReturnAddress):
     """A signer in place of a person or a browser, which confirms every request."""
@@ -408,31 +397,34 @@ class FakeSigner(AnyReturnAddress):
         )
 
 
-def fixture_of(
-    target: Target, dry_target: DryTarget, *, waits: bool, choice: RoleChoice = UNUSED
-) -> Fixture:
-    """Return a trial's fixture; `waits` says that a clock which cannot move is waited for.
-
-    `choice` says which listed customers are taken first.
-    """
-    roles, tpps = target.fixtures.roles, target.fixtures.tpps
-    environ = {tpp.token_env: ANYTHING for tpp in tpps}
+def fixture_of(target: Target, dry_target: DryTarget, choice: RoleChoice) -> Fixture:
+    """Return a trial's fixture; `choice` says which listed customers are taken first."""
     match customers_of(target):
         case Customers.LISTED:
-            waiting = partial(FakeClock, dry_target=dry_target)
-            return (waiting if waits else RolesFixture)(
-                roles=roles,
-                tpps=tpps,
+            return RolesFixture(
+                roles=target.fixtures.roles,
+                tpps=target.fixtures.tpps,
                 operations=target.operations,
                 standing=target.fixtures.now is not None,
                 choice=choice,
-                environ=environ,
+                environ={tpp.token_env: ANYTHING for tpp in target.fixtures.tpps},
                 now=lambda: dry_target.now,
             )
         case Customers.CREATED | Customers.CHOSEN:
             return FakeFixture(dry_target)
         case Customers.NONE:
             return MissingFixtures().open()
+
+
+def waiting_of(target: Target, dry_target: DryTarget) -> Waiting | None:
+    """Return what waits for the clock of real customers, without taking any time."""
+
+    def sleep(seconds: float) -> None:
+        dry_target.now += timedelta(seconds=seconds)
+
+    if customers_of(target) is not Customers.LISTED:
+        return None
+    return Waiting(span=timedelta.max, sleep=sleep, piece=timedelta.max)
 
 
 def signer_of(environment: Environment, fixture: Fixture) -> Signer:

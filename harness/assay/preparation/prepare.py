@@ -20,7 +20,7 @@ from assay.binding.features import without_tpp_token
 from assay.binding.join import BoundContract, bind
 from assay.binding.spelling import keys_without_value, made_slots
 from assay.binding.target import AuthKind, ScaKind, Target, TransportKind
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of
 from assay.fixtures.roles import only_roles

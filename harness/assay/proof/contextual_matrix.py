@@ -20,7 +20,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from assay.binding.target import Target
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.plan import Plan, Trial, restrict
 from assay.proof.kill_matrix import processes, reference, run_trials, variants

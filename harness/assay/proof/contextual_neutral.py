@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from assay.binding.target import Target
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import Plan
 from assay.proof.kill_matrix import processes, reference, run_trials, variants

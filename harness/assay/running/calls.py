@@ -26,11 +26,10 @@ from assay.history import (
     Unavailable,
     Wire,
 )
-from assay.running.call_values import CallValues
 from assay.running.guard import check_offered
 from assay.running.single_variation import VariationGuard
 from assay.running.tokens import TrialTokens
-from assay.running.trial_state import TrialState
+from assay.running.trial_state import CallValues, TrialState
 
 __all__ = ["ResponseLimit", "TrialCalls", "with_binding"]
 

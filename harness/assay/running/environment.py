@@ -20,19 +20,20 @@ from assay.errors import CannotArrange
 from assay.fixtures.control import Send, learning
 from assay.fixtures.protocol import Fixture, FixtureProvider
 from assay.fixtures.providers import Customers, customers_of, has_real_customers, open_provider
-from assay.fixtures.waiting import Waiting, WaitingProvider, choosing
+from assay.fixtures.roles import RolesFixture
+from assay.fixtures.waiting import Waiting
 from assay.history import Authorise
 from assay.running.guard import Guard
-from assay.sca.control import ControlSigner
-from assay.sca.forms import FormsSigner
 from assay.sca.protocol import (
     AnyReturnAddress,
+    ControlSigner,
     Prompt,
     ScreenFlowResult,
     Signer,
     StderrPrompt,
     Wait,
 )
+from assay.sca.screen_flow import FormsSigner
 from assay.transport.auth.setup import endpoints, open_channels
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.protocol import Application, Transport
@@ -107,8 +108,9 @@ class Environment:
 
     def for_trial(self, choice: RoleChoice | None) -> Environment:
         """Return the same environment for a trial that takes these listed customers first."""
-        fixtures = choosing(self.fixtures, choice)
-        return self if fixtures is self.fixtures else replace(self, fixtures=fixtures)
+        if choice is None or not isinstance(self.fixtures, RolesFixture):
+            return self
+        return replace(self, fixtures=replace(self.fixtures, choice=choice))
 
     def seeded(self, seed: int) -> Environment:
         """Return the same environment with fixtures from another seed."""
@@ -172,7 +174,6 @@ def set_up(
 
     """
     secrets = look_up(target, os.environ)
-    waiting = Waiting(span=wait) if wait is not None else None
     embedded = target.transport is TransportKind.EMBEDDED
     known = known_secrets(target, secrets)
     channels = open_channels(target, secrets, _embedded(bank, target) if embedded else None, known)
@@ -182,8 +183,8 @@ def set_up(
         client=channels.client,
         screens=channels.screens,
         token_store=channels.token_store,
-        fixtures=_waited_for(open_provider(target, control, seed), waiting),
-        waiting=waiting,
+        fixtures=open_provider(target, control, seed),
+        waiting=Waiting(span=wait) if wait is not None else None,
         secrets=known,
         common=channels.common,
         party=channels.party,
@@ -232,7 +233,3 @@ def _callback_server(target: Target) -> CallbackServer | None:
     from assay.sca.manual import open_callback_server  # noqa: PLC0415 -- seldom used
 
     return open_callback_server(target)
-
-
-def _waited_for(fixtures: FixtureProvider, waiting: Waiting | None) -> FixtureProvider:
-    return fixtures if waiting is None else WaitingProvider(fixtures=fixtures, waiting=waiting)

@@ -41,12 +41,10 @@ from assay.judging.corrections import UNAUTHORIZED, rejected_token
 from assay.planning.remedies import REMEDIES
 from assay.rules.consents import consented_keys, last_day
 from assay.rules.state.calendar import local_day
-from assay.running.call_values import CallValues
-from assay.running.trial_state import TrialState
+from assay.running.trial_state import CallValues, TrialState
 from assay.sca.protocol import ScreenFlowResult
-from assay.transport.auth.authorization_code import Parameters, redirect_parameters
 from assay.transport.auth.diagnostics import AuthenticationError
-from assay.transport.auth.oauth import Grant
+from assay.transport.auth.oauth import Grant, Parameters, redirect_parameters
 from assay.transport.auth.tokens import TokenRequest, TokenStore
 
 __all__ = ["UNAUTHENTICATED_TPP", "TrialTokens", "sendable_access"]

@@ -1,5 +1,8 @@
 """The signer interface: sign or refuse a request as the customer; and messages to a person.
 
+`ControlSigner` needs no screens, and shows nothing of them: which factors they offer, how long they
+wait, where they redirect.
+
 A progress bar and pytest's capturing both control the terminal, so the caller of a run can
 supply a `Prompt` of its own.
 """
@@ -15,7 +18,8 @@ from typing import Protocol, TypeAlias
 from assay.binding.encode import Access
 from assay.binding.target import Sca
 from assay.errors import CannotArrange
-from assay.history import Authorise, Code, Ending, Wire
+from assay.fixtures.protocol import Fixture
+from assay.history import Authorise, Code, Decision, Ending, Wire
 
 #: Lets this much time pass at the target, and returns its clock.
 Wait: TypeAlias = Callable[[timedelta], datetime]
@@ -149,3 +153,29 @@ class StderrPrompt:
 def legible(text: str, limit: int = 2000) -> str:
     """Return untrusted text as one line without terminal control sequences."""
     return "".join(char if char.isprintable() else "\ufffd" for char in text[:limit])
+
+
+# -- The signer that uses the control API --------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlSigner(AnyReturnAddress):
+    """Asks the fixture of a trial to sign."""
+
+    sca: Sca
+    fixture: Fixture
+
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
+        """Sign or refuse at once."""
+        require_plain(step)
+        factor = step.factor or next(iter([*self.sca.factors, *access.codes]), None)
+        if factor is None:
+            what = "a factor to sign with (set `sca.factors` in the target file)"
+            raise CannotArrange(what, key=("sca", "factors"))
+        accepted = self.fixture.sign(step, access, self.sca.factors.get(factor, factor))
+        confirmed = step.decision is Decision.CONFIRM
+        signed = Ending.CONFIRMED if confirmed else Ending.REFUSED
+        return ScreenFlowResult(
+            ending=signed if accepted else Ending.STOPPED,
+            wire=Wire(method="SIGN", url=step.approval or ""),
+            moments=[wait(NOW)],
+            why="" if accepted else "the control API did not accept the signature",
+        )

@@ -1,8 +1,8 @@
 """The customer's way through the signing screens that the target file describes.
 
 A screen is recognised by the names of its form's fields. The flow ends where the
-customer is redirected elsewhere, or at a page that no described screen matches. `forms`
-shows the pages over plain HTTP, `browser` in a real browser.
+customer is redirected elsewhere, or at a page that no described screen matches.
+`FormsSigner` shows the pages over plain HTTP, `browser` in a real browser.
 """
 
 from __future__ import annotations
@@ -11,21 +11,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Protocol, TypeAlias
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
-from assay.binding.encode import Access
+from assay.binding.encode import Access, HttpRequest
+from assay.binding.origin import Origin, origin
 from assay.binding.target import PageMatcher, Sca
 from assay.errors import CannotArrange
 from assay.history import Authorise, Decision, Ending, Wire
-from assay.sca.html_forms import Form, read_page, same_words, stuck
+from assay.sca.html_forms import Form, forms, link, read_page, same_words, stuck
 from assay.sca.protocol import (
     NOW,
     SPOOFED,
+    AnyReturnAddress,
     ScreenFlowResult,
     Wait,
     factor_name,
     text_to_enter,
 )
+from assay.transport.protocol import Transport
 
 #: The most screens in one flow.
 MAX_SCREENS = 12
@@ -303,3 +306,118 @@ def _matches(matcher: PageMatcher, page: Wire, redirected: str | None) -> bool:
     if matcher.url and not any(matcher.url in url for url in (page.url, redirected or "")):
         return False
     return same_words(matcher.text) in same_words(read_page(page.body).text if matcher.text else "")
+
+
+# -- The screens over plain HTTP -----------------------------------------------------------------
+# Links and redirects are followed on the target's hosts and those in `sca.hosts` only, and cookies
+# last for one flow.
+#: The most redirects between two screens.
+MAX_REDIRECTS = 5
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+#: Redirect statuses after which the same request is sent again instead of a GET.
+REPEATED = frozenset({307, 308})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormsSigner(AnyReturnAddress):
+    """Operates the screens of one target, on its `hosts` and on those that have only screens."""
+
+    sca: Sca
+    transport: Transport
+    hosts: frozenset[Origin] = frozenset()
+
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
+        """Open the link and fill in one screen after the other."""
+        link = first_link(step, access)
+        hosts = frozenset(map(origin, self.sca.hosts))
+        driver = _Pages(
+            transport=self.transport, hosts=hosts | self.hosts if hosts else frozenset()
+        )
+        return ScreenFlow(sca=self.sca, step=step, access=access, wait=wait, driver=driver).go(link)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Pages:
+    """The pages shown to one customer. Redirects stay on one host, or lead to one of `hosts`."""
+
+    transport: Transport
+    hosts: frozenset[Origin] = frozenset()
+    redirected: str | None = None
+    trouble: str = ""
+    cookies: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    page: Wire = field(default_factory=lambda: Wire(method="GET", url=""))
+
+    def open(self, url: str) -> Wire:
+        """Request a page."""
+        return self._open("GET", url)
+
+    def forms(self) -> Sequence[Form]:
+        """Return the forms of the last page."""
+        return forms(self.page.body)
+
+    def follow(self, text: str) -> Wire | None:
+        """Follow a link, unless it leaves the screens."""
+        href = link(self.page.body, text)
+        target = None if href is None else joined(self.page.url, href)
+        if target is None:
+            return None
+        if self._stays(self.page.url, target):
+            return self._open("GET", target)
+        self.redirected = target
+        return self.page
+
+    def send(self, form: Form, filled: Mapping[str, str]) -> Wire:
+        """Send a form as a browser would."""
+        action = joined(self.page.url, form.action)
+        if action is None:
+            self.trouble = "the form has no valid target"
+            self.page = Wire(method=form.method.upper(), url=self.page.url)
+        elif form.method == "post":
+            self._open("POST", action, urlencode(filled).encode())
+        else:
+            self._open("GET", urljoin(action, "?" + urlencode(filled)))
+        return self.page
+
+    def _open(self, method: str, url: str, body: bytes = b"") -> Wire:
+        """Request a page, following redirects that do not leave the screens."""
+        wire = self._request(method, url, body)
+        for _ in range(MAX_REDIRECTS):
+            location = _header(wire, "location")
+            if wire.status not in REDIRECTS or not location:
+                break
+            target = joined(url, location)
+            if target is None or not self._stays(url, target):
+                self.redirected = target or location
+                break
+            url = target
+            if wire.status not in REPEATED:
+                method, body = "GET", b""
+            wire = self._request(method, url, body)
+        self.page = wire
+        return wire
+
+    def _stays(self, url: str, target: str) -> bool:
+        """Whether a redirect leads to the host that it is from, or to another with screens."""
+        return origin(target) == origin(url) or origin(target) in self.hosts
+
+    def _request(self, method: str, url: str, body: bytes) -> Wire:
+        headers = [("Accept", "text/html")]
+        # A cookie belongs to a host, whatever its port.
+        cookies = self.cookies.setdefault(origin(url)[1], {})
+        if cookies:
+            pairs = "; ".join(f"{name}={value}" for name, value in cookies.items())
+            headers.append(("Cookie", pairs))
+        if body:
+            headers.append(("Content-Type", "application/x-www-form-urlencoded"))
+        request = HttpRequest(method=method, url=url, headers=tuple(headers), body=body)
+        delivery = self.transport.send(request)
+        self.trouble = delivery.trouble or self.trouble
+        for name, value in delivery.wire.headers:
+            if name.lower() == "set-cookie":
+                key, _, rest = value.partition("=")
+                cookies[key.strip()] = rest.partition(";")[0].strip()
+        return delivery.wire
+
+
+def _header(wire: Wire, name: str) -> str:
+    return next((value for key, value in wire.headers if key.lower() == name), "")

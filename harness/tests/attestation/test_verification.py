@@ -11,7 +11,7 @@ from forging import JOURNAL, STANDINGS, forged, lines_of, recorded, with_verdict
 from shipped import VARIANTS
 
 from assay._resources import contract_dir
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.errors import InputError
 from assay.extras.attestation.inputs import FindingKind, read_run
 from assay.extras.attestation.verification import VerificationResult, verify

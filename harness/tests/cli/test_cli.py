@@ -15,7 +15,7 @@ from command_line import COMMAND, assay, started
 
 from assay._resources import contract_dir
 from assay.cli.main import COMMANDS
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.errors import CannotArrange
 from assay.fixtures.control import ControlFixture
 from assay.proof import contextual_neutral

@@ -17,7 +17,7 @@ from foreign.dialects import FJORD
 from assay.binding.security import OAuth, RequestObject
 from assay.rules.verdict import Standing
 from assay.testing import verdicts
-from assay.transport.auth.signing import RequestSigner
+from assay.transport.auth.keys import RequestSigner
 
 HERE = Path(__file__).parent
 CONTRACT, TARGET = HERE / "fjord.yaml", HERE / "target.yaml"

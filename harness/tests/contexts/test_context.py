@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.contexts import customers, dimensions, request_dimensions, requests
+from assay.contexts import dimensions, mappers, request_dimensions
 from assay.contexts.context import DimensionValue, StepMapper, in_context, label
 from assay.history import (
     Advance,
@@ -69,7 +69,7 @@ def test_a_segment_is_given_to_customers_that_have_none(pis):
     own = Arrange(subject="other", holdings=(), segment="PART")
 
     def mapper():
-        return customers.InSegment(segment="PRO")
+        return mappers.InSegment(segment="PRO")
 
     first, second = played(steps(CUSTOMER, own), pis, mapper)
     assert ("PRO", "PART") == (first.segment, second.segment)
@@ -83,7 +83,7 @@ def test_things_on_a_later_page_come_last_and_the_probe_sees_its_own(aisp):
         reply = yield CUSTOMER
         seen.append(reply)
 
-    mapper = customers.OnALaterPage(contract=aisp, size=5)
+    mapper = mappers.OnALaterPage(contract=aisp, size=5)
     (step,) = played(script(), aisp, lambda: mapper)
     assert [5, 1] == [holding.count for holding in step.holdings]
     (subject,) = seen
@@ -94,7 +94,7 @@ def test_plain_requests_are_made_in_the_mode_and_wait_for_their_day(pis):
     """A deferred request gets a day, and the clock moves there once it is signed."""
 
     def mapper():
-        return requests.InMode(contract=pis, mode="deferred")
+        return mappers.InMode(contract=pis, mode="deferred")
 
     _, made, _, moved = played(steps(CUSTOMER, CREATE, SIGN), pis, mapper)
     assert "deferred" == made.mode
@@ -110,7 +110,7 @@ def test_a_request_in_another_mode_stays_as_it_is(pis):
     own = Call(operation="create-payment", subject="psu", mode="instant")
 
     def mapper():
-        return requests.InMode(contract=pis, mode="deferred")
+        return mappers.InMode(contract=pis, mode="deferred")
 
     assert [CUSTOMER, own] == played(steps(CUSTOMER, own), pis, mapper)
 
@@ -126,16 +126,16 @@ def test_a_request_of_another_kind_stays_as_it_is():
     mode, amount = "target-2-payments", "instructedAmount"
 
     def in_mode():
-        return requests.InMode(contract=contract, mode=mode)
+        return mappers.InMode(contract=contract, mode=mode)
 
     def with_amount():
-        return requests.WithArgument(contract=contract, argument=amount, value="1.00")
+        return mappers.WithArgument(contract=contract, argument=amount, value="1.00")
 
     same, paid = played(steps(consent, payment), contract, in_mode, with_amount)
     assert (consent, mode, "1.00") == (same, paid.mode, paid.arguments[amount])
-    for reason in (requests.mode_reason, requests.argument_reason):
-        name = mode if reason is requests.mode_reason else amount
-        assert (requests.NO_REQUEST, "") == (
+    for reason in (mappers.mode_reason, mappers.argument_reason):
+        name = mode if reason is mappers.mode_reason else amount
+        assert (mappers.NO_REQUEST, "") == (
             reason(contract, name, [consent]),
             reason(contract, name, [consent, payment]),
         )
@@ -146,10 +146,10 @@ def test_a_factor_is_used_only_by_segments_that_have_it(pis):
     factors = {"PART": ("sms", "soft-token"), "PRO": ("sms",)}
 
     def mapper():
-        return requests.WithFactor(factor="soft-token", by_segment=factors)
+        return mappers.WithFactor(factor="soft-token", by_segment=factors)
 
     def segment():
-        return customers.InSegment(segment="PRO")
+        return mappers.InSegment(segment="PRO")
 
     assert "soft-token" == played(steps(CUSTOMER, CREATE, SIGN), pis, mapper)[-1].factor
     assert None is played(steps(CUSTOMER, CREATE, SIGN), pis, segment, mapper)[-1].factor
@@ -161,7 +161,7 @@ def test_without_the_customer_more_calls_than_a_day_allows_take_another_day(aisp
     other = replace(ask, subject="other")
 
     def mapper():
-        return customers.Unattended(
+        return mappers.Unattended(
             contract=aisp, operations=frozenset({"balances"}), limits={"balances": 2}
         )
 
@@ -179,7 +179,7 @@ def test_a_trial_takes_several_days_only_if_it_names_none(aisp):
     ranged = replace(ask, arguments={"iban": "psu-0", "since": "2026-09-01"})
 
     def reason(*steps, clock=True):
-        return customers.unattended_reason(aisp, {"transactions": 2}, steps, clock=clock)
+        return mappers.unattended_reason(aisp, {"transactions": 2}, steps, clock=clock)
 
     assert "" == reason(ask, ask, clock=False) == reason(ranged, ranged)
     assert "" == reason(ask, ask, ask) == reason(ask, ask, replace(ask, subject="other"))
@@ -208,7 +208,7 @@ def test_repetition_makes_the_first_call_twice_and_the_first_variation(pis):
     varied = Call(operation="create-payment", subject="psu", variation="no amount")
 
     def mapper():
-        return requests.AfterAnother(contract=pis)
+        return mappers.AfterAnother(contract=pis)
 
     assert [CREATE, CREATE, CREATE, varied, varied] == played(
         steps(CREATE, CREATE, varied), pis, mapper
@@ -222,7 +222,7 @@ def test_repetition_makes_the_first_call_about_a_signed_request_twice_as_well(pi
     sign = replace(SIGN, request="request-1")
 
     def mapper():
-        return requests.AfterAnother(contract=pis)
+        return mappers.AfterAnother(contract=pis)
 
     assert [CREATE, CREATE, read, read, sign, read, read, read] == played(
         steps(CREATE, read, sign, read, read), pis, mapper
@@ -238,10 +238,10 @@ def test_the_first_of_two_changes_asks_for_another_amount(pis):
     plain = {**about, "creditorAccount": "DE1"}
 
     def mapper():
-        return requests.AfterAnother(contract=pis)
+        return mappers.AfterAnother(contract=pis)
 
     first, second = played(steps(change), pis, mapper)
-    assert ({**about, "amount": requests.OTHER_AMOUNT}, ("date",)) == (
+    assert ({**about, "amount": mappers.OTHER_AMOUNT}, ("date",)) == (
         first.arguments,
         first.varied,
     )
@@ -254,10 +254,10 @@ def test_added_steps_are_changed_by_the_other_values(pis):
     """The twin of a call is made by the other TPP too."""
 
     def twice():
-        return requests.AfterAnother(contract=pis)
+        return mappers.AfterAnother(contract=pis)
 
     def other():
-        return requests.ByAnotherTpp(operations=frozenset({"create-payment"}), tpp="other")
+        return mappers.ByAnotherTpp(operations=frozenset({"create-payment"}), tpp="other")
 
     assert ["other", "other"] == [step.by for step in played(steps(CREATE), pis, twice, other)]
 
@@ -266,7 +266,7 @@ def test_a_payee_is_registered_once_the_customer_exists(pis):
     """The registration follows the customer, and is older than any rule asks."""
 
     def mapper():
-        return requests.PayeeRegistered(operation="create-payment", argument="creditorAccount")
+        return mappers.PayeeRegistered(operation="create-payment", argument="creditorAccount")
 
     _, registered, _ = played(steps(CUSTOMER, CREATE), pis, mapper)
     assert isinstance(registered, Register)
@@ -473,20 +473,20 @@ def test_a_list_is_asked_for_with_one_of_its_days(aisp):
 
 def test_things_have_a_page_of_entries_more_on_their_days(aisp):
     """So a list that had one page has two; what has no entries, or pages of them, stays."""
-    sizes = customers.entry_pages(aisp)
+    sizes = mappers.entry_pages(aisp)
     assert {"account": 15, "card": 15} == sizes
     days = date(2026, 9, 15), date(2026, 9, 14)
     account, empty = Holding(resource="account", entries=days), Holding(resource="card")
     own = replace(CUSTOMER, holdings=(account, empty))
 
     def mapper():
-        return customers.WithMoreEntries(sizes=sizes)
+        return mappers.WithMoreEntries(sizes=sizes)
 
     (arranged,) = played(steps(own), aisp, mapper)
     more, same = arranged.holdings
     assert empty == same
     assert (2 + 15, set(days)) == (len(more.entries), set(more.entries))
-    reason = partial(customers.entries_reason, aisp, sizes)
+    reason = partial(mappers.entries_reason, aisp, sizes)
     read = Call(operation="transactions", subject="psu", arguments={"iban": "psu-0"})
     full = replace(own, holdings=(replace(account, entries=days * 8),))
     assert "" == reason([own, read])
@@ -555,7 +555,7 @@ def test_no_advance_before_a_signature_that_was_refused(pis):
                 )
             return event
 
-    context = (value(lambda: requests.InMode(contract=pis, mode="deferred")),)
+    context = (value(lambda: mappers.InMode(contract=pis, mode="deferred")),)
     script = in_context(steps(CUSTOMER, CREATE, SIGN), context)
     done = list(play(script, Refusing(contract=pis)))
     assert [] == [step for step in done if isinstance(step, Advance)]
@@ -564,6 +564,6 @@ def test_no_advance_before_a_signature_that_was_refused(pis):
 def test_a_subject_of_another_day_sets_the_due_day(pis):
     """The due day counts from the bank's own clock."""
     later = datetime(2027, 3, 1, 8, tzinfo=UTC)
-    mapper = requests.InMode(contract=pis, mode="deferred")
+    mapper = mappers.InMode(contract=pis, mode="deferred")
     mapper.reply(CUSTOMER, Subject(name="psu", now=later, owns=()))
     assert "2027-03-08" == mapper.map(CREATE).arguments["date"]

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import for_each
 
-from assay.contexts.context import DimensionValue, StepMapper
-from assay.contexts.covering import Depth, contexts
+from assay.contexts.context import Depth, DimensionValue, StepMapper, contexts
 
 
 def columns(*sizes):

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from assay.binding.security import Auth, AuthKind
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.contexts.dimensions import DIMENSIONS, dimensions
 from assay.contract.model import Capability
 from assay.history import Arrange, Call, Holding

@@ -9,7 +9,7 @@ from foreign.faults import ERROR_FAULTS, SEVERAL
 from literal_har import entry, write
 
 from assay.binding.join import bind
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.journal.writer import Journal
 from assay.kinds import Standing
 from assay.onboarding.doctor import examination

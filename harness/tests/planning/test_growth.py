@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import assay
 
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.preparation.prepare import prepare
 
 #: The most that the calls may grow for four times the rules. A quadratic part shows early.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.preparation.prepare import prepare
 
 CREATED = "{kind: control, offers: [psu, roster, consent, clock]}"

@@ -7,7 +7,7 @@ import pytest
 from rows import for_each
 
 from assay.binding.security import Budget
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.errors import InputError
 from assay.planning.plan import Shard
 from assay.planning.shards import check_divisible, divide, part_of, read_shard, share, with_share

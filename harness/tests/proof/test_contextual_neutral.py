@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.proof.contextual_neutral import planned, prove_neutral, run_in_contexts
 from assay.sandbox.mutants.bundles import blamed, bundles, replaced, together
 from assay.sandbox.policies import SOUND

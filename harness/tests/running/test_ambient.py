@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.contract.model import Capability
 from assay.history import Advance, Advanced, Arrange, Call, Effects, Inquire
 from assay.journal.redact import Careless

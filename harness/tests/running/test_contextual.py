@@ -3,8 +3,8 @@
 from dataclasses import replace
 from functools import partial
 
-from assay.contexts.covering import Depth
-from assay.contexts.requests import OTHER_AMOUNT
+from assay.contexts.context import Depth
+from assay.contexts.mappers import OTHER_AMOUNT
 from assay.contract.model import Party
 from assay.errors import CannotArrange
 from assay.journal.redact import Careless

@@ -10,7 +10,7 @@ from assay.binding.target import Auth, AuthKind, FixtureKind, Fixtures, Role, Ta
 from assay.errors import InputError
 from assay.fixtures.control import ControlProvider
 from assay.fixtures.providers import MissingFixtures
-from assay.fixtures.roles import RolesProvider
+from assay.fixtures.roles import RolesFixture
 from assay.running.environment import set_up
 
 PROFILE = Target(
@@ -58,7 +58,7 @@ def test_secrets(monkeypatch: pytest.MonkeyPatch, target: Target, line: int, nam
     ("world", "kind"),
     [
         (Fixtures(kind=FixtureKind.CONTROL), ControlProvider),
-        (Fixtures(kind=FixtureKind.ROLES), RolesProvider),
+        (Fixtures(kind=FixtureKind.ROLES), RolesFixture),
         (Fixtures(), MissingFixtures),
     ],
 )

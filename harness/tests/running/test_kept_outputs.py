@@ -2,7 +2,7 @@
 
 from assay.binding.spelling import OperationBinding, OutputAt
 from assay.history import Accepted, Call, Exchange, Wire
-from assay.running.call_values import KeptOutputs
+from assay.running.trial_state import KeptOutputs
 
 MAKES = OperationBinding(outputs={"consent-id": OutputAt(at=("/id",))})
 SOURCES = {"consent-id": "permit"}

@@ -15,7 +15,7 @@ import pytest
 
 from assay.binding.encode import Access
 from assay.binding.target import Budget, Safety, ScaKind, Target, TransportKind
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.history.events import Advanced, ProbeRun
 from assay.journal.writer import Journal
 from assay.planning.plan import Price, Trial

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.history import Authorised, Ending, Exchange
 from assay.journal.writer import Journal
 from assay.planning.contextual import with_contexts

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assay.binding.target import Budget, Safety, Target
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.journal.journal_file import reopen
 from assay.journal.trial_end import TrialEnd
 from assay.journal.typed_values import read_record, record_of

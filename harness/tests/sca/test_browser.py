@@ -29,7 +29,7 @@ from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.sca import browser as driver
 from assay.sca.browser import BrowserSigner, Chromium, find_chromium, origin
-from assay.sca.forms import FormsSigner
+from assay.sca.screen_flow import FormsSigner
 from assay.transport.http import HttpClient
 
 pytestmark = pytest.mark.slow

@@ -17,15 +17,15 @@ from assay.binding.target import Sca, ScaKind
 from assay.errors import CannotArrange
 from assay.history import Authorise, Code, Decision, Ending, Wire
 from assay.sca import html_forms as pages
-from assay.sca.control import ControlSigner
-from assay.sca.forms import FormsSigner
 from assay.sca.protocol import (
     SPOOFED,
+    ControlSigner,
     ScreenFlowResult,
     codes_by_factor,
     factor_name,
     text_to_enter,
 )
+from assay.sca.screen_flow import FormsSigner
 from assay.transport.http import HttpClient
 from assay.transport.protocol import OTHER_HOST, Delivery, Transport, answered, unanswered
 

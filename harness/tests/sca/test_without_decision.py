@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from assay.binding.join import bind
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.parsing.parse import find_contract, parse_contract

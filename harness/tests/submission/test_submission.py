@@ -14,7 +14,7 @@ from merlin_bank import Merlin
 from assay.binding.join import bind
 from assay.binding.spelling import Place
 from assay.cli.main import group
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.errors import InputError
 from assay.journal.writer import Journal
 from assay.onboarding.doctor import examination

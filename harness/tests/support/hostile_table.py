@@ -26,8 +26,10 @@ from support.hostile import Behaviour, serve
 from support.hostile_behaviours import BEHAVIOURS
 
 from assay.cli.main import main as assay
-from assay.transport.auth.tls import tls_context  # noqa: F401 -- imported before the runs fork
-from assay.transport.http import HttpClient  # noqa: F401 -- as above
+from assay.transport.http import (
+    HttpClient,  # noqa: F401 -- as above
+    tls_context,  # noqa: F401 -- imported before the runs fork
+)
 
 __all__ = ["MOST_MEMORY", "TABLE", "TIMEOUT", "Result", "results", "table"]
 

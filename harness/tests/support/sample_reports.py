@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from unittest.mock import patch
 
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.report import FORMATS, Report, read_journal

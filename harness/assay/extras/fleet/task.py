@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay import __version__
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.errors import AssayError, InputError
 from assay.journal.journal_file import JOURNAL
 from assay.journal.writer import Journal

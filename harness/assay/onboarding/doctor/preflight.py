@@ -26,7 +26,7 @@ from assay.files.document import Pointer
 from assay.judging.waivers import WaiverState, untested
 from assay.onboarding.doctor.record import Examined, Finding, Weight, from_problem, one_line
 from assay.report.wording import waiver_sentence
-from assay.transport.auth.tls import explainer, tls_context
+from assay.transport.http import explainer, tls_context
 from assay.transport.secrets import unset
 
 #: The comments of `assay init` at a guessed line and at a gap.
@@ -115,7 +115,7 @@ def certificates(record: Examined) -> Iterator[Finding]:
     target = record.target
     if not target.has_keys:
         return
-    from assay.transport.auth.certificates import check, expiry  # noqa: PLC0415 -- cryptography
+    from assay.transport.auth.keys import check, expiry  # noqa: PLC0415 -- cryptography
 
     now = datetime.now(UTC)
     try:

@@ -6,14 +6,12 @@ and screens may have hosts of their own, to which no link of an answer leads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from assay.binding.encode import Access
-from assay.binding.security import ISSUING, RequestObject
+from assay.binding.security import ISSUING
 from assay.binding.target import Auth, Target
-from assay.contract.model import Json
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.protocol import Application, Embedded, Transport
 from assay.transport.secrets import KnownSecrets
@@ -50,21 +48,23 @@ def open_channels(
         InputError: certificates or keys cannot be used.
 
     """
-    key, requested = None, target.auth.oauth.request_object if target.auth.oauth else None
+    key, sign_request = None, None
     if target.has_keys:
-        from assay.transport.auth.certificates import check  # noqa: PLC0415 -- cryptography, seldom needed
+        from assay.transport.auth.keys import check, request_signer  # noqa: PLC0415 -- cryptography, seldom needed
 
-        key = check(target, secrets)
+        key, sign_request = check(target, secrets), request_signer(target, secrets)
     client, screens = _embedded(target, app) if app else _networked(target, secrets)
     token_store: TokenStore | None = None
     if any(auth.kind in ISSUING for auth in _auths(target)):
         token_store = TokenStore(
-            target=target, transport=screens, secrets=secrets, known=known or KnownSecrets()
+            target=target,
+            transport=screens,
+            secrets=secrets,
+            known=known or KnownSecrets(),
+            sign_request=sign_request,
         )
-        if requested:
-            token_store.sign_request = _request_signer(target, requested, secrets)
-    if target.signature and key is not None:
-        from assay.transport.auth.signing import signed  # noqa: PLC0415 -- as above
+    if key is not None:
+        from assay.transport.auth.keys import signed  # noqa: PLC0415 -- as above
 
         client = signed(client, target, key)
         if token_store:
@@ -78,19 +78,6 @@ def open_channels(
     )
 
 
-def _request_signer(
-    target: Target, settings: RequestObject, secrets: Mapping[str, str]
-) -> Callable[[str, datetime, Mapping[str, Json]], str] | None:
-    """Return what signs the authorization requests of a client."""
-    from assay.transport.auth.certificates import request_key  # noqa: PLC0415 -- as above
-    from assay.transport.auth.signing import RequestSigner  # noqa: PLC0415 -- as above
-
-    key, oauth = request_key(target, secrets), target.auth.oauth
-    if key is None or oauth is None:
-        return None
-    return RequestSigner(oauth=oauth, settings=settings, key=key).sign
-
-
 def _embedded(target: Target, app: Application) -> tuple[Transport, Transport]:
     hosts = (*target.base_urls, *endpoints(target), *target.sca.hosts)
     return (
@@ -100,8 +87,11 @@ def _embedded(target: Target, app: Application) -> tuple[Transport, Transport]:
 
 
 def _networked(target: Target, secrets: Mapping[str, str]) -> tuple[Transport, Transport]:
-    from assay.transport.auth.tls import explainer, tls_context  # noqa: PLC0415 -- only for a network
-    from assay.transport.http import HttpClient  # noqa: PLC0415 -- httpx only for a network
+    from assay.transport.http import (  # noqa: PLC0415 -- only for a network
+        HttpClient,
+        explainer,
+        tls_context,
+    )
 
     fixtures = target.fixtures
     screens = (*endpoints(target), *target.sca.hosts)

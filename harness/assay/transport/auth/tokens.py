@@ -23,19 +23,17 @@ from assay.binding.target import AuthKind, OAuth, Target
 from assay.contract.model import Json
 from assay.errors import CannotArrange, TargetError
 from assay.sca.protocol import ScreenFlowResult
-from assay.transport.auth.authorization_code import (
-    AuthorizationCode,
-    Parameters,
-    SignIn,
-    redirect_parameters,
-    request_code,
-)
 from assay.transport.auth.diagnostics import AuthenticationError, place, problem
 from assay.transport.auth.oauth import (
     CLIENT_ERRORS,
+    AuthorizationCode,
     Grant,
     OAuthClient,
+    Parameters,
+    SignIn,
     TokenRefused,
+    redirect_parameters,
+    request_code,
     request_token,
 )
 from assay.transport.protocol import Transport

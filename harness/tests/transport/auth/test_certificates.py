@@ -19,7 +19,7 @@ from assay.binding.target import Target
 from assay.errors import InputError
 from assay.running.environment import set_up
 from assay.sandbox.guard.certificates import CertificateFolder
-from assay.transport.auth.certificates import check
+from assay.transport.auth.keys import check
 
 TEXT = """\
 assay: 1

@@ -27,7 +27,7 @@ from assay.binding.target import (
     SignatureKind,
     Target,
 )
-from assay.contexts.covering import Depth
+from assay.contexts.context import Depth
 from assay.contract.model import Capability
 from assay.errors import TargetError
 from assay.journal.writer import Journal

@@ -21,8 +21,7 @@ from cryptography.x509 import load_pem_x509_certificate
 from assay.binding.encode import HttpRequest
 from assay.binding.target import Target
 from assay.sandbox.guard.certificates import CertificateFolder
-from assay.transport.auth.certificates import check
-from assay.transport.auth.signing import SigningTransport, signed
+from assay.transport.auth.keys import SigningTransport, check, signed
 from assay.transport.protocol import Delivery, answered
 
 NOW = datetime(2026, 3, 2, 9, 0, 5, tzinfo=UTC)

@@ -33,8 +33,7 @@ from assay.sandbox.guard.certificates import CertificateFolder
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
 from assay.transport.auth.diagnostics import AuthenticationError
-from assay.transport.auth.tls import explainer, tls_context
-from assay.transport.http import HttpClient
+from assay.transport.http import HttpClient, explainer, tls_context
 
 TEXT = """\
 assay: 1
@@ -97,7 +96,7 @@ def test_an_expired_certificate_that_went_out(
     read: Callable[[str], Target], bank: Tls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ours may expire on the way, too: then the bank says so, and the line is the same."""
-    monkeypatch.setattr("assay.transport.auth.certificates._validity_error", lambda *_: "")
+    monkeypatch.setattr("assay.transport.auth.keys._validity_error", lambda *_: "")
     with serving(make_app(), tls=bank) as url:
         target = read(TEXT.format(url=url) + f"tls: {OURS.replace('NAME', 'expired')}\n")
         said = tried(target)

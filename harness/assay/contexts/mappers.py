@@ -1,13 +1,16 @@
-"""Dimensions of a request: mode, amount, payee, factor, TPP, and whether it is the first."""
+"""What the values of dimensions do to a trial's steps, and the trials to which they cannot apply.
+
+Those of customers come first: segment, what else she owns, whether she is present.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
 
 from assay.contexts.context import StepMapper
-from assay.contexts.customers import OWN, calls
 from assay.contract.model import Contract, Json, Operation
 from assay.history import (
     Advance,
@@ -17,6 +20,7 @@ from assay.history import (
     Authorised,
     Call,
     Ending,
+    Holding,
     Register,
     Reply,
     Step,
@@ -24,7 +28,256 @@ from assay.history import (
 )
 from assay.rules.rule import Script, facts_of
 from assay.rules.state.calendar import at, local_day
+from assay.rules.steps import roots
 
+OWN = "the trial itself varies this value"
+
+
+def arrangements(steps: Sequence[Step]) -> list[Arrange]:
+    """Return the arrangements among steps."""
+    return [step for step in steps if isinstance(step, Arrange)]
+
+
+def calls(steps: Sequence[Step]) -> list[Call]:
+    """Return the calls among steps, without page turns: a page is asked for by its link."""
+    return [step for step in steps if isinstance(step, Call) and step.follow is None]
+
+
+@dataclass(slots=True, kw_only=True)
+class InSegment(StepMapper):
+    """Every customer is of another segment."""
+
+    segment: str
+
+    def map(self, step: Step) -> Step:
+        """Return an arrangement of a customer of the segment."""
+        if isinstance(step, Arrange) and step.segment is None:
+            return replace(step, segment=self.segment)
+        return step
+
+
+def segment_reason(steps: Sequence[Step]) -> str:
+    """Say why a trial cannot have another segment."""
+    arranged = arrangements(steps)
+    if not arranged:
+        return "the trial has no customer"
+    return OWN if any(step.segment is not None for step in arranged) else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class OfAnotherResource(StepMapper):
+    """Every customer owns things of another resource in place of those of the trial."""
+
+    plain: str
+    other: str
+
+    def map(self, step: Step) -> Step:
+        """Return an arrangement of things of the other resource."""
+        if not isinstance(step, Arrange):
+            return step
+        holdings = (
+            replace(holding, resource=self.other) if holding.resource == self.plain else holding
+            for holding in step.holdings
+        )
+        return replace(step, holdings=tuple(holdings))
+
+
+def resource_reason(contract: Contract, plain: str, other: str, steps: Sequence[Step]) -> str:
+    """Say why a trial cannot be about things of another resource."""
+    held = [holding for step in arrangements(steps) for holding in step.holdings]
+    if not held:
+        return "the trial uses no item of the customer"
+    if any(holding.resource != plain or holding.traits for holding in held):
+        return OWN
+    for call in calls(steps):
+        operation = contract.operations[call.operation]
+        if operation.request or (operation.about and not contract.children(other, operation.id)):
+            return f"no {operation.id} is about a {other}"
+    return ""
+
+
+@dataclass(slots=True, kw_only=True)
+class OnALaterPage(StepMapper):
+    """Every customer owns a page full of other things before those of the trial."""
+
+    contract: Contract
+    size: int
+    added: dict[str, int] = field(default_factory=dict[str, int])
+
+    def map(self, step: Step) -> Step:
+        """Return an arrangement with more things, which come first."""
+        if not isinstance(step, Arrange) or not step.holdings:
+            return step
+        resource = step.holdings[0].resource
+        if resource not in {root.id for root in roots(self.contract)}:
+            return step
+        self.added[step.subject] = self.size
+        return replace(step, holdings=(Holding(resource=resource, count=self.size), *step.holdings))
+
+    def reply(self, step: Step, reply: Reply) -> Reply:
+        """Return the customer without the things that were added."""
+        if isinstance(step, Arrange) and isinstance(reply, Subject):
+            return replace(reply, owns=reply.owns[self.added.get(step.subject, 0) :])
+        return reply
+
+
+def list_size(contract: Contract) -> int | None:
+    """Return the page size of an operation that lists what customers own, if one has any."""
+    owned = {root.id for root in roots(contract)}
+    for operation in contract.operations.values():
+        if operation.available and not operation.about and owned & set(operation.lists):
+            size = facts_of(contract).page_sizes.get(operation.id)
+            if size is not None:
+                return size
+    return None
+
+
+def page_reason(contract: Contract, size: int, steps: Sequence[Step]) -> str:
+    """Say why the things of a trial cannot be moved to a later page."""
+    owned = {root.id for root in roots(contract)}
+    arranged = arrangements(steps)
+    if not any(step.holdings for step in arranged):
+        return "the trial uses no item of the customer"
+    for step in arranged:
+        if any(holding.resource not in owned for holding in step.holdings):
+            return OWN
+        if sum(holding.count for holding in step.holdings) > size:
+            return OWN
+    return ""
+
+
+@dataclass(slots=True, kw_only=True)
+class WithMoreEntries(StepMapper):
+    """Everything that has entries has a page full of them more, on the same days.
+
+    `sizes` are the sizes of a page of entries, by the resource that has them.
+    """
+
+    sizes: Mapping[str, int]
+
+    def map(self, step: Step) -> Step:
+        """Return an arrangement with more entries."""
+        if not isinstance(step, Arrange):
+            return step
+        return replace(step, holdings=tuple(map(self._filled, step.holdings)))
+
+    def _filled(self, holding: Holding) -> Holding:
+        days, size = holding.entries or (), self.sizes.get(holding.resource, 0)
+        more = tuple(days[n % len(days)] for n in range(size)) if days else ()
+        return replace(holding, entries=(*days, *more)) if more else holding
+
+
+def entry_pages(contract: Contract) -> Mapping[str, int]:
+    """Return the size of a page of entries, by the resource that has them."""
+    sizes: dict[str, int] = {}
+    for operation in contract.operations.values():
+        size = facts_of(contract).page_sizes.get(operation.id) if operation.about else None
+        if operation.available and size is not None:
+            sizes |= {
+                root.id: size
+                for root in roots(contract)
+                if contract.children(root.id, operation.id)
+            }
+    return sizes
+
+
+def _with_pages(contract: Contract) -> frozenset[str]:
+    """Return the operations that show the entries of a thing in pages."""
+    paged = (contract.operations[name] for name in facts_of(contract).page_sizes)
+    return frozenset(each.id for each in paged if each.about)
+
+
+def entries_reason(contract: Contract, sizes: Mapping[str, int], steps: Sequence[Step]) -> str:
+    """Say why the things of a trial cannot have more entries."""
+    paged = _with_pages(contract)
+    if not any(call.operation in paged for call in calls(steps)):
+        return "the trial reads no entries"
+    arranged = [holding for step in arrangements(steps) for holding in step.holdings]
+    filled = [holding for holding in arranged if holding.entries and holding.resource in sizes]
+    if not filled:
+        return "the trial needs no entries"
+    if any(len(holding.entries or ()) > sizes[holding.resource] for holding in filled):
+        return OWN
+    return ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Unattended(StepMapper):
+    """The customer is absent in every call that is made in her name.
+
+    `limits` says how many such calls of an operation a day allows, where the trial makes more:
+    then a week passes before the one that is too many, so that a trial stays on its weekday.
+    """
+
+    contract: Contract
+    operations: frozenset[str]
+    limits: Mapping[str, int] = field(default_factory=dict[str, int])
+    made: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+
+    def map(self, step: Step) -> Step:
+        """Return the call as made without the customer."""
+        if not isinstance(step, Call) or step.operation not in self.operations:
+            return step
+        self.made[step.subject, step.operation] += 1
+        return replace(step, present=False)
+
+    def before(self, step: Step) -> Script:
+        """Let a week pass once the calls of a customer are used up."""
+        if not isinstance(step, Call) or step.operation not in self.limits:
+            return
+        who = step.subject, step.operation
+        if self.made[who] > self.limits[step.operation]:
+            self.made = Counter({who: 1})
+            reply = yield Advance()
+            if isinstance(reply, Advanced):
+                zone = self.contract.zone or reply.now.tzinfo or UTC
+                yield Advance(
+                    to=at(local_day(reply.now, zone) + timedelta(weeks=1), time(12), zone)
+                )
+
+
+def calls_of_a_day(steps: Sequence[Step]) -> Mapping[str, int]:
+    """Return the most calls of each operation that a trial makes for one customer."""
+    made = Counter((step.subject, step.operation) for step in steps if isinstance(step, Call))
+    most: dict[str, int] = {}
+    for (_, operation), number in made.items():
+        most[operation] = max(number, most.get(operation, 0))
+    return most
+
+
+def beyond_limits(made: Mapping[str, int], limits: Mapping[str, int]) -> frozenset[str]:
+    """Return the operations of which more calls are made than a day allows."""
+    return frozenset(name for name, number in made.items() if number > limits.get(name, number))
+
+
+def unattended_reason(
+    contract: Contract, limits: Mapping[str, int], steps: Sequence[Step], *, clock: bool
+) -> str:
+    """Say why the calls of a trial cannot be made without the customer."""
+    every = [step for step in steps if isinstance(step, Call)]
+    if any(not step.present for step in every):
+        return OWN
+    if not any(step.operation in limits for step in every):
+        return "the contract limits no call of the trial"
+    made = calls_of_a_day(steps)
+    beyond = beyond_limits(made, limits)
+    if beyond and not (clock and _may_take_days(contract, steps)):
+        name = next(name for name in limits if name in beyond)
+        return f"the {made[name]} calls of {name} exceed the {limits[name]} that a day allows"
+    return ""
+
+
+def _may_take_days(contract: Contract, steps: Sequence[Step]) -> bool:
+    """Whether a trial can take several days: it neither moves the clock nor names a day."""
+    if any(isinstance(step, Advance) and step.to is not None for step in steps):
+        return False
+    operations = contract.operations
+    days = {call.operation: operations[call.operation] for call in calls(steps)}
+    ranges = {name for each in days.values() for name in (each.since, each.until) if name}
+    return not any(ranges & {*call.arguments} for call in calls(steps))
+
+
+# -- Requests: mode, amount, payee, factor, TPP, and whether it is the first ---------------------
 #: How far ahead a deferred request is: whole weeks, so that a trial stays on its weekday.
 AHEAD = timedelta(weeks=1)
 #: When the day of a deferred request is waited for: after a bank has executed it, be it in the evening.
