@@ -23,7 +23,7 @@ from assay.rules.controls import same_but
 from assay.rules.facets import ArgumentSchema, Schema, SchemaPiece, make_facet
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
+from assay.rules.lifecycle.tracker import Instance, Lifecycle, instances
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
@@ -256,7 +256,7 @@ class RequestArgumentRule(GoodValueRule):
         if request is None:
             return
         seen = request.describe()
-        if stays_accepted(request):
+        if request.stays_accepted:
             agreement = UNCLEAR if request.undecided else DISAGREES
             if _unknown(request):
                 agreement = UNCLEAR
@@ -285,11 +285,6 @@ class RequestArgumentRule(GoodValueRule):
         )
 
 
-def stays_accepted(request: Instance) -> bool:
-    """Whether a request was accepted, and not rejected later."""
-    return request.made.accepted and request.outcome is not InstanceOutcome.REJECTED
-
-
 def _is_control(request: Instance, *, repeatable: bool = False) -> bool:
     """Whether a request can be the control of others.
 
@@ -298,7 +293,7 @@ def _is_control(request: Instance, *, repeatable: bool = False) -> bool:
     """
     signed = request.signed is not None and not request.unsigned
     over = request.done or signed
-    return stays_accepted(request) and (not over or (repeatable and request.unsigned))
+    return request.stays_accepted and (not over or (repeatable and request.unsigned))
 
 
 def _touched(request: Instance) -> bool:

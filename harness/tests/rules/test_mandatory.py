@@ -161,6 +161,17 @@ def test_the_last_look_counts():
     assert ["chargeBearer-missing unclear 1,2,3,4"] == says(make(), taken, *looks[::-1])
 
 
+def test_rejected_and_then_changed_it_is_open_for_what_it_says_since():
+    """A bank may accept a change of what it rejected: that is another request then."""
+    rejected = bent(shown("P2", REJECTED), key="P2")
+    events = [rejected, modify(shown("P2"), key="P2"), read(shown("P2", OPEN), key="P2")]
+    (found,) = says(make(), *events)
+    assert "chargeBearer-missing unclear" == found.rpartition(" ")[0]
+    open_before = bent(shown("P2", OPEN), key="P2")
+    (found,) = says(make(), open_before, *events[1:])
+    assert "chargeBearer-missing disagrees" == found.rpartition(" ")[0]
+
+
 def test_carried_out_is_wrong_whatever_is_shown():
     """The world's word outweighs a state that says otherwise, or none."""
     for state in (REJECTED, None):

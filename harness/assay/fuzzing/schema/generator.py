@@ -36,6 +36,7 @@ CHECKS = (
     "content_type_conformance",
 )
 JSON = "application/json"
+NO_CONTENT = 204
 #: Schemathesis' title of a remark of the first of them.
 FAILED = "ServerError"
 #: The most characters of a value that are quoted in a description.
@@ -135,7 +136,9 @@ class Generator:
             headers.setdefault(name.lower(), []).append(value)
         # The body is decoded already.
         headers.pop("content-encoding", None)
-        if JSON in (self._answers.documented(method, path, wire) or ()):
+        documented = self._answers.documented(method, path, wire) or ()
+        # What has no content has no media type (RFC 9110, section 15.3.5).
+        if JSON in documented or (wire.status == NO_CONTENT and not wire.body):
             headers["content-type"] = [JSON]
         answer = self._library.Response(
             status_code=wire.status,

@@ -116,7 +116,7 @@ class Attempt:
     @property
     def accepted(self) -> bool:
         """Whether it was accepted, and not rejected later."""
-        return self.made.accepted and self.request.outcome is not InstanceOutcome.REJECTED
+        return self.request.stays_accepted
 
     @property
     def plain(self) -> bool:

@@ -78,6 +78,7 @@ class Instance:
     signature, too. `settled` says that the bank no longer rejects what it was last read as.
     `distrusted` says that something wrong was entered on the screens of its customer since it was
     made and before it was last read, or before it was made, with none executed in between.
+    `rejected_as_made` says that it was read as rejected, and a change of it was accepted after that.
     """
 
     made: Exchange
@@ -99,6 +100,7 @@ class Instance:
     unsigned: bool = False
     settled: bool = False
     distrusted: bool = False
+    rejected_as_made: bool = False
 
     @property
     def screen_flows(self) -> Sequence[Authorised]:
@@ -159,6 +161,12 @@ class Instance:
             if self.state
             else InstanceOutcome.UNKNOWN
         )
+
+    @property
+    def stays_accepted(self) -> bool:
+        """Whether it was accepted with the values that it was made with, and not rejected later."""
+        accepted = self.made.accepted and not self.rejected_as_made
+        return accepted and self.outcome is not InstanceOutcome.REJECTED
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -288,6 +296,7 @@ class Tracker:
             request.changes = _with(request.changes, _asking_for(exchange, new))
             request.inquiries_before = self.inquiries.count
             if exchange.accepted:
+                request.rejected_as_made |= request.state is State.REJECTED
                 request.changed = {**request.arguments, **new}
         else:
             request.ends = _with(request.ends, exchange)

@@ -212,6 +212,8 @@ def test_an_answer_as_documented_gets_no_remark(generator):
     """There is no remark on an accepted call, nor on a documented rejection."""
     for wire in (answer(200), answer(404, b"", "text/html"), answer(429, b"{}")):
         assert () == generator.judge("get", "/accounts", wire)
+    nothing = Wire(method="GET", url="x:", status=204, headers=(), body=b"")
+    assert () == generator.judge("get", "/accounts", nothing)
     not_offered = answer(501, b"{}")
     assert () == generator.judge("get", "/trustedBeneficiaries", not_offered)
 

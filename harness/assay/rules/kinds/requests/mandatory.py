@@ -25,7 +25,6 @@ from assay.rules.argument_rules import (
     Defects,
     RequestArgumentRule,
     replaced,
-    stays_accepted,
 )
 from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_steps
@@ -119,7 +118,7 @@ class Mandatory(RequestArgumentRule):
         """Return the types in the first request that was accepted with all fields."""
         for request in made:
             sent = request.made.call.arguments
-            if stays_accepted(request) and not self._wrong(sent, {}):
+            if request.stays_accepted and not self._wrong(sent, {}):
                 return {field: _kind(sent[field]) for field in self.fields}
         return {}
 
