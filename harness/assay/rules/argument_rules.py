@@ -31,6 +31,7 @@ from assay.rules.rule import (
     Facet,
     Kind,
     Purpose,
+    S,
     Scope,
     Script,
     TppFacet,
@@ -92,7 +93,7 @@ Beside: TypeAlias = Callable[[str], Sequence[Tried]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArgumentRule(Kind):
+class ArgumentRule(Kind[S]):
     """Base of the kinds about the values of arguments.
 
     A subclass says which calls are `tried`, and how one with a fault is judged.
@@ -142,7 +143,7 @@ class ArgumentRule(Kind):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GoodValueRule(ArgumentRule, RefusingKind):
+class GoodValueRule(ArgumentRule[S], RefusingKind[S]):
     """Base of the kinds that say what a good value is: calls with another one are refused.
 
     For the TPP, who sends good ones, `duty` and `judge_sent` say what is owed, and what it did.

@@ -81,16 +81,6 @@ class CallScenario(Scenario):
     operation: Operation
 
 
-S = TypeVar("S", bound=Scenario)
-
-
-def scenario_of(scenario: Scenario, class_: type[S]) -> S:
-    """Return a scenario as what its kind made it, or raise `TypeError`."""
-    if not isinstance(scenario, class_):
-        raise TypeError(f"{scenario.id}: a {class_.__name__} was expected")
-    return scenario
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facet:
     """One way in which a clause can hold or be broken; becomes one obligation.

@@ -14,7 +14,7 @@ from assay.contract.model import Contract, Json
 from assay.contract.scalars import text_of
 from assay.history import ERROR_CODE
 from assay.rules import parameters
-from assay.rules.rule import Kind
+from assay.rules.rule import Kind, S
 
 #: The name of the parameter with the codes of a refusal.
 CODE = ERROR_CODE
@@ -60,7 +60,7 @@ def _said(schema: Mapping[str, Json], key: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefusingKind(Kind):
+class RefusingKind(Kind[S]):
     """The base of kinds by which calls are refused: the codes and statuses that a refusal may have."""
 
     codes: tuple[str, ...] = _said(_CODE, CODE)

@@ -34,7 +34,6 @@ from assay.rules.facets import (
     call_needs,
     consent,
     needs,
-    scenario_of,
 )
 from assay.rules.parameters import (
     Parameter,
@@ -65,7 +64,6 @@ __all__ = [
     "call_needs",
     "consent",
     "needs",
-    "scenario_of",
 ]
 
 #: The class of a kind's scenarios: `Kind[Pace]`.

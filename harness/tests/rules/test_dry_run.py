@@ -10,7 +10,6 @@ from rows import for_each
 from assay.history import Call, Holding
 from assay.planning.plan import count_calls
 from assay.rules import dry_run, steps
-from assay.rules.rule import Scenario
 
 TODAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -123,10 +122,3 @@ def test_a_dry_run_ends_at_its_bound():
             yield from steps.clock()
 
     assert dry_run.MOST == len([*dry_run.dry_run(probe(), conforming())])
-
-
-@for_each("clause", ["batch-quota", "live-host"])
-def test_a_scenario_of_another_kind_is_a_fault(clause):
-    """A probe plays only what its own facets name."""
-    with pytest.raises(TypeError, match=r"other: a .*Scenario was expected"):
-        next(ruled(clause).probe(Scenario(id="other")))

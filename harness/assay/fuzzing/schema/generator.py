@@ -136,9 +136,9 @@ class Generator:
             headers.setdefault(name.lower(), []).append(value)
         # The body is decoded already.
         headers.pop("content-encoding", None)
-        documented = self._answers.documented(method, path, wire) or ()
         # What has no content has no media type (RFC 9110, section 15.3.5).
-        if JSON in documented or (wire.status == NO_CONTENT and not wire.body):
+        nothing = wire.status == NO_CONTENT and not wire.body
+        if nothing or JSON in (self._answers.documented(method, path, wire) or ()):
             headers["content-type"] = [JSON]
         answer = self._library.Response(
             status_code=wire.status,

@@ -39,7 +39,7 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.rule import facts_of
+from assay.rules.rule import S, facts_of
 from assay.rules.steps import Part
 from assay.rules.verdict import (
     AGREES,
@@ -347,7 +347,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptanceRule(RefusingKind):
+class AcceptanceRule(RefusingKind[S]):
     """Base of the kinds that say which requests are accepted, and which are rejected.
 
     A subclass defines `case`, `is_control` and `common`; the check follows from them.

@@ -33,7 +33,6 @@ from assay.rules.rule import (
     bound,
     consent,
     needs,
-    scenario_of,
 )
 from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing, must_be_served, tpp_evidence
 
@@ -87,10 +86,10 @@ class HostAffinity(Kind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Own enough items for a second page, and read the first page."""
-        if scenario.id == EVERY:
+        if not isinstance(scenario, CallScenario):
             yield from self._every()
             return
-        operation = scenario_of(scenario, CallScenario).operation
+        operation = scenario.operation
         days, count = (range(1, MANY + 1), 1) if operation.about else ((), MANY)
         call = yield from request_steps.plain_call(
             self.contract, operation, self.grant, days=days, count=count

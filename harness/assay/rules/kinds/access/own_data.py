@@ -27,14 +27,12 @@ from assay.rules.rule import (
     CallScenario,
     Facet,
     Purpose,
-    Scenario,
     Scope,
     Script,
     bound,
     consent,
     facts_of,
     needs,
-    scenario_of,
 )
 from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing, doubt
 
@@ -54,7 +52,7 @@ class ReadingScenario(CallScenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnData(RefusingKind):
+class OwnData(RefusingKind[ReadingScenario]):
     """Operations that list what customers own or report on it, and the field that says on what."""
 
     name = "own-data"
@@ -113,9 +111,8 @@ class OwnData(RefusingKind):
             return bound(operation, "key")
         return bound(operation, "field", self.field, if_missing=Standing.NOT_APPLICABLE)
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: ReadingScenario) -> Script:
         """Read for two customers in turn, of everything that they own; or what the other one owns."""
-        scenario = scenario_of(scenario, ReadingScenario)
         operation = scenario.operation
         if scenario.foreign:
             yield from self._ask_about_another(operation)

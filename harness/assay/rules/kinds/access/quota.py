@@ -37,7 +37,6 @@ from assay.rules.rule import (
     bound,
     consent,
     needs,
-    scenario_of,
 )
 from assay.rules.state import periods
 from assay.rules.state.calendar import never_longer
@@ -120,7 +119,7 @@ _Trial: TypeAlias = steps.Part[_Used]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quota(RefusingKind):
+class Quota(RefusingKind[QuotaScenario]):
     """A limit on the calls of each operation and customer, or consent, in a period.
 
     `attended` says that calls with the customer present count, too.
@@ -267,9 +266,9 @@ class Quota(RefusingKind):
             *((MORE,) if self.limit.more else ()),
         ]
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: QuotaScenario) -> Script:
         """Use up a quota, approach or pass the end of the period, and make control calls."""
-        scenario, limit = scenario_of(scenario, QuotaScenario), self.limit
+        limit = self.limit
         of_items = tuple(operation for operation in self.operations if operation.about)
         scripts: Mapping[str, Callable[[], _Trial]] = {
             self.period.words.late_facet: self._late,

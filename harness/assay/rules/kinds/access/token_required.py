@@ -22,13 +22,11 @@ from assay.rules.rule import (
     CallScenario,
     Facet,
     Purpose,
-    Scenario,
     Scope,
     Script,
     bound,
     call_needs,
     facts_of,
-    scenario_of,
 )
 from assay.rules.verdict import Evidence, Standing, must_be_refused
 
@@ -37,7 +35,7 @@ FACETS = {**dict.fromkeys(Token, "invented-token"), Token.NONE: "without-token"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenRequired(RefusingKind):
+class TokenRequired(RefusingKind[CallScenario]):
     """Operations that refuse a call without its token."""
 
     name = "token-required"
@@ -61,13 +59,13 @@ class TokenRequired(RefusingKind):
             for token, id_ in ((each, FACETS[each]) for each in (Token.NONE, Token.INVENTED))
         )
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: CallScenario) -> Script:
         """Make a call as it should be, then without a token, with an invented one, and altered ones.
 
         A bank that looks at the prefix of a token, or at claims whose signature it does not verify,
         refuses what is invented and serves what is altered.
         """
-        operation = scenario_of(scenario, CallScenario).operation
+        operation = scenario.operation
         # More than a page, for the next page may be served in another way.
         most = 1 + (facts_of(self.contract).page_sizes.get(operation.id) or 0)
         days, count = ((1,) * most, 1) if operation.about else ((1,), most)

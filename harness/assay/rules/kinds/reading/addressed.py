@@ -46,14 +46,12 @@ from assay.rules.rule import (
     CallScenario,
     Facet,
     Purpose,
-    Scenario,
     Scope,
     Script,
     TppFacet,
     bound,
     facts_of,
     needs,
-    scenario_of,
 )
 from assay.rules.verdict import (
     AGREES,
@@ -85,7 +83,7 @@ class AddressedScenario(CallScenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Addressed(RefusingKind):
+class Addressed(RefusingKind[AddressedScenario]):
     """Operations about a request, which refuse unknown keys and those of another TPP."""
 
     name = "addressed"
@@ -121,9 +119,8 @@ class Addressed(RefusingKind):
                 )
         return tuple(out)
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: AddressedScenario) -> Script:
         """Make a request, call the operation with the wrong key or TPP, then as its maker."""
-        scenario = scenario_of(scenario, AddressedScenario)
         operation = scenario.operation
         psu = yield from request_steps.customer(self.lifecycle)
         make = request_steps.request(

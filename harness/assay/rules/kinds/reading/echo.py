@@ -22,12 +22,10 @@ from assay.rules.rule import (
     Facet,
     Kind,
     Purpose,
-    Scenario,
     Scope,
     Script,
     bound,
     call_needs,
-    scenario_of,
 )
 from assay.rules.steps import fresh_id
 from assay.rules.verdict import UNAUTHENTICATED, Agreement, Evidence
@@ -46,7 +44,7 @@ class EchoScenario(CallScenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Echo(Kind):
+class Echo(Kind[EchoScenario]):
     """The operations, the argument that is sent, and the header of the answer that repeats it."""
 
     name = "echo"
@@ -98,9 +96,8 @@ class Echo(Kind):
             for scenario, answer in _scenarios(operation)
         )
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: EchoScenario) -> Script:
         """Call with two values; in the second scenario one of the calls is refused."""
-        scenario = scenario_of(scenario, EchoScenario)
         call = yield from request_steps.plain_call(self.contract, scenario.operation, self.grant)
         if call is None:
             return

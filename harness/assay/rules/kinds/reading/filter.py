@@ -36,7 +36,6 @@ from assay.rules.rule import (
     consent,
     facts_of,
     needs,
-    scenario_of,
 )
 from assay.rules.state.calendar import day_of
 from assay.rules.verdict import AGREES, DISAGREES, Agreement, Evidence
@@ -98,7 +97,7 @@ class FilterScenario(Scenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter(Kind):
+class Filter(Kind[FilterScenario]):
     """An operation, the argument that selects by a field, and which days belong to a range."""
 
     name = "filter"
@@ -189,9 +188,8 @@ class Filter(Kind):
         shared = any(own & {*names} for names in others)
         return "" if shared else "no other value selects the same items"
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: FilterScenario) -> Script:
         """Read a list with each value, or a range of it, between two readings of more."""
-        scenario = scenario_of(scenario, FilterScenario)
         today = (yield from steps.clock()).date()
         owner = steps.owners(self.contract, self.operation)[0]
         entries = steps.days_before(today, *DAYS)

@@ -42,7 +42,6 @@ from assay.rules.rule import (
     TppFacet,
     bound,
     needs,
-    scenario_of,
 )
 from assay.rules.steps import Part, send
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
@@ -65,7 +64,7 @@ class CancellationScenario(Scenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cancellation(Kind):
+class Cancellation(Kind[CancellationScenario]):
     """Cancellations of a request, in a mode that leaves time for them."""
 
     name = "cancellation"
@@ -89,16 +88,15 @@ class Cancellation(Kind):
             out.append(self._facet(f"{canceller}-never-done", description, canceller, waits=True))
         return tuple(out)
 
-    def accepts_variation(self, scenario: Scenario) -> bool:
+    def accepts_variation(self, scenario: CancellationScenario) -> bool:
         """Return True: a call with a variation is accepted; only its later state differs."""
         return True
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: CancellationScenario) -> Script:
         """Cancel an unsigned and a signed request; or wait for the day of a cancelled one.
 
         The control is due a day later, so that it is not a repeat of the other.
         """
-        scenario = scenario_of(scenario, CancellationScenario)
         psu = yield from request_steps.customer(self.lifecycle)
         if not scenario.waits:
             made = yield from send(request_steps.request(self.lifecycle, psu, self.mode))

@@ -30,7 +30,6 @@ from assay.rules.rule import (
     Scope,
     Script,
     needs,
-    scenario_of,
 )
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
 
@@ -65,7 +64,7 @@ class FactorsScenario(Scenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Factors(Kind):
+class Factors(Kind[FactorsScenario]):
     """The factors with which each segment of customers can sign a request."""
 
     name = "factors"
@@ -140,10 +139,10 @@ class Factors(Kind):
             for id_, text, scenario, more, requires in rows
         )
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: FactorsScenario) -> Script:
         """Look at what is offered, and refuse; or sign with right codes, and then with wrong ones."""
         lifecycle = self.lifecycle
-        tried = scenario_of(scenario, FactorsScenario)
+        tried = scenario
         segment = tried.segment
         if tried.id == PASSWORDS or tried.forced:
             psu = yield from request_steps.customer(lifecycle, count=1 + len(BAD), segment=segment)

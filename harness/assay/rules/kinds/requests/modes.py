@@ -40,7 +40,6 @@ from assay.rules.rule import (
     TppFacet,
     bound,
     needs,
-    scenario_of,
 )
 from assay.rules.verdict import (
     AGREES,
@@ -72,7 +71,7 @@ class ModeScenario(Scenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Modes(AcceptanceRule):
+class Modes(AcceptanceRule[ModeScenario]):
     """The modes in which requests are accepted everywhere, where offered, or never."""
 
     name = "modes"
@@ -126,13 +125,12 @@ class Modes(AcceptanceRule):
             *(f"{mode}{NOT_OFFERED}" for mode in self.offered),
         ]
 
-    def accepts_variation(self, scenario: Scenario) -> bool:
+    def accepts_variation(self, scenario: ModeScenario) -> bool:
         """Whether the request in the scenario's mode is accepted."""
-        return scenario_of(scenario, ModeScenario).accepted
+        return scenario.accepted
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: ModeScenario) -> Script:
         """Make a request in each served mode; or in a plain one, then in the scenario's mode."""
-        scenario = scenario_of(scenario, ModeScenario)
         if scenario.mode is None:
             psu = yield from request_steps.customer(self.lifecycle)
             # The plain mode comes last: it must be accepted after the others, too.

@@ -43,7 +43,6 @@ from assay.rules.rule import (
     TppFacet,
     bound,
     needs,
-    scenario_of,
 )
 from assay.rules.steps import Part, send
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
@@ -64,7 +63,7 @@ class ModificationScenario(Scenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Modification(RefusingKind):
+class Modification(RefusingKind[ModificationScenario]):
     """The modes whose requests can or cannot be changed, and the arguments that can."""
 
     name = "modification"
@@ -132,9 +131,8 @@ class Modification(RefusingKind):
         """Return the facets that expect a refusal."""
         return [DONE, *(f"{mode}-refused" for mode in self.closed)]
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: ModificationScenario) -> Script:
         """Request changes, one argument at a time."""
-        scenario = scenario_of(scenario, ModificationScenario)
         psu = yield from request_steps.customer(self.lifecycle)
         first = self.only[0]
         if scenario.id == "done":

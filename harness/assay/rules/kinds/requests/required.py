@@ -27,12 +27,10 @@ from assay.rules.queries import ordinary, perhaps_exhausted
 from assay.rules.rule import (
     CallScenario,
     Facet,
-    Scenario,
     Script,
     bound,
     call_needs,
     facts_of,
-    scenario_of,
 )
 from assay.rules.text_shape import TextShape
 from assay.rules.verdict import AGREES, DISAGREES, Agreement, Evidence
@@ -50,7 +48,7 @@ OPEN = "open"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Required(GoodValueRule):
+class Required(GoodValueRule[CallScenario]):
     """Operations, the parameter that their calls must have, and the values that it may have."""
 
     name = "required"
@@ -142,9 +140,9 @@ class Required(GoodValueRule):
         if not operation.request and self.limit is not None:
             yield "limit", f"a call whose {name} is {self.limit} is served", ""
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: CallScenario) -> Script:
         """Make calls with each fault, beside good ones."""
-        operation = scenario_of(scenario, CallScenario).operation
+        operation = scenario.operation
         control = yield from request_steps.plain_call(self.contract, operation, self.grant)
         if control is None:
             return

@@ -25,12 +25,10 @@ from assay.rules.rule import (
     CallScenario,
     Facet,
     Purpose,
-    Scenario,
     Script,
     bound,
     facts_of,
     needs,
-    scenario_of,
 )
 from assay.rules.verdict import (
     AGREES,
@@ -78,7 +76,7 @@ class WithstandsScenario(CallScenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Withstands(ArgumentRule):
+class Withstands(ArgumentRule[WithstandsScenario]):
     """Operations around a request whose arguments may have any value."""
 
     name = "withstands"
@@ -113,9 +111,9 @@ class Withstands(ArgumentRule):
             ("segment", "presence", "tpp", "factor", "amount", "payee", "weekday", "turn"), why
         )
 
-    def probe(self, scenario: Scenario) -> Script:
+    def probe(self, scenario: WithstandsScenario) -> Script:
         """Send a valid call, and then each strange value in the one argument."""
-        tried = scenario_of(scenario, WithstandsScenario)
+        tried = scenario
         _, call = yield from request_steps.prepare_call(self.contract, tried.operation)
         if call is None:
             return
