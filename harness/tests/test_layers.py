@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from rows import for_each
 from tiers import KEPT, SAMPLED
 
 import assay
@@ -151,9 +152,7 @@ def above(path: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    "number", range(len(ROWS)), ids=lambda number: "-".join(sorted(ROWS[number]))
-)
+@for_each("number", range(len(ROWS)))
 def test_imports_only_go_down(number):
     """The modules of a row import from their own row of the architecture or from below."""
     inside = [path for path in modules() if part(path) != "__init__" and own_row(path) == number]
@@ -233,7 +232,7 @@ def test_circles_are_found(monkeypatch, tmp_path, late, found):
     assert found == circles(paths)
 
 
-@pytest.mark.parametrize("library", WALLS)
+@for_each("library", WALLS)
 def test_walls_stand(library):
     """A library is known only where the architecture says so."""
     knowing = {

@@ -94,8 +94,12 @@ class Search:
     def __post_init__(self) -> None:
         # Computed once: it is used whenever something is judged.
         self._planned = self.plan.asked
-        target = self.environment.target
-        found = () if self.limits.reads else dimensions(self.contract, target)
+        self.restrict(self.limits)
+
+    def restrict(self, limits: SearchLimits) -> None:
+        """Set the limits, before anything is searched: what only reads has no further contexts."""
+        self.limits = limits
+        found = () if limits.reads else dimensions(self.contract, self.environment.target)
         self.reach = Reach(contract=self.contract, dimensions=found, seed=self.seed)
 
     def run_actions(self, on_finding: Callable[[FuzzFinding], None] = _ignore) -> SearchResult:

@@ -127,7 +127,7 @@ class SearchSession:
         session = self.session
         try:
             if not search.limits.reads and not has_fresh_customers(search):
-                search.limits = limits_of(session.environment.target, request.times, fresh=False)
+                search.restrict(limits_of(session.environment.target, request.times, fresh=False))
             self._retry_saved(search, request.contract, keep)
             result = SEARCH_METHODS[request.how](search, keep)
         except JournalError:

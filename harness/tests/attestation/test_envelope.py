@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
 )
+from rows import for_each
 from securesystemslib.dsse import Envelope
 from securesystemslib.signer import CryptoSigner, SSlibKey
 
@@ -78,7 +79,7 @@ def test_every_byte_counts():
             opened(bytes(changed), PUBLIC)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [
         lambda raw: raw + b"\n",

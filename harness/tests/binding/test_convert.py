@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import pytest
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.binding.security import Auth, Budget, OAuth, Safety, Signature, Tls
@@ -37,7 +37,7 @@ SHAPED = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "way"),
     [
         (Budget, ("properties", "budget")),

@@ -1,6 +1,6 @@
 """Credentials of a customer stand where the target file says, or in one place of a request."""
 
-import pytest
+from rows import for_each
 
 from assay.binding.encode import place_credentials
 from assay.binding.spelling import CredentialSpelling
@@ -17,7 +17,7 @@ BOUND = CredentialSpelling(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spelling", "place", "headers", "query", "body"),
     [
         (BARE, None, (), (), ()),

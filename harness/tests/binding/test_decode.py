@@ -9,6 +9,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
+from rows import for_each
 
 from assay.binding.decode import body_of, decode
 from assay.binding.links import links_of
@@ -83,7 +84,7 @@ def only(**matchers: Matcher) -> Outcomes:
     return Outcomes(**{"unavailable": (), "rejected": (), "accepted": (), **known})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "kind"),
     [
         (200, Accepted),
@@ -101,7 +102,7 @@ def test_the_loosest_reading(status: int, kind: type) -> None:
     assert kind is type(outcome(wire(status, EMPTY)))
 
 
-@pytest.mark.parametrize("status", [100, 199, 302, 304, 600, 999])
+@for_each("status", [100, 199, 302, 304, 600, 999])
 def test_unknown(status: int) -> None:
     """A status that no matcher knows is the profile's matter, and is kept."""
     why = f"no outcome of the target file matches status {status}"
@@ -121,7 +122,7 @@ def test_a_known_failure() -> None:
     assert Rejected(early=True) == outcome(wire(503), outcomes=known)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("matcher", "fits"),
     [
         (Matcher(), True),
@@ -237,7 +238,7 @@ def test_no_content() -> None:
     assert Indeterminate(cause=Cause.BINDING, why=why) == outcome(wire(200))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         '{"accounts": {"iban": "FR1"}}',
@@ -256,7 +257,7 @@ def test_no_list(body: str) -> None:
     assert Indeterminate(cause=Cause.BINDING, why=why) == outcome(wire(200, body))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         b"<html>",
@@ -309,7 +310,7 @@ def test_other_media_types() -> None:
     assert Accepted(items=()) == outcome(wire(200, EMPTY, "text/html"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("item", "key"),
     [
         ('{"iban": "FR1"}', "FR1"),
@@ -338,14 +339,14 @@ def test_keys(item: str, key: str | None) -> None:
     assert (Item(key=key),) == got.items
 
 
-@pytest.mark.parametrize("day", ['"16.09.2026"', '"2026-13-01"', "20260916", '""', "null", "[]"])
+@for_each("day", ['"16.09.2026"', '"2026-13-01"', "20260916", '""', "null", "[]"])
 def test_no_dates(day: str) -> None:
     """What is no date is none."""
     got = outcome(wire(200, f'{{"accounts": [{{"date": {day}}}]}}'))
     assert [None] == [one.on for one in got.items]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("shown", "day"),
     [
         ("2026-08-30T21:20:00Z", date(2026, 8, 31)),
@@ -389,7 +390,7 @@ def test_the_zone_of_the_contract() -> None:
     assert [date(2026, 8, 30)] == [one.on for one in accepted.items]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("shown", "cut"),
     [
         ("2026-11-25T22:00:00Z", "2026-11-26"),
@@ -468,7 +469,7 @@ def test_a_rejected_request_that_is_shown(operation: Operation, *, refused: bool
     assert refused is isinstance(decode(got, body_of(got), operation, target), Rejected)
 
 
-@pytest.mark.parametrize("kind", ['"B"', "true", "null", "[]", '{"a": 1}', "1.5"])
+@for_each("kind", ['"B"', "true", "null", "[]", '{"a": 1}', "1.5"])
 def test_no_resource(kind: str) -> None:
     """A kind that the profile does not know is nothing; `true` is not 1."""
     got = outcome(wire(200, f'{{"accounts": [{{"kind": {kind}}}]}}'))
@@ -507,7 +508,7 @@ def test_numbers() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "read"),
     [
         ("NaN", "NaN"),
@@ -533,7 +534,7 @@ def test_surrogates_that_are_not_escaped() -> None:
     assert {"a": r"\ud800!"} == body_of(wire(200, b'{"a": "\xed\xa0\x80!"}'))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("link", "absolute"),
     [
         ("https://elsewhere.example/x", "https://elsewhere.example/x"),
@@ -552,7 +553,7 @@ def test_links(link: str, absolute: str) -> None:
     assert (absolute,) == links_of(wire(200), json.loads(body), BINDING)
 
 
-@pytest.mark.parametrize("link", ["", None, 12, ["https://bank.example/"], {"href": "x"}, False])
+@for_each("link", ["", None, 12, ["https://bank.example/"], {"href": "x"}, False])
 def test_no_links(link: object) -> None:
     """What is no text, or nothing, is no link."""
     body = {"accounts": [], "links": {"next": link}}
@@ -607,7 +608,7 @@ REFUSING = Target(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent", "early"),
     [
         ({}, False),

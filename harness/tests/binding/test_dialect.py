@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from rows import for_each
 
 from assay.binding.decode import body_of, decode
 from assay.binding.encode import Access, HttpRequest, encode
@@ -81,7 +82,7 @@ def test_days() -> None:
     assert odd.endswith("to=yesterday")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("zone", "day", "moment"),
     [
         ("Europe/Paris", "2026-07-01", "2026-07-01T00:00:00+02:00"),
@@ -176,7 +177,7 @@ def test_words_and_cut_texts() -> None:
     assert {"kind": "CLBD", "on": 7} == got.items[1].fields
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "reason", "expected"),
     [
         ("RJCT", "DS02", State.ENDED),

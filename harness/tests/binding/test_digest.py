@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import for_each
 
 from assay.binding.decode import body_of, decode
 from assay.binding.pointer import digests
@@ -32,7 +33,7 @@ def test_the_same_written_in_another_way(text, other_text):
     assert of(text) == of(other_text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "other_text"),
     [
         ('{"a": 1}', '{"a": 2}'),
@@ -52,7 +53,7 @@ def test_what_differs(text, other_text):
     assert of(text) != of(other_text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "other_text", "pointer"),
     [
         ('{"a": 1, "t": 1}', '{"a": 1, "t": 2}', "/t"),

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from rows import for_each
 
 from assay.binding.encode import Access, encode
 from assay.binding.target import (
@@ -145,7 +146,7 @@ def test_a_key() -> None:
     assert "X-Api-Key" not in dict(bent.headers)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("own", "given", "sent"),
     [
         ("12.30", Decimal("40.01"), "40.01"),
@@ -226,7 +227,7 @@ _BINDING = replace(_BINDING, arguments={**_BINDING.arguments, **_DAYS})
 DATED = replace(PROFILE, operations={**PROFILE.operations, "balances": _BINDING})
 
 
-@pytest.mark.parametrize("bend", list(Malformed))
+@for_each("bend", list(Malformed))
 def test_bent(bend: Malformed) -> None:
     """Every bent request differs from the valid one, and its URL stays one that can be sent."""
     call, operation = (ASK, BALANCES)
@@ -257,7 +258,7 @@ def test_wrong_types() -> None:
     assert {"access": {"accounts": 42}} == json.loads(bent.body)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent", "recorded"),
     [(False, "no"), (True, "yes"), ("no", "no"), (0, 0), (1, "once"), ("False", "False")],
 )

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rows import for_each
 
 from assay.binding.decode import MOST_ERRORS, body_of, decode
 from assay.binding.join import bind
@@ -57,7 +58,7 @@ def test_the_body_is_the_error():
     assert [] == codes("{one: /error, code: /code}", {"error": "E1"})
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", [], "x", {"errors": {}}, {"errors": []}])
+@for_each("body", [b"", b"<html>", [], "x", {"errors": {}}, {"errors": []}])
 def test_no_errors(body):
     """A body that has none at the place, or is no JSON, has no errors; that is known."""
     assert ErrorBody(located=("code",)) == shown("{list: /errors, code: /code}", body)

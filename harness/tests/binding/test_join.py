@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.binding.features import BINDING_FEATURES, is_bound, missing_reason
@@ -104,7 +105,7 @@ def test_no_live_hosts(problems, host: str) -> None:
     assert found.startswith("5: base_url: expected a live host of the form www.<bankcode>.live")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("want", "there"),
     [
         (BindingRequirement(operation="accounts", feature="key"), True),

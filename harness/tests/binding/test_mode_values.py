@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rows import for_each
 
 from assay.binding.checks import names_in_braces
 from assay.binding.encode import Access, HttpRequest, encode
@@ -101,7 +102,7 @@ def test_without_the_argument_nothing_is_sent_in_its_place() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "message"),
     [
         ("{access}", ""),
@@ -133,7 +134,7 @@ def test_an_argument_does_not_repeat_another_one() -> None:
     assert [*names_in_braces({"operations": {"make": {"arguments": arguments}}})]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent", "mode"),
     [
         (written(call("named", "A", "B")).body, "named"),

@@ -1,13 +1,14 @@
 """Addresses: which spellings of a URL lead to the same place."""
 
 import pytest
+from rows import for_each
 
 from assay.binding.origin import place_of
 
 PLACE = "bank.example/v1"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "place"),
     [
         ("https://bank.example/v1", PLACE),

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from rows import for_each
 
 from assay.binding.decode import decode
 from assay.binding.encode import Access, encode
@@ -43,7 +44,7 @@ def test_a_link() -> None:
     assert "invalid://http://[" == turned(how, {"next": "http://["})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "expected"),
     [
         ('</l?p=2>; rel="next"', "https://bank.example/l?p=2"),
@@ -71,7 +72,7 @@ def test_a_cursor() -> None:
         assert None is turned(how, end)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "goes_on"),
     [(True, True), ("yes", True), (3, True), (False, False), (None, False), ("", False)],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import for_each
 
 from assay.binding.pointer import MISSING, find, own_conditions, put, steps
 
@@ -13,7 +14,7 @@ DOCUMENT = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pointer", "found"),
     [
         ("", DOCUMENT),
@@ -40,7 +41,7 @@ def test_find(pointer: str, found: object) -> None:
     assert found == find(DOCUMENT, pointer)
 
 
-@pytest.mark.parametrize("document", [None, True, 1, "text", [], {}])
+@for_each("document", [None, True, 1, "text", [], {}])
 def test_nothing_there(document: object) -> None:
     """On whatever document, a pointer to nothing fails in no other way."""
     assert MISSING is find(document, "/a/0")

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from rows import for_each
 
 from assay.binding.security import Auth, AuthKind
 from assay.contexts.context import Depth
@@ -103,7 +104,7 @@ def test_the_bank_of_the_proof_knows_every_situation(target):
     assert known == set(SITUATIONS)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("capability", "dimension"),
     [
         (Capability.CLOCK, "weekday"),

@@ -29,7 +29,7 @@ def test_a_prebuilt_schema_is_the_schema_as_the_strict_reader_has_it(name: str) 
     assert load(prebuild.FOLDER / name).data == shape_check.prebuilt().schemas[name], AGAIN
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "document"),
     [
         pytest.param(schema, document, id=Path(document.path).name)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import pytest
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.extras.diff import compare
@@ -106,8 +107,8 @@ def test_each_scalar_that_changes_is_one_change(name):
     assert len(set(fingerprints)) == len(fingerprints)
 
 
-@pytest.mark.parametrize("name", CONTRACTS)
-@pytest.mark.parametrize("section", ["rules", "unspecified", "scope", "operations", "resources"])
+@for_each("name", CONTRACTS)
+@for_each("section", ["rules", "unspecified", "scope", "operations", "resources"])
 def test_each_entry_that_is_missing_is_one_change(name, section):
     """A clause, operation, resource or point that only one version has is one change in both directions."""
     old, new = CONTRACTS[name]
@@ -230,7 +231,7 @@ def lines(diff):
     )
 
 
-@pytest.mark.parametrize(("before", "after", "expected"), EDITS, ids=range(len(EDITS)))
+@for_each(("before", "after", "expected"), EDITS)
 def test_an_edit_is_the_change_that_a_reader_expects(before, after, expected):
     """Everything but the rules, and what all rules have, with the impact on each party."""
     assert before in CONTRACT

@@ -9,6 +9,7 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 import pytest
+from rows import for_each
 
 from assay.binding.target import CustomerSource, FixtureKind, ScaKind, TransportKind
 from assay.contract.model import Capability
@@ -78,7 +79,7 @@ def test_a_redirect_before_a_decision_is_doubted() -> None:
     assert doubt.line
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "offers", "hours", "found"),
     [
         (FixtureKind.CONTROL, frozenset(), -5, [Weight.DOUBT]),

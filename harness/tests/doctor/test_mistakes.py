@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 from command_line import assay
 from examined_banks import BANK as SOUND
+from rows import for_each
 
 from assay.binding.features import BINDING_FEATURES
 from assay.onboarding.doctor import Weight, examine
@@ -312,7 +313,7 @@ def test_every_feature_is_examined_or_has_a_reason():
     assert {*POINTERS} == {name for name, step in EXAMINED_BY.items() if step == "pointers"}
 
 
-@pytest.mark.parametrize("feature", sorted(EXAMINED_BY.keys() - WITHOUT_MISTAKE))
+@for_each("feature", sorted(EXAMINED_BY.keys() - WITHOUT_MISTAKE))
 def test_every_examined_feature_has_a_mistake(feature):
     """Some mistake of `test_mistakes` is found at the very key of the feature."""
     steps = [re.escape(step) for step in BINDING_FEATURES[feature].place("OPERATION", "NAME")]

@@ -1,6 +1,7 @@
 """Suggestions for wrong pointers on literal answers: by name, by value, or none."""
 
 import pytest
+from rows import for_each
 
 from assay.onboarding.doctor.pointer_probe import (
     is_day,
@@ -20,7 +21,7 @@ ANSWER = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wanted", "fits", "named", "meant"),
     [
         ("/accounts", is_things, True, "/_embedded/accounts"),
@@ -67,7 +68,7 @@ def test_the_nearest_word(word, known, found):
     assert found == nearest(word, known)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "link"),
     [
         ("https://bank.example/x", True),

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from rows import for_each
 
 from assay.errors import InputError
 from assay.extras.fleet.cluster import open_cluster
@@ -160,7 +161,7 @@ OPEN = bank(Standing.UNVERIFIED, exit_=Exit.INCOMPLETE)
 FAILED = bank(state=CellState.FAILED)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("policy", "banks", "expected"),
     [
         ("any", [SOUND, SOUND], Exit.OK),
@@ -200,7 +201,7 @@ def test_what_is_allowed_to_be_open():
     assert Exit.INCOMPLETE is exit_of_fleet([SOUND, FAILED], policy, allow_incomplete=True)
 
 
-@pytest.mark.parametrize("text", ["", "0", "some", "-1", "1.5", "²"])
+@for_each("text", ["", "0", "some", "-1", "1.5", "²"])
 def test_a_policy_is_one_of_four(text):
     """Another word is refused."""
     with pytest.raises(InputError, match="--fail-on: expected any, majority, none or a number"):

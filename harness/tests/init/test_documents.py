@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.binding.join import bind
@@ -181,13 +182,13 @@ def at(value, key):
     return value
 
 
-@pytest.mark.parametrize(("name", "key"), [(name, key) for name in FOUND for key in FOUND[name]])
+@for_each(("name", "key"), [(name, key) for name in FOUND for key in FOUND[name]])
 def test_what_the_document_says_is_found(drafts, name, key):
     """A key has the value that the document gives."""
     assert FOUND[name][key] == at(load(drafts[name]).data, key)
 
 
-@pytest.mark.parametrize(("name", "key"), [(name, key) for name in NEVER for key in NEVER[name]])
+@for_each(("name", "key"), [(name, key) for name in NEVER for key in NEVER[name]])
 def test_what_would_be_wrong_is_not_guessed(drafts, name, key):
     """A key is not written: nothing of the document has this meaning."""
     assert at(load(drafts[name]).data, key) is None

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rows import for_each
 
 from assay.binding.features import BINDING_FEATURES
 from assay.binding.join import bind
@@ -40,7 +41,7 @@ def test_every_feature_has_a_guess_or_a_reason():
     assert [name for name in guessed if name in GUESSES] == [*GUESSES]
 
 
-@pytest.mark.parametrize("feature", sorted(GUESSES.keys() - ONLY_MISSING))
+@for_each("feature", sorted(GUESSES.keys() - ONLY_MISSING))
 def test_what_is_guessed_is_bound(feature, drafts):
     """Some draft binds the feature at the very key that the table says."""
     is_bound = BINDING_FEATURES[feature].is_bound

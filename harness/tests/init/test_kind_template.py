@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from rows import for_each
 
 from assay.cli.main import group
 from assay.errors import InputError
@@ -69,7 +70,7 @@ def test_nothing_is_written_over(begin, tmp_path):
     assert [] == list((tmp_path / "assay-odd-days").iterdir())
 
 
-@pytest.mark.parametrize("name", ["", "Odd", "odd_days", "odd--days", "9s", "../x", "x" * 41])
+@for_each("name", ["", "Odd", "odd_days", "odd--days", "9s", "../x", "x" * 41])
 def test_a_name_that_cannot_be_one_is_refused(name):
     """The name of a kind is of small letters, digits and hyphens."""
     with pytest.raises(InputError, match="expected a name of lower-case letters"):

@@ -1,6 +1,6 @@
 """The YAML writer: what it writes is read back equal, and comments stay comments."""
 
-import pytest
+from rows import for_each
 
 from assay.files.load import loads
 from assay.onboarding.init.yaml_writer import YamlEntry, gap, render
@@ -13,7 +13,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@for_each("text", TEXTS)
 def test_a_text_is_read_as_it_was(text):
     """A text is read back equal as a value, in brackets and as a key."""
     value = {"a": text, "b": [text, {"c": text}]}

@@ -3,6 +3,7 @@
 from io import BytesIO
 
 import pytest
+from rows import for_each
 
 from assay.journal.journal_file import create
 from assay.journal.lines import chain_breaks, is_chained
@@ -31,7 +32,7 @@ def test_lines_as_they_were_written(lines):
     assert all(not breaks(lines[:number]) for number in range(len(lines) + 1))
 
 
-@pytest.mark.parametrize("number", range(1, 13))
+@for_each("number", range(1, 13))
 def test_a_changed_line(lines, number):
     """Any line but the last is found when one byte of it is another, and no other line is."""
     changed = lines[number - 1].replace(b"number", b"Number")
@@ -45,7 +46,7 @@ def test_several_changed_lines(lines):
     assert [2, 5, 8, 11] == [line for line, _ in breaks(changed)]
 
 
-@pytest.mark.parametrize("number", range(1, 13))
+@for_each("number", range(1, 13))
 def test_a_removed_line(lines, number):
     """Any line but the last is missed when it is removed."""
     expected = (number, f"does not follow the line before it: line {number} is missing")
@@ -59,7 +60,7 @@ def test_removed_lines(lines):
     assert [(3, what.format("3-5")), (6, what.format("9-10"))] == breaks(both)
 
 
-@pytest.mark.parametrize("number", range(1, 12))
+@for_each("number", range(1, 12))
 def test_two_lines_in_the_other_order(lines, number):
     """The line that comes too late is named."""
     swapped = [*lines[: number - 1], lines[number], lines[number - 1], *lines[number + 1 :]]

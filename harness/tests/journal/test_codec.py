@@ -13,6 +13,7 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
+from rows import for_each
 
 from assay.history import (
     Accepted,
@@ -195,7 +196,7 @@ def exchange(**given: Any) -> Exchange:
     return Exchange(n=3, at=NOW, **plain | given)
 
 
-@pytest.mark.parametrize("event", PLAIN, ids=lambda event: type(event).__name__)
+@for_each("event", PLAIN)
 def test_an_event(event: Event) -> None:
     """An event of any kind that needs no masking is read back unchanged."""
     assert event == again(event)
@@ -218,7 +219,7 @@ def test_every_event_is_tried() -> None:
         assert [] == same
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda one: type(one).__name__)
+@for_each("outcome", OUTCOMES)
 def test_an_exchange(outcome: Any) -> None:
     """A call and its outcome are read back unchanged."""
     event = exchange(outcome=outcome)
@@ -287,7 +288,7 @@ def test_two_spellings_of_a_masked_text() -> None:
     assert not same_value(grouped, other)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "value"),
     [
         ("now", "2026-09-16T10:30:00"),
@@ -342,10 +343,9 @@ def fits(value: Any, hint: Any) -> bool:
     return hint is object or type(value) is hint or (hint is str and isinstance(value, Masked))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "event",
     [*PLAIN, *(exchange(outcome=outcome) for outcome in OUTCOMES)],
-    ids=lambda event: type(event).__name__,
 )
 def test_what_is_read_has_the_declared_types(event: Event) -> None:
     """A line with any other value at any place is an event of its class, or refused as invalid."""

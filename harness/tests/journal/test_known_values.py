@@ -6,6 +6,7 @@ from base64 import b64encode, urlsafe_b64encode
 from urllib.parse import quote
 
 import pytest
+from rows import for_each
 
 from assay.journal import known_values
 from assay.journal.known_values import KnownValues, replaced
@@ -45,16 +46,16 @@ ENCODED = {
 }
 
 
-@pytest.mark.parametrize("earlier", [False, True], ids=["current", "earlier"])
-@pytest.mark.parametrize("encoding", ENCODED)
+@for_each("earlier", [False, True])
+@for_each("encoding", ENCODED)
 def test_encodings(encoding, earlier):
     """A value is found in every encoding, and all of it is replaced."""
     assert "a [<x>] b" == masked(f"a [{ENCODED[encoding]}] b", earlier=earlier)
 
 
-@pytest.mark.parametrize("earlier", [False, True], ids=["current", "earlier"])
-@pytest.mark.parametrize("before", ["", "x ", "xy ", "Bearer ", "user:", "a=b&c="])
-@pytest.mark.parametrize("encode", [b64encode, urlsafe_b64encode])
+@for_each("earlier", [False, True])
+@for_each("before", ["", "x ", "xy ", "Bearer ", "user:", "a=b&c="])
+@for_each("encode", [b64encode, urlsafe_b64encode])
 def test_base64_at_any_position(encode, before, earlier):
     """A value is found inside of base64, whatever stands before and behind it there."""
     for behind in ("", " ", " and more"):
@@ -63,7 +64,7 @@ def test_base64_at_any_position(encode, before, earlier):
             assert "<x>" in masked(around, earlier=earlier)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("code 840123.", "code <x>."),
@@ -129,7 +130,7 @@ def test_only_so_many_values_are_remembered(monkeypatch):
     assert not known.spans("value-0001-end")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "is_number"),
     [
         ("FR7630001007941234567890185", True),

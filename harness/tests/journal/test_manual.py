@@ -1,6 +1,7 @@
 """What the manual says of masking: the list is that of the table, and each row is true."""
 
 import pytest
+from rows import for_each
 from support.masked_names import table, written
 
 from assay.binding.secret_names import (
@@ -18,7 +19,7 @@ def test_the_list_in_the_manual_is_the_table():
     assert table() == written()
 
 
-@pytest.mark.parametrize("kind", SECRET_NAMES)
+@for_each("kind", SECRET_NAMES)
 def test_each_name_masks(kind):
     """Each name of the table masks a member, a parameter and a nested name of any spelling."""
     for name in SECRET_NAMES[kind]:
@@ -37,7 +38,7 @@ def test_each_name_masks(kind):
         assert f"https://bank.example/?{plain}=<{kind}-1>&x=1" == link
 
 
-@pytest.mark.parametrize("header", SECRET_HEADERS)
+@for_each("header", SECRET_HEADERS)
 def test_each_header_masks(header):
     """Each header of the table counts as a secret one."""
     assert secret_header(header.replace("*", "x"))
@@ -55,7 +56,7 @@ def test_a_value_decides_where_a_name_is_unsure(name):
         )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         *("postcode", "bankcode", "currencyCode", "countryCode", "categoryPurpose", "keyId"),

@@ -7,6 +7,7 @@ from base64 import b64encode
 from datetime import UTC, datetime
 
 import pytest
+from rows import for_each
 
 from assay.binding.encode import Access
 from assay.history import Item, Owned, Subject, Wire
@@ -81,7 +82,7 @@ def test_spellings(spelt: str) -> None:
     assert "see <account-1>." == knowing(CARD).text(f"see {spelt}.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "login-7",
@@ -104,7 +105,7 @@ def test_credentials(text: str) -> None:
     assert masked.endswith(">]")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         IBAN,
@@ -168,7 +169,7 @@ def test_very_short_keys(key: str) -> None:
     assert "a 404 answer" == knowing(key).text("a 404 answer")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "member",
     [
         '"PsuIdentity":"Camille Fictif"',
@@ -188,7 +189,7 @@ def test_private_members(member: str) -> None:
     assert not {"Camille", "Fictif", "33612345678"} & set(body.replace('"', " ").split())
 
 
-@pytest.mark.parametrize("offset", range(-30, 31, 3))
+@for_each("offset", range(-30, 31, 3))
 def test_cut_in_two(offset: int) -> None:
     """No part of a private value is left at the end of a cut body, even if masking shortens it."""
     token = "secret-" + "0aZ" * 300
@@ -293,7 +294,7 @@ def test_many_values_are_all_found():
     assert not any(value in redactor.text(" ".join(values)) for value in values)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "text"),
     [
         ("20-00-00 12345678", "20-00-00 12345678"),

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from io import BytesIO, StringIO
 from typing import Any
 
-import pytest
+from rows import for_each
 
 from assay.binding.encode import Access
 from assay.history import (
@@ -96,7 +96,7 @@ def test_an_exchange() -> None:
     assert "https://b/<account-1>" == line["request"]["url"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         b"\x00\x01\x02",
@@ -129,7 +129,7 @@ class Odd:
         return "odd \ud800"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "read"),
     [
         (float("nan"), "nan"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import for_each
 
 from assay.judging.assembly import VerdictAssembly
 from assay.preparation.prepare import prepare
@@ -13,7 +13,7 @@ OFFERED, NOT_OFFERED = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("offered", "final"),
     [
         (None, Standing.CONFORMS),

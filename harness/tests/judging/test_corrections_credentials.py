@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rows import for_each
 
 from assay.binding.target import Auth, AuthKind, Target, TransportKind
 from assay.history import Accepted, Call, Cause, Exchange, Indeterminate, Rejected, Wire
@@ -62,7 +63,7 @@ def test_a_rejected_token_is_indeterminate(status: int, challenge: str) -> None:
     assert "auth.token_env, line 6" in judged.why
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wire",
     [
         answer(401),
@@ -136,7 +137,7 @@ def test_credentials_never_accepted(standing: Standing) -> None:
     assert why == judged.reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     "exchanges",
     [
         (exchange(1, "accounts", 200), exchange(2, "accounts", 401)),

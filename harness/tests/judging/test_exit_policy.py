@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rows import for_each
 
 from assay.errors import InputError
 from assay.judging.changes import ChangeKind, change_of
@@ -46,7 +47,7 @@ def code(run, policy=PASSES):
     return decide_exit(run, policy).exit.value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("run", "policy", "expected"),
     [
         (facts(C), PASSES, 0),
@@ -73,7 +74,7 @@ def test_the_worst_decides_the_exit_code(run, policy, expected):
     assert expected == code(run, policy)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("state", "tested", "standing", "expected"),
     [
         ("in-force", True, W, 0),
@@ -107,14 +108,14 @@ def test_a_floor(text, floor):
     assert floor == read_floor(text)
 
 
-@pytest.mark.parametrize("text", ["", "-1", "many", "101%", "1e3", "5 of 6", "٣", "1" * 30])
+@for_each("text", ["", "-1", "many", "101%", "1e3", "5 of 6", "٣", "1" * 30])
 def test_no_floor(text):
     """Whatever else is refused, with an example."""
     with pytest.raises(InputError, match="--min-verified: expected a number"):
         read_floor(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("floor", "standings", "expected"),
     [
         ("3", (C, C, U), 3),
@@ -133,8 +134,8 @@ def test_enough_must_be_verified(floor, standings, expected):
     assert ("--min-verified" in decision.reasons[0]) == (expected == 3)
 
 
-@pytest.mark.parametrize("before", [None, *Standing])
-@pytest.mark.parametrize("now", [None, *Standing])
+@for_each("before", [None, *Standing])
+@for_each("now", [None, *Standing])
 def test_only_what_is_worse_than_the_baseline_fails(before, now):
     """Newly violated is 1; conformed, but is not verified or planned any more, is 3; else 0."""
     old = {} if before is None else {"a": before}
@@ -160,8 +161,8 @@ def test_another_selection_than_that_of_the_baseline():
     assert 3 == code(facts(C), ExitPolicy(baseline=replace(baseline, whole=True)))
 
 
-@pytest.mark.parametrize("before", [None, *Standing])
-@pytest.mark.parametrize("now", [None, *Standing])
+@for_each("before", [None, *Standing])
+@for_each("now", [None, *Standing])
 def test_a_change_is_named_once_and_has_an_opposite(before, now):
     """Two equal verdicts are no change; what becomes worse, and better again, has two names."""
     there, back = change_of(before, now), change_of(now, before)

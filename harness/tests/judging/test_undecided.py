@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from rows import for_each
 
 from assay.history import Call, Cause, Effect, Effects, Indeterminate, Item, State
 from assay.judging.judge import Undecided, why_undecided
@@ -33,7 +34,7 @@ def reason(*events, obligation="pis/euro/stays-when-changed", closed=()):
     return why_undecided(history(*events), KINDS[of.clause], of, facts)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("exchanges", "says"),
     [
         ([MADE, OPEN, UNKNOWN], "is in no list of the target file (operations.read-payment.item.s"),

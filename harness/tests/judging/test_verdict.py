@@ -1,6 +1,6 @@
 """Merging of evidence into verdicts, of verdicts into counts, of counts into an exit code."""
 
-import pytest
+from rows import for_each
 
 from assay.rules.verdict import Agreement, Evidence, Exit, Standing, Verdict, explain, tally, weigh
 
@@ -13,7 +13,7 @@ def seen(agreement, expected="this", seen="that", **fields):
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("agreements", "standing"),
     [
         ([], Standing.INDETERMINATE),

@@ -3,6 +3,7 @@
 from datetime import date
 
 import pytest
+from rows import for_each
 
 from assay.binding.target import Waiver
 from assay.judging.waivers import WaiverState, apply_waivers, state_on, waiver_results
@@ -33,14 +34,14 @@ def state(of, **standings):
     return result
 
 
-@pytest.mark.parametrize("standing", [each for each in Standing if each is not Standing.VIOLATES])
-@pytest.mark.parametrize("expires", ["2020-01-01", "2026-12-31"])
+@for_each("standing", [each for each in Standing if each is not Standing.VIOLATES])
+@for_each("expires", ["2020-01-01", "2026-12-31"])
 def test_only_a_violation_is_changed(standing, expires):
     """Whatever is not violated keeps its verdict and its reason, also if a waiver has expired."""
     assert verdict(standing) == apply_waivers(verdict(standing), [waiver(expires)], TODAY)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("waivers", "standing", "reason"),
     [
         ((), "violates", "as seen"),
@@ -95,7 +96,7 @@ C, V, W, U, N = (
 CLAUSE = waiver(clause="aisp/quota")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("of", "verdicts", "expected"),
     [
         (waiver(), {"next_day": C}, "superfluous"),

@@ -17,6 +17,7 @@ from time import monotonic as clock
 import pytest
 from command_line import assay
 from file_kinds import KINDS, mutated_file
+from rows import for_each
 
 #: How many files of each kind are tested, or for how many seconds.
 FILES, SECONDS = int(os.environ.get("ASSAY_MUTATED_FILES", "0")), 1.2
@@ -106,7 +107,7 @@ def test_a_mutated_file_is_refused_in_a_line_or_read(name, tmp_path, capsys):
     assert not failed, f"kept in {tmp_path}:\n" + "\n".join(failed)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("code", "err", "wrong"),
     [
         (2, "assay: x.yaml:7: no\nassay: x.yaml:9: nor this\n", ""),

@@ -7,6 +7,7 @@ import pytest
 from documented import LAB, QUAY, SHIPPED, STET, XS2A, Documented, joined, made
 from foreign import dialects
 from nordhafen.application import Bank as Nordhafen
+from rows import for_each
 from service import Service
 
 from assay.binding.target import TransportKind
@@ -133,7 +134,7 @@ def test_what_the_document_forbids_is_really_asked():
     assert "security: no scheme is used" in problems
 
 
-@pytest.mark.parametrize("fault", FIELDS, ids=lambda one: one.id)
+@for_each("fault", FIELDS)
 def test_an_answer_with_a_wrong_field_does_not_fit(fault):
     """Every fault in a response field breaks the schema of some response."""
     wires = asked(*SHIPPED, sandbox(fault.change(SOUND)), " or ".join(fault.breaks))
@@ -147,10 +148,9 @@ CHANGES = ("pis.euro.changed", "pis.euro.fails")
 FAILURES = ("pis.withstands",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fault",
     [one for one in FIELD_FAULTS if not one.id.startswith(("pis.single", *CHANGES, *FAILURES))],
-    ids=lambda one: one.id,
 )
 def test_accepting_a_wrong_field_is_accepting_what_is_forbidden(fault):
     """Every fault in a request field is a request that the document forbids."""

@@ -2,10 +2,10 @@
 
 from decimal import Decimal
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from rows import for_each
 
 from assay.binding.pointer import MISSING, find, put
 from assay.openapi.schemas import (
@@ -95,7 +95,7 @@ def test_a_place_far_down_a_list_is_not_described():
     assert {"properties": {"7000000000": {"const": 1}}} == in_response("/7000000000", {"const": 1})
 
 
-@pytest.mark.parametrize("value", [True, 1, 2.5, Decimal("1.5"), "x", [1], {"a": 1}])
+@for_each("value", [True, 1, 2.5, Decimal("1.5"), "x", [1], {"a": 1}])
 def test_a_value_has_its_type_and_is_filled(value):
     """A value fits its type; `filled` excludes null and the empty value of the type."""
     schema = filled(typed(value))

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-import pytest
 from documented import STET, joined, made
 from jsonschema import Draft202012Validator
+from rows import for_each
 from test_document import mine, operation, sent
 
 from assay.binding.spelling import Place, Spelling
@@ -26,7 +26,7 @@ FOUND = RequestValues(ids={"K1": "own-1"}, resources={"K1": "card"})
 SHAPES = {"": {"iban": "{}"}, "card": {"other": {"id": "{}", "scheme": "CPAN"}}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "keys", "value"),
     [
         ({"const": "SLEV"}, {}, "SLEV"),
@@ -42,7 +42,6 @@ SHAPES = {"": {"iban": "{}"}, "card": {"other": {"id": "{}", "scheme": "CPAN"}}}
         (TEXT, {"each": SHAPES}, "K1"),
         ({"type": "array", "items": TEXT}, {"each": SHAPES}, ["K1", "other"]),
     ],
-    ids=str,
 )
 def test_what_is_sent_fits(schema, keys, value):
     """The value that a target sends fits the schema, whatever it makes of the contract's."""
@@ -54,7 +53,7 @@ def test_what_is_sent_fits(schema, keys, value):
     assert [] == [*checked.iter_errors(sent_by_target(value, place, FOUND))]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "keys", "sent"),
     [
         ({"const": "SLEV"}, {"words": {"SLEV": 7}}, "SLEV"),
@@ -67,7 +66,6 @@ def test_what_is_sent_fits(schema, keys, value):
         (TEXT, {"each": SHAPES}, {}),
         ({"type": "array", "items": TEXT}, {"each": SHAPES}, [{"iban": 1}]),
     ],
-    ids=str,
 )
 def test_what_the_contract_forbids_does_not_fit(schema, keys, sent):
     """A constraint of a clause is not lost in the shape of the target."""

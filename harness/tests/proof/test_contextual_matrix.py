@@ -1,6 +1,7 @@
 """The contextual matrix: which confined faults are found, and why others cannot be."""
 
 import pytest
+from rows import for_each
 
 from assay.cli.prove import contextual_lines
 from assay.proof.contextual_matrix import (
@@ -75,7 +76,7 @@ def test_no_value_hides_what_another_shows(pair):
     assert Outcome.FOUND is row.outcome
 
 
-@pytest.mark.parametrize(
+@for_each(
     "pair",
     [
         # A request that names no item is about all of its customer's.

@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 from command_line import assay
+from rows import for_each
 from shipped import bank_of
 
 from assay.contract.model import Source
@@ -99,7 +100,7 @@ C, V, W, U, D, N = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "now", "category"),
     [
         (C, V, "newly-violated"),
@@ -129,7 +130,7 @@ def test_a_verdict(before, now, category):
     assert [(category, "aisp/quota/a")] == differences(old, new)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "detail"),
     [
         ({"says": "Five."}, "sentence"),
@@ -181,7 +182,7 @@ def test_waivers_and_conditions():
     assert [*waivers, *conditions] == differences(old, new)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "now", "fail_on", "expected"),
     [
         (C, V, DEFAULT, Exit.VIOLATION),

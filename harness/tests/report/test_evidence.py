@@ -5,6 +5,7 @@ import re
 
 import pytest
 from command_line import assay
+from rows import for_each
 from shipped import bank_of
 
 from assay.journal.writer import Journal
@@ -164,7 +165,7 @@ def evidence(*exchanges, **changes):
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("item", "order"),
     [
         (evidence(4), (4,)),

@@ -1,11 +1,12 @@
 """Cleaning shows what would act and cuts what would flood."""
 
 import pytest
+from rows import for_each
 
 from assay.report import sanitize
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("a\tb\nc", "a\tb\nc"),
@@ -36,7 +37,7 @@ def test_clean_is_bounded():
     assert len(sanitize.clean("\x1b" * 5_000_000, 100)) < 300
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("a|b", r"a\|b"),

@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from rows import for_each
 
 from assay.history import Call, ErrorBody, Malformed, ShownError, Subject, Token
 from assay.history.events import Masked
@@ -57,7 +58,7 @@ def test_a_good_refusal_agrees_in_every_facet(clause):
     ] == says(clause, answered(refused(status=400, headers=PROBLEM, error=GOOD)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "said"),
     [
         (errors("A", fields={"class": "other"}), "class-allowed disagrees"),
@@ -115,7 +116,7 @@ def test_another_operation_is_judged_only_if_the_rule_names_none(clause):
     assert [] == says(replace(clause, names=("accounts",)), elsewhere)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("statuses", "bank", "last"),
     [
         (("401",), lambda _: refused(status=401), "no token"),
@@ -157,7 +158,7 @@ def tried(answer):
 MAIN, CODE, STATUS = (f"accounts-without-token{what}" for what in ("", "-code", "-status"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "code", "status"),
     [
         (refused(status=401, error=errors("NO_TOKEN")), "agrees", "agrees"),

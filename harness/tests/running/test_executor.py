@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from rows import for_each
 
 from assay.binding.encode import Access
 from assay.binding.target import (
@@ -241,7 +242,7 @@ def test_a_huge_token() -> None:
     assert "a token of at most 8192 characters, not one of 1000000" in run.driven.stopped
 
 
-@pytest.mark.parametrize(
+@for_each(
     "link",
     [
         "https://evil.example/accounts",

@@ -7,6 +7,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
+from rows import for_each
 
 from assay.binding.encode import Access, HttpRequest, encode
 from assay.binding.target import (
@@ -101,7 +102,7 @@ def test_a_live_bank_is_read():
     assert "" == refusal(READ, replace(LIVE, safety=Safety()))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "reason"),
     [
         ({}, ""),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import for_each
 
 from assay.binding.encode import Access
 from assay.binding.target import Budget, Safety, ScaKind, Target, TransportKind
@@ -317,7 +318,7 @@ SHIPPED = prepare().target
 NETWORK = replace(SHIPPED, transport=TransportKind.HTTP)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("target", "asked", "lanes"),
     [
         (SHIPPED, None, 1),

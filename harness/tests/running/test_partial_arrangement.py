@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
+from rows import for_each
 
 from assay.binding.encode import Access
 from assay.errors import CannotArrange, Shortage
@@ -74,7 +75,7 @@ def no_cards(holding: Holding) -> CannotArrange | None:
     return CannotArrange("a card", resource="card") if holding.resource == "card" else None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("refuse", "holdings", "owned", "asked"),
     [
         (lambda _: None, (ACCOUNT, CARD), ["account", "card"], 1),

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from rows import for_each
 
 from assay.binding.encode import Access
 from assay.binding.target import (
@@ -80,7 +81,7 @@ def doubt(call: Call, bank: Target, control: Call = CONTROL) -> str:
     return guard.doubt(varied, PAY, target=bank, access=Access(token="t2"), made=made)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {},

@@ -11,6 +11,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from rows import for_each
 from support.hostile_behaviours import BEHAVIOURS
 from support.hostile_table import MOST_MEMORY, MOST_WORK, TABLE, TIMEOUT, Result, table
 
@@ -63,7 +64,7 @@ def test_the_table_has_all_of_them() -> None:
     assert [unescape(cell) for cell in cells] == NAMES
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changed", "fault"),
     [
         ({}, None),

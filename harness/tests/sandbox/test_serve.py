@@ -55,7 +55,7 @@ def test_idle_clients_block_nobody(port: int, sent: bytes) -> None:
         assert 404 == status(port, "Host: localhost", "Authorization: Bearer demo-alice")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "expected"),
     [
         ("127.0.0.1:8080", 404),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rows import for_each
 
 from assay._resources import contract_dir
 from assay.binding.target import PageMatcher
@@ -72,7 +73,7 @@ PAGE = Wire(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("matcher", "found"),
     [
         (PageMatcher(text="your session has ended"), True),

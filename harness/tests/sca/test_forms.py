@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
+from rows import for_each
 
 from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import Sca, ScaKind
@@ -241,8 +242,8 @@ def test_the_screen_with_the_most_fields_is_the_one() -> None:
 # -- how it ends otherwise --------------------------------------------------------
 
 
-@pytest.mark.parametrize("so_far", range(5))
-@pytest.mark.parametrize("status", [404, 409, 410, 503])
+@for_each("so_far", range(5))
+@for_each("status", [404, 409, 410, 503])
 def test_a_page_that_refuses_is_a_disconnection(so_far: int, status: int) -> None:
     """Whenever it comes; the page itself tells who minds whether the target failed."""
     way = walk(*ALL[:so_far], shows("<h1>Over</h1>", status))
@@ -425,7 +426,7 @@ def test_it_is_told_whether_the_code_of_the_factor_is_known(
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("right", "code", "given"),
     [
         ("123456", Code.RIGHT, "123456"),
@@ -512,7 +513,7 @@ def test_what_a_form_carries_is_sent_back() -> None:
     assert {"csrf": "a&b=c", "login": "ada", "password": "s3cret &+", "note": ""} == way.filled[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("action", "goes"),
     [
         ("", "POST /sign/P1"),
@@ -563,8 +564,8 @@ def test_a_form_of_the_page_that_a_redirection_led_to() -> None:
 # -- hosts and redirections -------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize("where", ["/login", "../login", f"{BASE}/login", "//bank.example/login"])
+@for_each("status", [301, 302, 303, 307, 308])
+@for_each("where", ["/login", "../login", f"{BASE}/login", "//bank.example/login"])
 def test_a_redirection_on_the_host_is_followed(status: int, where: str) -> None:
     """As a question, unless the status says that the same is to be sent again."""
     way = walk(sends(where, status), LOGIN, sends(where, status), FACTOR, CODE, CONFIRM, HOME)
@@ -575,7 +576,7 @@ def test_a_redirection_on_the_host_is_followed(status: int, where: str) -> None:
     assert (way.asked[2].body if again == "POST" else b"") == way.asked[3].body
 
 
-@pytest.mark.parametrize(
+@for_each(
     "where",
     [
         "https://tpp.example/back",
@@ -791,7 +792,7 @@ def test_a_factor_that_is_not_offered_is_sent_all_the_same() -> None:
 # -- the last page ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("last", "stuck"),
     [
         (THANKS, True),
@@ -850,8 +851,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
-@pytest.mark.parametrize("so_far", [0, 4])
+@for_each("body", HOSTILE)
+@for_each("so_far", [0, 4])
 def test_a_hostile_page_ends_the_way_and_nothing_else(body: bytes, so_far: int) -> None:
     """It may be anything: there is no screen on it, or one that leads nowhere."""
     way = walk(*ALL[:so_far], (200, {}, body), THANKS)
@@ -860,7 +861,7 @@ def test_a_hostile_page_ends_the_way_and_nothing_else(body: bytes, so_far: int) 
     assert len(way.asked) <= so_far + 2
 
 
-@pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
+@for_each("body", HOSTILE)
 def test_a_hostile_page_is_read(body: bytes) -> None:
     """Reading forms raises nothing and gives forms, whatever it is."""
     for one in pages.forms(body):
@@ -898,7 +899,7 @@ def test_more_forms_and_fields_than_anybody_needs() -> None:
     assert pages.MOST == len(many)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         b"<" * 300_000,
@@ -908,7 +909,6 @@ def test_more_forms_and_fields_than_anybody_needs() -> None:
         b"&" * 300_000,
         b"<div>" * 100_000,
     ],
-    ids=["angles", "tags", "comments", "options", "ampersands", "deep"],
 )
 def test_a_large_page_takes_no_time(body: bytes) -> None:
     """Reading it is no worse than linear, near enough."""
@@ -990,7 +990,7 @@ def test_the_control_api_is_asked_in_the_targets_words(
     assert [asked] == [one[2] for one in fixture.asked]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "step",
     [
         {"code": Code.WRONG},

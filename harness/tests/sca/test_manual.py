@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from rows import for_each
 from suite_runs import run_suites
 
 from assay.binding.encode import Access
@@ -139,7 +140,7 @@ def test_a_person_who_cannot() -> None:
     assert (True, False) == (signer.callback_server.seen, signer.callback_server.absent)
 
 
-@pytest.mark.parametrize("path", ["/", "/r2", "/r1/", "/r1x", "/R1", "", "/cannot", "/favicon.ico"])
+@for_each("path", ["/", "/r2", "/r1/", "/r1x", "/R1", "", "/cannot", "/favicon.ico"])
 def test_others_do_not_resume_it(path: str) -> None:
     """Whoever comes to another address is not the one who is waited for."""
     with pytest.raises(CannotArrange, match="no response within 3 s"):
@@ -178,7 +179,7 @@ def test_a_refusal_that_leads_nowhere(seen: bool, absent: bool) -> None:
     assert absent is signer.callback_server.absent
 
 
-@pytest.mark.parametrize(
+@for_each(
     "step",
     [
         replace(STEP, code=Code.WRONG),
@@ -211,7 +212,7 @@ def test_a_request_that_comes_back_elsewhere() -> None:
 # -- what is said --------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("step", "access", "said"),
     [
         (STEP, Access(), ["log in as psu\n", "confirm the request", "returns automatically"]),

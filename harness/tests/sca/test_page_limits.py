@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 
 import pytest
+from rows import for_each
 
 from assay.history import Wire
 from assay.sca import html_forms
@@ -65,8 +66,8 @@ def test_a_page_is_parsed_once(monkeypatch) -> None:
     assert [1] == parsed
 
 
-@pytest.mark.parametrize("mark", ['"', "'"])
-@pytest.mark.parametrize("length", [1, 4095, 4096, 200_000])
+@for_each("mark", ['"', "'"])
+@for_each("length", [1, 4095, 4096, 200_000])
 def test_long_values_are_kept(mark: str, length: int) -> None:
     """The state of a page in a hidden field is sent back whole, however long it is."""
     value = "s" * (length - 1) + "="

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rows import for_each
 
 from assay.binding.target import Sca, ScaKind, Target
 from assay.errors import InputError
@@ -26,7 +27,7 @@ def read(text: str) -> Target:
     return read_target("t.yaml")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("sca: {kind: forms}", "5: sca.kind: `kind: forms` needs screens (for ex"),

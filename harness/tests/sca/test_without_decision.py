@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from rows import for_each
 
 from assay.binding.join import bind
 from assay.contexts.context import Depth
@@ -98,7 +99,7 @@ def test_all_obligations_are_met_in_every_context():
     assert {} == {name: each for name, each in verdicts.items() if each[0] not in GREEN}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mutant", "obligation"),
     [
         ("pis.factors.any-code", "pis/sca.factors/code-checked"),

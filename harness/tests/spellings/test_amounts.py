@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 from cents_bank import CentsBank
 from embedded import run_plan, standings
+from rows import for_each
 
 from assay.binding.join import bind
 from assay.binding.spelling import Place, Spelling
@@ -44,7 +45,7 @@ operations:
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("amount", "count"),
     [
         ("40.00", 4000),
@@ -67,7 +68,7 @@ def test_an_amount_is_sent_as_a_number_of_units(amount, count):
     assert (count, type(count)) == (sent, type(sent))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("count", "amount"),
     [(4000, "40.00"), ("4000", "40.00"), (1, "0.01"), (0.5, "0.005"), ("-", "-"), (False, False)],
 )
@@ -89,7 +90,7 @@ def test_a_recorded_amount_is_read_in_the_main_unit():
     assert "40.00" == decode_value(4000, spelling, {})
 
 
-@pytest.mark.parametrize("unit", ["0", "0.00", "cent", "-1", "1e2", ""])
+@for_each("unit", ["0", "0.00", "cent", "-1", "1e2", ""])
 def test_a_unit_is_a_positive_number(unit):
     """Any other is refused at its line."""
     text = FILE.replace('{unit: "0.01"}', f'{{unit: "{unit}"}}', 1)

@@ -13,6 +13,7 @@ from foreign.dialects import OSPREY, QUERYING
 from foreign.faults import OSPREY_FAULTS, repeating_token
 from literal_har import entry, write
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from rows import for_each
 
 from assay.binding.encode import Access, encode
 from assay.binding.join import bind
@@ -214,7 +215,7 @@ def test_a_token_only_in_the_body_is_no_scheme():
     assert all("security" not in each for item in made["paths"].values() for each in item.values())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("auth", "says"),
     [
         ("{kind: none, token_in: {query: t}}", "auth.token_in: `kind: none` sends no token"),
@@ -244,8 +245,8 @@ def jwt(signature):
     return f"eyJhbGciOiJIUzI1NiJ9.{claims}.{signature}"
 
 
-@pytest.mark.parametrize("size", [31, 32, 33, 64])
-@pytest.mark.parametrize("last", [0, 4, 15, 16, 255])
+@for_each("size", [31, 32, 33, 64])
+@for_each("last", [0, 4, 15, 16, 255])
 def test_another_ending_is_another_signature(size, last):
     """The last character of a signature may have unused bits, so the bytes must differ, too."""
     signature = base64.urlsafe_b64encode(bytes(size - 1) + bytes([last])).decode().rstrip("=")

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from jsonschema import Draft202012Validator
+from rows import for_each
 
 from assay.binding.encode import Access, encode
 from assay.binding.join import bind
@@ -55,7 +56,7 @@ def sent(value, path="/pay", made=None, **call):
     return encode(Call(operation="pay", subject="anna", **call), PAY, target, Access(), made)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "json_value"),
     [
         ("true", True),
@@ -86,7 +87,7 @@ def test_a_value_elsewhere_is_its_text(written, text):
     assert f"https://bank.example/pay/{text}" == in_path.url
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "expected"),
     [(True, "Y"), (False, "N"), ("true", "Y"), (4, "IV"), ("4", "IV"), ("V", "V")],
 )
@@ -109,7 +110,7 @@ def test_a_value_is_a_word_of_the_contract():
 
 
 # -- days ----------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("{today}", "2026-12-31"),
@@ -155,7 +156,7 @@ IDS = [
 ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("document", "where", "expected"),
     [
         ({"ids": IDS}, {"/scheme": "IBAN"}, "2"),
@@ -174,7 +175,7 @@ def test_the_first_element_with_all_values(document, where, expected):
 
 
 # -- constants -----------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("right", "value", "facet"),
     [
         (False, True, OTHER),
@@ -196,7 +197,7 @@ def test_what_is_certainly_another_value(right, value, facet):
     assert facet == difference(right, value)
 
 
-@pytest.mark.parametrize("right", [True, False, 0, 3, Decimal("1.5"), "EUR"])
+@for_each("right", [True, False, 0, 3, Decimal("1.5"), "EUR"])
 def test_other_values_are_others(right):
     """What is derived from the right value is never that value."""
     tried = [*others(right)]

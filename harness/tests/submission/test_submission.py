@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from embedded import run_plan
 from merlin_bank import Merlin
+from rows import for_each
 
 from assay.binding.join import bind
 from assay.binding.spelling import Place
@@ -89,7 +90,7 @@ def test_the_sound_bank_conforms():
     assert {"host/every-host"} == having(verdicts, Standing.UNVERIFIED)
 
 
-@pytest.mark.parametrize("fault", merlin_faults.FAULTS, ids=lambda each: each.name)
+@for_each("fault", merlin_faults.FAULTS)
 def test_a_fault_is_found(fault):
     """Each fault violates its own obligations, and no other."""
     names = " ".join(f"pis/{name}" for name in sorted(fault.breaks))

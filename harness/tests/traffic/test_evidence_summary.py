@@ -3,7 +3,7 @@
 from dataclasses import replace
 from random import Random
 
-import pytest
+from rows import for_each
 
 from assay.judging.corrections import DECIDED
 from assay.rules.verdict import Agreement, Evidence, Standing, weigh
@@ -62,7 +62,7 @@ def all_kept(histories):
     return standing, reason, tuple(first), calls, gravest
 
 
-@pytest.mark.parametrize("seed", range(150))
+@for_each("seed", range(150))
 def test_a_verdict_on_many_pieces(seed):
     """The verdict, its reason, its first pieces and their number do not depend on what is dropped."""
     rng = Random(seed)

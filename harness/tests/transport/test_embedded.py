@@ -4,6 +4,7 @@ import json
 
 import httpx
 import pytest
+from rows import for_each
 
 from assay.binding.encode import HttpRequest
 from assay.transport.protocol import Embedded
@@ -44,7 +45,7 @@ REQUESTS = (
 )
 
 
-@pytest.mark.parametrize("request_", REQUESTS, ids=lambda one: f"{one.method} {one.url[:60]}")
+@for_each("request_", REQUESTS)
 def test_the_bank_sees_what_it_would_see_of_httpx(request_):
     """Method, path, query, headers and body reach the application as httpx brings them."""
     asked = httpx.Request(

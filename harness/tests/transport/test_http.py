@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import httpx
 import pytest
+from rows import for_each
 
 from assay.binding.encode import HttpRequest
 from assay.errors import TargetError
@@ -142,7 +143,7 @@ def parts(data: bytes) -> bytes:
     return b"".join(gzip.compress(data[at : at + 1]) for at in range(len(data)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pack", "coding"),
     [
         (gzip.compress, "identity, gzip"),
@@ -153,7 +154,7 @@ def parts(data: bytes) -> bytes:
         (bytes, "identity, identity"),
     ],
 )
-@pytest.mark.parametrize("size", [1, 7, 4096])
+@for_each("size", [1, 7, 4096])
 def test_unusual_packings(pack: Callable[[bytes], bytes], coding: str, size: int) -> None:
     """Parts, deflate without its header and `identity` are correct; so is any division in chunks."""
     body = b'{"accounts": [1, 2, 3]}'
@@ -204,7 +205,7 @@ def test_redirects_stay() -> None:
     assert 1 == len(one.transport.seen)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "https://elsewhere.example/accounts",
@@ -237,7 +238,7 @@ def test_the_same_host_in_other_words(url: str) -> None:
     assert "" == told().send(get(url)).trouble
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "https://[",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from embedded import JSON, Gate, run_plan
+from rows import for_each
 
 from assay.binding.join import bind
 from assay.binding.target import Sca
@@ -149,7 +150,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@for_each("fault", FAULTS)
 def test_a_faulty_bank(fault):
     """A bank with one fault violates the rule that the fault breaks."""
     policies, most, rule = FAULTS[fault]

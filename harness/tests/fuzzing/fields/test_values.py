@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from drawing import bound, drawn
+from rows import for_each
 
 import assay.fuzzing.fields
 from assay.binding.target import Place
@@ -85,7 +86,7 @@ def made():
     environment.close()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "shape"),
     [
         ("chargeBearer", "code"),
@@ -103,7 +104,7 @@ def test_a_shape_follows_from_the_binding_and_the_contract(name, shape):
     assert shape == shape_of(create_argument(name)).name
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("own", "shape"),
     [
         (5, "number"),
@@ -133,7 +134,7 @@ def test_valid_values_are_accepted(made, name):
         assert made(with_value(name, value)).accepted, value
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "chargeBearer",

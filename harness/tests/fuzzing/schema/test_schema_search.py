@@ -13,6 +13,7 @@ from pathlib import Path
 
 import command_line
 import pytest
+from rows import for_each
 
 import assay
 from assay.binding.encode import HttpRequest
@@ -146,7 +147,7 @@ SCHEMAS = {
 ITEM = ("$ref", "properties", "list", "items", "properties")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "at", "expected"),
     [
         (200, (*ITEM, "code", "enum"), ("c/codes", "c/more")),
@@ -313,7 +314,7 @@ def mutant(id_):
     return lambda base_url: make_app(policies, base_url=base_url)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("contract", "operation"),
     [
         (contract.id, operation)
@@ -329,7 +330,7 @@ def test_the_sound_bank_passes(generator, contract, operation):
     assert result.sequences > 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("id_", "operation", "obligation"),
     [
         ("form.balances-as-text", "aisp/balances", "aisp/well-formed/media-type"),

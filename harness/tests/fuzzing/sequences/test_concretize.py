@@ -5,6 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from rows import for_each
 
 from assay.fuzzing.sequences.abstract_step import (
     AbstractStep,
@@ -82,7 +83,7 @@ def test_references_are_resolved():
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     "abstract_step",
     [
         read(a=OwnedRef("psu", 2)),
@@ -96,7 +97,6 @@ def test_references_are_resolved():
         AbstractStep(step=Withdraw(subject="psu", request=""), request=None),
         AbstractStep(step=Advance(), moment=At(0, time(11))),
     ],
-    ids=repr,
 )
 def test_a_missing_reference_is_an_error(abstract_step):
     """There may be no such thing, request or page; and clocks are not turned back."""
@@ -126,7 +126,7 @@ def test_entries_are_days_from_today():
     assert second.entries is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("moment", "then"),
     [
         (After(timedelta(minutes=4)), "2024-05-15T12:04:00+02:00"),
@@ -136,7 +136,6 @@ def test_entries_are_days_from_today():
         (On(2, time(13)), "2024-05-15T13:00:00+02:00"),
         (On(2, time(12)), "2024-05-22T12:00:00+02:00"),
     ],
-    ids=str,
 )
 def test_moments(moment, then):
     """Days are those of the zone, whatever zone the clock shows; a weekday is in the future."""
@@ -144,7 +143,7 @@ def test_moments(moment, then):
     assert moment_of(moment, NOW.astimezone(UTC), PARIS) == datetime.fromisoformat(then)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("now", "moment", "then"),
     [
         ("2027-03-28T00:30+01:00", At(0, time(2)), "2027-03-28T03:00:00+02:00"),
@@ -154,7 +153,6 @@ def test_moments(moment, then):
         ("2027-10-31T02:30+02:00", On(6, time(2)), "2027-11-07T02:00:00+01:00"),
         ("2027-10-31T02:30+01:00", After(timedelta(hours=1)), "2027-10-31T03:30:00+01:00"),
     ],
-    ids=str,
 )
 def test_moments_where_clocks_change(now, moment, then):
     """Every moment is an instant that passes, and a local time that clocks show."""

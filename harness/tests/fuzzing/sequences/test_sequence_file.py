@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import for_each
 from shipped import prepared
 
 from assay._resources import contract_dir
@@ -55,7 +56,7 @@ def test_every_action_can_be_written(contract):
     assert reread(recorded) == recorded
 
 
-@pytest.mark.parametrize(
+@for_each(
     "steps",
     [
         (AbstractStep(step=Advance(), moment=After(timedelta(seconds=239.5))),),
@@ -96,7 +97,6 @@ def test_every_action_can_be_written(contract):
             ),
         ),
     ],
-    ids=repr,
 )
 def test_other_steps_can_be_written(steps):
     """Steps that are no actions are read as they were written."""
@@ -126,9 +126,7 @@ def test_values_are_read_as_written(value):
     assert decode_value(json.loads(json.dumps(encode_value(value)))) == value
 
 
-@pytest.mark.parametrize(
-    "value", [{"own": 1}, {"made": 0}, {"number": "x"}, {"literal": 1}, {"what": 1}, {}]
-)
+@for_each("value", [{"own": 1}, {"made": 0}, {"number": "x"}, {"literal": 1}, {"what": 1}, {}])
 def test_an_object_that_stands_for_nothing_is_rejected(value):
     """An object that is no reference is never read as another value."""
     with pytest.raises(ValueError, match=r"an object with own|a number"):
@@ -146,7 +144,7 @@ HEAD = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("step", "message"),
     [
         ('{"do": "cal"}', "'call'"),
@@ -169,7 +167,6 @@ HEAD = (
         ('{"do": "inquire", "more": 1}', "more"),
         ('"inquire"', "a step"),
     ],
-    ids=str,
 )
 def test_an_invalid_step_is_reported_with_its_line(step, message):
     """An error has file, line, what was expected, and what may have been meant."""

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-import pytest
+from rows import for_each
 
 from assay.fuzzing.sequences.abstract_step import AbstractStep, After, OwnedRef, RequestRef
 from assay.fuzzing.sequences.shrink import shrink, without
@@ -54,7 +54,7 @@ def test_only_the_needed_steps_are_left():
     assert operations(short) == ["", "x", "x"]
 
 
-@pytest.mark.parametrize("length", range(1, 12))
+@for_each("length", range(1, 12))
 def test_every_single_step_is_needed(length):
     """No step of a shortened sequence can be removed."""
     sequence = tuple(call(f"s{n}") for n in range(12))

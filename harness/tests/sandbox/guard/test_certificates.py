@@ -7,6 +7,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import NameOID
+from rows import for_each
 
 from assay.sandbox.guard.certificates import (
     FILES,
@@ -28,7 +29,7 @@ def test_keys_are_private(folder):
         assert 0o600 == stat.S_IMODE((folder.folder / name).stat().st_mode)
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name not in ("ca", "stranger")])
+@for_each("name", [name for name in FILES if name not in ("ca", "stranger")])
 def test_the_authority_signed_all_but_one(folder, name):
     """The authority issued each certificate except the stranger's."""
     authority = read(folder, "ca")

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 import httpx
 import pytest
+from rows import for_each
 
 from assay.sandbox.app import make_app
 from assay.sandbox.guard.server import Tls
@@ -83,7 +84,7 @@ def test_a_good_certificate(folder):
         assert 200 == get(url, folder, "client").status_code
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "alert"),
     [
         (None, "certificate required"),
@@ -91,7 +92,7 @@ def test_a_good_certificate(folder):
         ("stranger", "unknown ca"),
     ],
 )
-@pytest.mark.parametrize("path", ["/accounts", "/assay-control/1/", "/signing/demo/x"])
+@for_each("path", ["/accounts", "/assay-control/1/", "/signing/demo/x"])
 def test_no_connection_without_a_good_certificate(folder, name, alert, path):
     """Without a certificate, or with an invalid one, no connection is made for any path."""
     with serving(make_app(), mutual(folder)) as url:
@@ -152,7 +153,7 @@ def test_nothing_is_left(folder):
             http.get(f"{url}/accounts")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent", "status"),
     [
         (b"POST /\r\n\r\n", b"400"),

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from random import Random
 
 import pytest
+from rows import for_each
 from support.proxied_secrets import JSON, PLACES_OF_SECRETS, SECRET, generated, spelt
 
 from assay.traffic.har import read_har
@@ -41,8 +42,8 @@ def masked(place, *, keep_bodies=False):
     )
 
 
-@pytest.mark.parametrize("keep", [False, True], ids=["withheld", "kept"])
-@pytest.mark.parametrize("name", PLACES_OF_SECRETS)
+@for_each("keep", [False, True])
+@for_each("name", PLACES_OF_SECRETS)
 def test_a_secret_at_every_place(name, keep):
     """A secret is masked wherever it stands; a body that cannot be read for secrets is withheld."""
     place = PLACES_OF_SECRETS[name]
@@ -81,9 +82,7 @@ def test_what_is_no_secret_stays():
     assert place.secret == SECRET
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, place in PLACES_OF_SECRETS.items() if place.kind == JSON]
-)
+@for_each("name", [name for name, place in PLACES_OF_SECRETS.items() if place.kind == JSON])
 def test_masked_json_is_json(name):
     """A masked body of JSON is JSON, also where a number was masked."""
     place = PLACES_OF_SECRETS[name]

@@ -1,13 +1,13 @@
 """Links in messages: whole origins are rewritten to the proxy, and nothing else."""
 
-import pytest
+from rows import for_each
 
 from assay.traffic.proxy.messages import LinkRewriter
 
 PROXY = "http://127.0.0.1:8900"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("upstream", "text", "rewritten"),
     [
         ("https://b.example", "https://b.example/a", f"{PROXY}/a"),
@@ -24,7 +24,7 @@ def test_a_link_to_the_upstream_is_rewritten(upstream, text, rewritten):
     assert rewritten == links.text(text.encode()).decode()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "http://b.example/a",

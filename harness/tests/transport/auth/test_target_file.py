@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import for_each
 
 from assay.errors import InputError
 from assay.files.load import loads
@@ -30,7 +31,7 @@ def told(text: str) -> list[str]:
     return [f"{one.line}: {one.what}" for one in caught.value.problems]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("section", "said"),
     [
         (
@@ -97,7 +98,7 @@ def test_what_cannot_be_meant(section: str, said: str) -> None:
     assert all(one.startswith(("5: ", "6: ")) for one in found)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "section",
     [
         CLIENT + "scope: pisp}",
