@@ -19,7 +19,7 @@ TARGETS = [
     *sorted((contract_dir() / "targets").glob("*.yaml")),
     *(
         TESTS / name
-        for name in ("doctor/bank.yaml", "elsewhere/target.yaml", "holdout/target.yaml")
+        for name in ("onboarding/doctor/bank.yaml", "elsewhere/target.yaml", "holdout/target.yaml")
     ),
 ]
 CONTRACTS = [

@@ -63,7 +63,7 @@ def _contracts():
 @cache
 def _targets():
     files = (*sorted((contract_dir() / "targets").glob("*.yaml")), TESTS / "elsewhere/target.yaml")
-    return tuple(_yaml_seed(path) for path in (*files, TESTS / "doctor/guarded.yaml"))
+    return tuple(_yaml_seed(path) for path in (*files, TESTS / "onboarding/doctor/guarded.yaml"))
 
 
 def _yaml_seed(path):
@@ -297,8 +297,8 @@ def _replay(path, rng):
 def _documents():
     planned = prepared()
     ours = json.loads(json.dumps(document(planned.bound, planned.target)))
-    stet = json.loads((TESTS / "init/stet.json").read_text("utf-8"))
-    return ours, stet, stet, _yaml_seed(TESTS / "init/berlin.yaml")[1]
+    stet = json.loads((TESTS / "onboarding/init/stet.json").read_text("utf-8"))
+    return ours, stet, stet, _yaml_seed(TESTS / "onboarding/init/berlin.yaml")[1]
 
 
 def _init_and_check(path, rng):

@@ -12,7 +12,7 @@ TESTS = (
     "harness/tests/rules/test_content_language.py",
     "harness/tests/contract/test_manual.py",
     "harness/tests/contract/test_schema.py",
-    "harness/tests/contract_diff/test_impacts.py",
+    "harness/tests/extras/diff/test_impacts.py",
     "harness/tests/rules/test_kinds_table.py",
 )
 

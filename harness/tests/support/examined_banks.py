@@ -12,7 +12,9 @@ from assay.sandbox.dialects import DIALECTS
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving
 
-BANK = (Path(__file__).parents[1] / "doctor" / "bank.yaml").read_text(encoding="utf-8")
+BANK = (Path(__file__).parents[1] / "onboarding" / "doctor" / "bank.yaml").read_text(
+    encoding="utf-8"
+)
 #: What is put before an application.
 Wrap = Callable[..., object]
 

@@ -11,7 +11,7 @@ from assay.sandbox.serve import serving
 
 pytestmark = pytest.mark.slow
 
-ADAPTER = Path(__file__).parents[1] / "fixtures" / "whole_adapter.py"
+ADAPTER = Path(__file__).parents[2] / "fixtures" / "whole_adapter.py"
 #: A class whose fixtures report `change(effect)` of each executed request.
 CLASS = """\
 from dataclasses import replace

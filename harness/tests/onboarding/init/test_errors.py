@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from assay.cli.main import group
 from assay.files.load import load
 
-CONTRACT = Path(__file__).parents[1] / "general_kinds" / "errors.yaml"
+CONTRACT = Path(__file__).parents[2] / "general_kinds" / "errors.yaml"
 TEXT = {"type": "string"}
 
 
