@@ -13,8 +13,7 @@ from assay.cli.results import REPORTS
 from assay.cli.verify import print_verification
 from assay.errors import InputError
 from assay.extras.attestation import envelope
-from assay.extras.attestation.signing import attest
-from assay.extras.attestation.verification import journal_in, verify
+from assay.extras.attestation.verification import attest, journal_in, verify
 from assay.report.wording import counted
 from assay.rules.verdict import Exit
 

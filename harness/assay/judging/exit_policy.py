@@ -1,7 +1,8 @@
-"""Exit code of a run, and the reasons for it.
+"""Exit code of a run, and the reasons for it; changes between the verdicts of two runs.
 
 A run fails for what its verdicts and waivers say. A user can require that enough was tested, and
-accept what an earlier run, the baseline, has shown already. Nothing here does I/O.
+accept what an earlier run, the baseline, has shown already. The comparison of runs and the report
+of a fleet share what a change is called. Nothing here does I/O.
 """
 
 from __future__ import annotations
@@ -10,11 +11,64 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from assay.errors import InputError
-from assay.judging.changes import OWED, TESTED, ChangeKind, change_of
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.rules.verdict import OPEN, Exit, Standing
+
+
+class ChangeKind(Enum):
+    """How the verdict on an obligation changed; the value is the word used everywhere."""
+
+    NEWLY_VIOLATED = "newly-violated"
+    NEWLY_WAIVED = "newly-waived"
+    NEWLY_UNVERIFIED = "newly-unverified"
+    NO_LONGER_PLANNED = "no-longer-planned"
+    FIXED = "fixed"
+    NEWLY_VERIFIED = "newly-verified"
+    NEWLY_PLANNED = "newly-planned"
+    OTHER = "other"
+
+
+#: Verdicts on what a run had to test.
+OWED = frozenset(
+    {
+        Standing.CONFORMS,
+        Standing.VIOLATES,
+        Standing.WAIVED,
+        Standing.INDETERMINATE,
+        Standing.UNVERIFIED,
+    }
+)
+#: Verdicts on what a run has tested.
+TESTED = OWED - OPEN
+
+
+#: How a verdict changed, by what it is now; where it depends on the verdict before, see below.
+_TO: Mapping[Standing | None, ChangeKind] = {
+    Standing.VIOLATES: ChangeKind.NEWLY_VIOLATED,
+    Standing.WAIVED: ChangeKind.NEWLY_WAIVED,
+    Standing.CONFORMS: ChangeKind.FIXED,
+    Standing.INDETERMINATE: ChangeKind.NEWLY_UNVERIFIED,
+    Standing.UNVERIFIED: ChangeKind.NEWLY_UNVERIFIED,
+}
+_VIOLATED = frozenset({ChangeKind.NEWLY_VIOLATED, ChangeKind.NEWLY_WAIVED})
+
+
+def change_of(before: Standing | None, now: Standing | None) -> ChangeKind | None:
+    """Return how a verdict changed, None if it did not; no verdict means not planned."""
+    if before is now:
+        return None
+    change = _TO.get(now, ChangeKind.NO_LONGER_PLANNED)
+    if change in _VIOLATED:
+        return change
+    if before not in OWED:
+        return ChangeKind.NEWLY_PLANNED if now in OWED else ChangeKind.OTHER
+    if before in OPEN and now in OWED:
+        return ChangeKind.NEWLY_VERIFIED if change is ChangeKind.FIXED else ChangeKind.OTHER
+    return change
+
 
 #: How many ids a reason names.
 NAMED = 5

@@ -19,9 +19,8 @@ from enum import Enum
 from typing import TypeAlias
 
 from assay.sandbox.accounts import Item
-from assay.sandbox.calendar import months_before, today
+from assay.sandbox.calendar import Threshold, months_before, today
 from assay.sandbox.messages import Operation
-from assay.sandbox.threshold import Threshold
 
 #: Returns whether an item is eligible on a local day.
 Eligible: TypeAlias = Callable[[Item, date], bool]

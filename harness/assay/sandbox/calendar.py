@@ -1,4 +1,4 @@
-"""The bank's calendar: local time, maintenance windows and the depth of the history.
+"""Limits of policies, and the bank's calendar: local time, maintenance windows and the depth of the history.
 
 The bank is in Paris. Moments are kept in UTC, because Python compares two moments of one
 zone by their wall clock time and gets the night of a clock change wrong; :func:`local`
@@ -11,10 +11,35 @@ from calendar import monthrange
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 from zoneinfo import ZoneInfo
 
-from assay.sandbox.threshold import Threshold
+# Wherever the bank compares a measured value with a limit, it calls a `Threshold`. So a fault of a
+# limit is another value of the same class: one unit less or more, the edge on the other side, never
+# or always passed.
+#: What is compared: a number (of accesses, days, minutes) or a length of time.
+Measure = TypeVar("Measure", int, timedelta)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold(Generic[Measure]):
+    """A limit that a measured value passes or does not pass."""
+
+    limit: Measure
+    #: Whether a value at the limit has passed it, as every greater value has.
+    inclusive: bool
+    #: The step in which the document counts.
+    unit: Measure
+
+    def __call__(self, value: Measure) -> bool:
+        """Return whether a value has passed the limit."""
+        return value >= self.limit if self.inclusive else value > self.limit
+
+    @property
+    def last(self) -> Measure:
+        """The greatest whole number of units that has not passed the limit."""
+        return self.limit - self.unit if self.inclusive else self.limit
+
 
 PARIS = ZoneInfo("Europe/Paris")
 

@@ -6,12 +6,13 @@ import pytest
 from rows import for_each
 
 from assay.errors import InputError
-from assay.judging.changes import ChangeKind, change_of
 from assay.judging.exit_policy import (
     Baseline,
+    ChangeKind,
     ExitPolicy,
     Floor,
     RunFacts,
+    change_of,
     decide_exit,
     read_floor,
 )

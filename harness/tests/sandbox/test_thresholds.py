@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from rows import for_each
 
 from assay.sandbox.access import BATCH, CARD_WINDOW
-from assay.sandbox.calendar import MONDAY_NIGHT, NINETY_DAYS, SUNDAY_NIGHT
+from assay.sandbox.calendar import MONDAY_NIGHT, NINETY_DAYS, SUNDAY_NIGHT, Threshold
 from assay.sandbox.mutants.mutant import (
     allowing,
     always,
@@ -20,7 +20,6 @@ from assay.sandbox.payments.policies import SOUND_PAYMENTS
 from assay.sandbox.payments.rules import MORE_THAN_72_HOURS, Times
 from assay.sandbox.payments.terms import AT_MOST_ONE
 from assay.sandbox.policies import SOUND
-from assay.sandbox.threshold import Threshold
 
 NUMBERS = range(-3, 12)
 #: Every limit of the sound bank.

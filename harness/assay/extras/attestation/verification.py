@@ -8,19 +8,20 @@ signature shows that it is the journal of the signer, whose word its exchanges a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from pathlib import Path
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from assay import __version__
 from assay.binding.join import BoundContract, bind
 from assay.binding.target import Target
 from assay.contract.model import Party
 from assay.errors import InputError, JournalError
+from assay.extras.attestation.envelope import sign
 from assay.extras.attestation.inputs import (
     FindingKind,
     FoundInputs,
@@ -36,10 +37,12 @@ from assay.extras.attestation.statement import (
     CheckedAttestation,
     check_attestation,
     compare_statement,
+    encode_statement,
+    make_statement,
 )
 from assay.journal.journal_file import journal_at
 from assay.journal.lines import Line, chain_breaks, is_chained
-from assay.journal.writer import planned
+from assay.journal.writer import now, planned
 from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
 from assay.judging.waivers import WaiverResult
 from assay.planning.plan import Disposition, Plan, Planned, plan
@@ -538,3 +541,41 @@ def _left_out(run: WrittenRun, known: Mapping[str, Planned]) -> Iterator[Verific
         return
     for name in lacking:
         yield differs(name, "was selected but is not in the plan")
+
+
+# -- Signing of a run: verify it first, then write the statement about it next to the journal -
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedRun:
+    """An attestation that was written, and how many subjects it has."""
+
+    path: Path
+    subjects: int
+
+
+def attest(verification: Verification, key: Ed25519PrivateKey, reports: Iterable[str]) -> SignedRun:
+    """Sign a run that was verified, with those of the named reports that are beside its journal.
+
+    Raises:
+        InputError: the run differs or has not ended, or an attestation is there already.
+
+    """
+    journal, run = verification.journal, verification.run
+    if run is None or verification.differences:
+        raise InputError.one(str(journal), "not signed: the verification found differences")
+    if not run.report.complete:
+        hint = "`assay run --resume` continues a run"
+        raise InputError.one(str(journal), "not signed: the run has not ended", hint=hint)
+    folder = journal.parent
+    names = [*reports, *(f"sequences/{each.name}" for each in folder.glob("sequences/*.json"))]
+    files = [folder / name for name in sorted(names) if (folder / name).is_file()]
+    statement = make_statement(run.report, journal, files, attested=now())
+    path = folder / ATTESTATION
+    try:
+        with path.open("xb") as out:
+            out.write(sign(encode_statement(statement), key))
+    except FileExistsError:
+        hint = "remove it to sign the run again"
+        raise InputError.one(str(path), "there is already an attestation", hint=hint) from None
+    except OSError as error:
+        raise InputError.one(str(path), f"cannot be written: {error.strerror}") from None
+    return SignedRun(path=path, subjects=len(statement["subject"]))

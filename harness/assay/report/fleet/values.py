@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from assay.errors import InputError
-from assay.judging.changes import ChangeKind, change_of
+from assay.judging.exit_policy import ChangeKind, change_of
 from assay.judging.waivers import WaiverResult
 from assay.report.decode import STANDINGS
 from assay.report.sanitize import clean, one_line

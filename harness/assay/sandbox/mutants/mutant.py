@@ -2,7 +2,7 @@
 
 A mutant is an id, a sentence and a changed policy. To run one, pass ``mutant.change(SOUND)``
 to :func:`assay.sandbox.app.make_app`. Faults of a limit come from the standard operators on
-:class:`assay.sandbox.threshold.Threshold`; faults that show in some situations only come
+:class:`assay.sandbox.calendar.Threshold`; faults that show in some situations only come
 from :func:`only_when`.
 """
 
@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
+from assay.sandbox.calendar import Measure, Threshold
 from assay.sandbox.messages import Answer, Request
 from assay.sandbox.policies import Policies
-from assay.sandbox.threshold import Measure, Threshold
 
 #: Returns a changed bank.
 Change: TypeAlias = Callable[[Policies], Policies]

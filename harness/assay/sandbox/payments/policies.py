@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from assay.sandbox.accounts import Base, Item, same_everywhere
-from assay.sandbox.calendar import MONDAY_NIGHT, Closed
+from assay.sandbox.calendar import MONDAY_NIGHT, Closed, Threshold
 from assay.sandbox.messages import Answer, Json, Table, error
 from assay.sandbox.payments.records import Activity, Lapse, Payment, Return, Step
 from assay.sandbox.payments.rules import IDLE, OVERALL, CashRule, DuplicateRule, Timer, due
@@ -32,7 +32,6 @@ from assay.sandbox.payments.terms import (
     Status,
     Terms,
 )
-from assay.sandbox.threshold import Threshold
 
 __all__ = [
     "SOUND_PAYMENTS",

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TypeAlias
 
-from assay.sandbox.calendar import PARIS, today
+from assay.sandbox.calendar import PARIS, Threshold, today
 from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.terms import Factor, Status, Terms
-from assay.sandbox.threshold import Threshold
 
 _EXECUTION = time(6, 30)
 

@@ -15,9 +15,8 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast, get_args
 
-from assay.sandbox.calendar import parse_day
+from assay.sandbox.calendar import Threshold, parse_day
 from assay.sandbox.messages import Malformed, Table, read_object
-from assay.sandbox.threshold import Threshold
 
 _SHAPE = re.compile(r"[A-Z]{2}[0-9]{2}[0-9A-Z]{11,30}")
 _LOWEST, _HIGHEST = 2, 98

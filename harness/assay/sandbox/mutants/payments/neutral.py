@@ -14,6 +14,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from assay.sandbox.calendar import Threshold
 from assay.sandbox.messages import Answer, Json, error
 from assay.sandbox.mutants.mutant import Neutral, allowing, edge_flipped, neutral_pis
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
@@ -31,7 +32,6 @@ from assay.sandbox.payments.terms import (
     origin,
 )
 from assay.sandbox.policies import put
-from assay.sandbox.threshold import Threshold
 
 
 # -- Neutral variants of modification, cancellation and repeats of payments ----------------------
