@@ -280,7 +280,7 @@ def hunt_judge(folder: Path) -> Iterator[Hunt]:
 def hunt_init(folder: Path) -> Iterator[Hunt]:
     """`assay init` from a document whose examples are somebody's real secrets."""
     bank = EchoBank(app=None)
-    document = json.loads((TESTS / "init" / "stet.json").read_text("utf-8"))
+    document = json.loads((TESTS / "onboarding" / "init" / "stet.json").read_text("utf-8"))
 
     def example(kind: str) -> str:
         secret = f"init-{kind}-{len(bank.secrets)}-x7"
