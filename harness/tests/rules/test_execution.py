@@ -193,6 +193,14 @@ def test_another_value_is_not_as_asked(name):
     assert [f"{AS_ASKED} disagrees"] == says(make(), sign(), event, facet=AS_ASKED)
 
 
+def test_what_is_null_was_left_to_the_bank():
+    """It chooses the account; what else was asked for is compared."""
+    events = make(debtorAccount=None), sign()
+    for amount, word in ((ASKED["amount"], "agrees"), ("9.99", "disagrees")):
+        done = effects("P1", **{**ASKED, "amount": amount, "debtorAccount": "A1"})
+        assert [f"{AS_ASKED} {word}"] == says(*events, done, facet=AS_ASKED)
+
+
 def test_the_values_in_force_are_those_of_the_last_change():
     """If it was accepted, and nothing is doubtful."""
     done = effects("P1", now=LONG_AFTER, on=DAY, amount="9.00")

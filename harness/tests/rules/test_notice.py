@@ -194,6 +194,14 @@ def test_another_customer_cannot_sign():
     )
 
 
+def test_who_signs_what_names_nobody_may_be_its_payer():
+    """A bank may let the signer choose the account, where the request leaves it open."""
+    done = read(shown(state=DONE))
+    for made in (make(debtorAccount=None), make(without=("debtorAccount",))):
+        (found,) = says(made, stranger(Ending.CONFIRMED), done)
+        assert "only-the-owner unclear 1,2,3" == found
+
+
 @for_each("ending", [Ending.CONFIRMED, Ending.STOPPED, Ending.DISCONNECTED])
 def test_what_another_customer_signed_is_not_carried_out(ending):
     """Whatever the screens said in the end."""

@@ -237,7 +237,8 @@ def _times(record: Record) -> Iterator[Evidence]:
 def _values(record: Record) -> Iterator[Evidence]:
     """Judge the values of an execution, where those in force are certain."""
     for _, effect, _ in record.effects:
-        told = [name for name in effect.fields if name in record.force]
+        # What is null was not asked for.
+        told = [name for name in effect.fields if record.force.get(name) is not None]
         if not record.certain or not told:
             continue
         wrong = [

@@ -25,6 +25,8 @@ BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "o
 #: Statuses of a last page that is a regular answer of the target.
 ANSWERED = range(200, 500)
 EARLIER = "it may have been signed before this history"
+#: Why what another customer has signed may be theirs.
+ANYBODY = "it names nothing of its customer, so that whoever signs it may be the one who pays"
 #: The step in place of the customer's signature, by scenario.
 INSTEAD: Mapping[str, Authorise | None] = {
     "unsigned": None,
@@ -217,6 +219,11 @@ class Notice(Kind):
                 out[key] = max(former, timeline, key=lambda each: self._day(each.request))
         return out
 
+    def _names_its_owner(self, request: Instance) -> bool:
+        """Whether a request names what it is about, where the contract has such an argument."""
+        owned = self.lifecycle.create.owned
+        return owned is None or request.arguments.get(owned) not in (None, "")
+
     def _day(self, request: Instance) -> str:
         """Return the day of a request as an ISO date; "" if it is not deferred."""
         day = request_queries.due_day(self.lifecycle, request.arguments)
@@ -226,8 +233,10 @@ class Notice(Kind):
         self, timeline: _Timeline, facet: str, control: _Timeline | None
     ) -> Iterator[Evidence]:
         request, control_numbers = timeline.request, tuple[int, ...]()
+        theirs = facet == ANOTHER and not self._names_its_owner(request)
         if timeline.done is not None:
-            agreement = DISAGREES if request_queries.is_known(request) else UNCLEAR
+            known = request_queries.is_known(request) and not theirs
+            agreement = DISAGREES if known else UNCLEAR
         elif timeline.quiet is None or (facet == ANOTHER and not _tried(request)):
             return
         elif control is None or control.done is None:
@@ -239,6 +248,7 @@ class Notice(Kind):
         seen = request.describe()
         if agreement is UNCLEAR:
             why = "its control was not executed" if timeline.done is None else EARLIER
+            why = ANYBODY if theirs else why
             seen = f"{seen}; {why}"
         yield Evidence(
             facet=facet,
