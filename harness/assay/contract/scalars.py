@@ -84,7 +84,7 @@ def same_value(first: Json, second: Json) -> bool:
 
 def one_word(key: str) -> str:
     """Return the key of an item as one word: an IBAN without the spaces between its groups."""
-    return (_iban(key) and key.replace(" ", "")) or key
+    return key.replace(" ", "") if " " in key and _iban(key) else key
 
 
 def _iban(text: str) -> str | None:

@@ -43,6 +43,7 @@ from assay.running.parallel_trials import RecordedRun
 # continues with those that are possible at that point: only existing requests are signed
 # or changed, only pages that an answer named are requested. Within a theme the same few
 # actions meet again and again, which is where unforeseen faults are found.
+
 #: The most customers in one sequence.
 CUSTOMERS = 3
 #: The most actions of one sort in a theme.
@@ -143,7 +144,7 @@ def _possible(
         yield add_customer
 
 
-# -- Random search for violations: generated sequences of calls, judged by every check ----
+# -- The search ----------------------------------------------------------------------------------
 def _ignore(_finding: FuzzFinding) -> None:
     """Ignore the finding."""
 

@@ -151,7 +151,7 @@ def customer(
 ) -> Part[Subject]:
     """Create a subject who owns one thing or several, and has consented to their use.
 
-    They have entries so many days ago.
+    They have an entry on each of these `days` before today.
     """
     today = (yield from clock()).date()
     entries = days_before(today, *days)

@@ -201,7 +201,7 @@ def must_be_served(facet: str, exchange: Exchange, why: str) -> Evidence:
 def failed_instead(exchange: Exchange) -> bool:
     """Whether the target failed (5xx) where it had to refuse.
 
-    It convicts only beside a control that shows that the target works otherwise.
+    It is evidence of a violation only with a control that shows that the target works otherwise.
     """
     outcome = exchange.outcome
     failed = isinstance(outcome, Indeterminate) and outcome.cause is Cause.SERVER

@@ -202,6 +202,14 @@ def test_who_signs_what_names_nobody_may_be_its_payer():
         assert "only-the-owner unclear 1,2,3" == found
 
 
+def test_an_undecided_verdict_says_what_was_missing():
+    """An unexecuted request lacks an executed control, whatever it names."""
+    made = make(debtorAccount=None), stranger(Ending.CONFIRMED)
+    for last, why in ((read(), "its control was not executed"), (read(shown(state=DONE)), "owner")):
+        (found,) = ruled("sca.required").check(history(payer(), *made, last))
+        assert found.seen.endswith(why)
+
+
 @for_each("ending", [Ending.CONFIRMED, Ending.STOPPED, Ending.DISCONNECTED])
 def test_what_another_customer_signed_is_not_carried_out(ending):
     """Whatever the screens said in the end."""

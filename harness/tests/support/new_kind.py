@@ -106,7 +106,7 @@ def test_of(mutants: str, test: str, module: str, room: str) -> str:
     return f"{docstring(test)}\n{import_lines(names)}{banks}\n{body.lstrip()}\n"
 
 
-def tabled(name: str, kind_class: str, module: str, room: str) -> str:
+def tabled(kind_class: str, module: str, room: str) -> str:
     """Return the table of kinds with a new one at the end of its room."""
     text = (KINDS / "__init__.py").read_text("utf-8")
     line = f"from assay.rules.kinds.{room}.{module} import {kind_class}\n"
@@ -146,7 +146,7 @@ def main() -> None:
     heading = "#### Contracts and rule kinds\n\n"
     files = {
         KINDS / options.room / f"{module}.py": inside(kind),
-        KINDS / "__init__.py": tabled(options.name, class_.name, module, options.room),
+        KINDS / "__init__.py": tabled(class_.name, module, options.room),
         REFERENCE: explained(options.name, options.room),
         ROOT / "harness" / "tests" / "rules" / f"test_{module}.py": test_of(
             mutants, test, module, options.room

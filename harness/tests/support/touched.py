@@ -36,10 +36,11 @@ def imports(path: Path) -> Iterator[str]:
             yield node.module or ""
 
 
-def rooms(paths: Iterable[Path]) -> set[str]:
-    """Return the rooms in which modules stand; in a room of rooms, the inner one."""
-    parts = (path.relative_to(PACKAGE).with_suffix("").parts for path in paths)
-    return {part for each in parts for part in each[:2]}
+def folder(path: Path, root: Path) -> Path:
+    """Return the folder of tests for a file; of a room whose tests are all in folders, the inner one."""
+    room, *below = path.relative_to(root).with_suffix("").parts
+    inner = TESTS.joinpath(room, *below[:1])
+    return inner if inner.is_dir() and not [*(TESTS / room).glob("test_*.py")] else TESTS / room
 
 
 def folders(files: Iterable[Path]) -> list[Path]:
@@ -49,8 +50,8 @@ def folders(files: Iterable[Path]) -> list[Path]:
     modules = {file for file in files if file.is_relative_to(PACKAGE)}
     names = {".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in modules}
     users = [path for path in PACKAGE.rglob("*.py") if names.intersection(imports(path))]
-    found = {TESTS / room for room in rooms([*modules, *users])}
-    found |= {TESTS / file.relative_to(TESTS).parts[0] for file in tests} - {TESTS / "support"}
+    found = {folder(path, PACKAGE) for path in (*modules, *users)}
+    found |= {folder(file, TESTS) for file in tests} - {TESTS / "support"}
     return sorted({TESTS / "test_layers.py", *filter(Path.exists, found)})
 
 

@@ -1,4 +1,4 @@
-"""Verification of a run: its chain of lines, its signature, and every verdict judged again.
+"""Verification of a run, and its signing: the chain of lines, the signature, every verdict judged again.
 
 Without a key this shows that a journal agrees with itself, with the contracts and with the target
 file. A forger can also write a whole journal that agrees with itself, exchanges included. So only a

@@ -194,7 +194,7 @@ def plain_call(
 ) -> Part[Call | None]:
     """Prepare a plain valid call of any operation: of a reading, with the consent that it needs.
 
-    What is read about has entries so many days ago, and there are `count` such things.
+    There are `count` items to read about, each with an entry on each of these `days` before today.
     """
     if operation.request:
         _, call = yield from prepare_call(contract, operation, name)

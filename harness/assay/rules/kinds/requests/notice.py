@@ -26,7 +26,7 @@ BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "o
 ANSWERED = range(200, 500)
 EARLIER = "it may have been signed before this history"
 #: Why what another customer has signed may be theirs.
-ANYBODY = "it names nothing of its customer, so that whoever signs it may be the one who pays"
+ANYBODY = "the request names nothing that its customer owns, so whoever signs it may be its owner"
 #: The step in place of the customer's signature, by scenario.
 INSTEAD: Mapping[str, Authorise | None] = {
     "unsigned": None,
@@ -233,10 +233,12 @@ class Notice(Kind):
         self, timeline: _Timeline, facet: str, control: _Timeline | None
     ) -> Iterator[Evidence]:
         request, control_numbers = timeline.request, tuple[int, ...]()
-        theirs = facet == ANOTHER and not self._names_its_owner(request)
+        why = "its control was not executed"
         if timeline.done is not None:
+            theirs = facet == ANOTHER and not self._names_its_owner(request)
             known = request_queries.is_known(request) and not theirs
             agreement = DISAGREES if known else UNCLEAR
+            why = ANYBODY if theirs else EARLIER
         elif timeline.quiet is None or (facet == ANOTHER and not _tried(request)):
             return
         elif control is None or control.done is None:
@@ -247,8 +249,6 @@ class Notice(Kind):
             agreement, control_numbers = AGREES, control.request.numbers
         seen = request.describe()
         if agreement is UNCLEAR:
-            why = "its control was not executed" if timeline.done is None else EARLIER
-            why = ANYBODY if theirs else why
             seen = f"{seen}; {why}"
         yield Evidence(
             facet=facet,
