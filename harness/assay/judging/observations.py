@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from assay.binding.target import Waiver
+from assay.binding.model.target import Waiver
 from assay.judging.corrections import (
     AnswersSeen,
     CredentialWatch,

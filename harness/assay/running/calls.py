@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
-from assay.binding.decode import body_of, decode
-from assay.binding.encode import BARE, Access, HttpRequest, encode
-from assay.binding.links import links_of, names_links, page_of_call
-from assay.binding.pointer import MISSING
-from assay.binding.target import OperationBinding, Target
-from assay.binding.values import arguments, generated
+from assay.binding.model.pointer import MISSING
+from assay.binding.model.target import OperationBinding, Target
+from assay.binding.wire.decode import body_of, decode
+from assay.binding.wire.encode import BARE, Access, HttpRequest, encode
+from assay.binding.wire.links import links_of, names_links, page_of_call
+from assay.binding.wire.values import arguments, generated
 from assay.contract.model import Operation
 from assay.fixtures.providers import has_real_customers
 from assay.history import (

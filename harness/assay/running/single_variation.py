@@ -18,11 +18,11 @@ from dataclasses import dataclass, field, fields
 from typing import Final, TypeAlias, cast
 from urllib.parse import parse_qsl, urlsplit
 
-from assay.binding.encode import BARE, Access, HttpRequest, encode
-from assay.binding.pointer import MISSING, find, steps
-from assay.binding.spelling import OperationBinding, Place, Spelling
-from assay.binding.target import Target
-from assay.binding.values import RequestValues, arguments, repeated_arguments
+from assay.binding.model.pointer import MISSING, find, steps
+from assay.binding.model.spelling import OperationBinding, Place, Spelling
+from assay.binding.model.target import Target
+from assay.binding.wire.encode import BARE, Access, HttpRequest, encode
+from assay.binding.wire.values import RequestValues, arguments, repeated_arguments
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
 from assay.history import Call

@@ -14,7 +14,7 @@ import pytest
 from shipped import VARIANTS
 from suite_runs import run_suites
 
-from assay.binding.target import Safety
+from assay.binding.model.target import Safety
 from assay.fuzzing.findings import SearchRequest
 from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.abstract_step import AbstractStep

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assay.binding.target import Budget, Safety, Target
+from assay.binding.model.target import Budget, Safety, Target
 from assay.contexts.context import Depth
 from assay.journal.journal_file import reopen
 from assay.journal.trial_end import TrialEnd

@@ -8,8 +8,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
-from assay.binding.join import bind
-from assay.binding.target import Target
+from assay.binding.model.target import Target
+from assay.binding.read.join import bind
 from assay.contract.model import Contract
 from assay.errors import InputError, Problem
 from assay.extras.fleet.task import FleetTask
