@@ -4,6 +4,9 @@ import re
 
 import pytest
 
+from assay.sandbox.mutants import PIS_NEUTRAL
+from assay.sandbox.policies import SOUND
+
 BACK = "https://tpp.example/back/yes?flow=17&x=%C3%A9#done"
 REFUSED = "https://tpp.example/back/no?flow=17"
 
@@ -36,6 +39,15 @@ def test_signing(tpp, payer, factor):
     assert ["password", "factor", "code", "confirm"] == seen
     assert (303, BACK) == (browser.answer.status_code, browser.location)
     assert payment.status() == "executed"
+
+
+def test_parameters_of_the_bank_stand_before_the_fragment(open_bank):
+    """What a neutral variant adds to the address is no part of its fragment."""
+    change = next(each for each in PIS_NEUTRAL if each.id == "pis.returns-with-parameters").change
+    world = open_bank(policies=change(SOUND)).world()
+    browser = world.tpp().pay(world.payer()).screens().walk()
+    added = BACK.replace("?", "?state=confirm&").replace("#", "&id=4711#")
+    assert added == browser.location
 
 
 def test_refusing(tpp, payer):

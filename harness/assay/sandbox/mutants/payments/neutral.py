@@ -264,8 +264,10 @@ def _with_own_parameters(leaving: Return) -> str | None:
     target = SOUND_PAYMENTS.returns(leaving)
     if target is None:
         return None
-    place, _, query = target.partition("?")
-    return f"{place}?{'&'.join(filter(None, (f'state={leaving.decision}', query, 'id=4711')))}"
+    address, sign, fragment = target.partition("#")
+    place, _, query = address.partition("?")
+    added = "&".join(filter(None, (f"state={leaving.decision}", query, "id=4711")))
+    return f"{place}?{added}{sign}{fragment}"
 
 
 def _lost_is_rejected(payment: Payment) -> Status:
