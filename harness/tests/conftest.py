@@ -1,14 +1,20 @@
 """What every test may rely on: that nothing of its machine's user is touched."""
 
+import os
 import sys
 from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent / "support"))
 
-from tiers import in_tier
+from tiers import BUDGET, TIER, in_tier
+
+# How long a case takes says nothing on a busy machine. Every commit is judged by the same cases.
+settings.register_profile("assay", deadline=None, derandomize=TIER == "gate")
+settings.load_profile("assay")
 
 
 def pytest_addoption(parser):
@@ -40,6 +46,17 @@ def pytest_collection_modifyitems(config, items):
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item, mine in zip(items, ours, strict=True) if mine]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Let a test fail that takes too much of the processor, with what it starts, for the gate."""
+    before = os.times()
+    result = yield
+    spent = sum(os.times()[:4]) - sum(before[:4])
+    if spent > BUDGET and not item.get_closest_marker("slow"):
+        pytest.fail(f"{spent:.1f} s of processor time: make it faster, or mark it as slow")
+    return result
 
 
 @pytest.fixture(autouse=True)

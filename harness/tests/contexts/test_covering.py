@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import combinations, product
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rows import for_each
 
@@ -61,7 +61,6 @@ def test_pairs_meet_each_other_and_the_base_values(sizes):
             ), (first_value, second_value)
 
 
-@settings(deadline=None)
 @given(SIZES, st.data())
 def test_all_pairs_meet_that_do_not_contradict_each_other(sizes, data):
     """Whatever excludes what: no value is left out for the sake of others."""

@@ -306,7 +306,7 @@ SIGNS = st.sampled_from(list("ab1:-?[]{}&*!|>'\"%@`#,<. \n\t\\~"))
 TEXTS = st.one_of(st.text(max_size=200), st.text(SIGNS, max_size=60))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(text=TEXTS, parser=st.sampled_from(PARSERS))
 @example(text='a: "\\U00110000"', parser=yaml.SafeLoader)
 @example(text="%YAML " + "9" * 5_000 + ".1\n---\na: 1", parser=yaml.SafeLoader)
@@ -324,7 +324,7 @@ def test_any_text_gives_a_document_or_an_input_error(text: str, parser: type) ->
             assert error.problems
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(raw=st.binary(max_size=200))
 def test_any_bytes_give_a_document_or_an_input_error(
     raw: bytes, tmp_path_factory: pytest.TempPathFactory
@@ -388,7 +388,7 @@ def flow(value: object) -> str:
     return quoted(value) if isinstance(value, str) else json.dumps(value)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=DATA)
 def test_json_data_comes_back_equal(data: dict[str, object]) -> None:
     """Data written in flow style or in block style loads back as it was."""

@@ -111,7 +111,7 @@ def test_what_the_rule_finds_the_schema_finds_and_nothing_more(name):
     )
     seen = set()
 
-    @settings(max_examples=200, deadline=None, database=None, derandomize=True)
+    @settings(max_examples=200, database=None, derandomize=True)
     @given(st.lists(row, max_size=3))
     def same(rows):
         wire = Wire(

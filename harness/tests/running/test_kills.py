@@ -8,6 +8,7 @@ from resumed_kills import resume_one
 SEEDS = (1, 4, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_killed_run_loses_nothing(seed, tmp_path):
     """Verdicts of ended trials are in the journal, which renders; every access is in the ledger."""

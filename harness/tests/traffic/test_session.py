@@ -54,6 +54,7 @@ def differences(first, second):
     }
 
 
+@pytest.mark.slow
 def test_a_sound_run(tmp_path):
     """The journal of a sound run gives the same verdict on every obligation."""
     run = recorded(tmp_path / "journal.jsonl")
@@ -95,6 +96,7 @@ def test_what_the_trials_of_other_clauses_show(tmp_path):
     assert {} == differences(run, second)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "variant", ["pis.ibans-in-groups", "pis.debtor-hidden", "pis.modifiable-after-signing"]
 )

@@ -93,7 +93,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(JSON, st.lists(st.sampled_from(["", "/0", "/a", "/0/0", "/a/0"]), max_size=2))
 def test_an_item_is_left_as_it_is(item, volatile):
     """A digest changes nothing, and is the same again."""

@@ -113,7 +113,6 @@ def test_whatever_a_document_says_the_file_can_be_read(tmp_path):
 
     @settings(
         max_examples=100,
-        deadline=None,
         derandomize=True,
         database=None,
         suppress_health_check=list(HealthCheck),

@@ -19,6 +19,7 @@ def begin(tmp_path, monkeypatch):
     return lambda name: CliRunner().invoke(group, ["init", "--kind", name])
 
 
+@pytest.mark.slow
 def test_the_skeleton_passes_its_own_test(begin, tmp_path):
     """Nothing has to be changed or installed before its test can be run."""
     ended = begin("odd-days")

@@ -148,14 +148,14 @@ CALLS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(400))
 @given(path=PATHS, text=LATIN, how=CALLS)
 def test_anything_is_answered(path, text, how):
     """The answer is well-formed for every method, path, query, host and body."""
     assert is_sound(*call(STET, path=ROOT + path.format(text), **how))
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(body=BODIES)
 def test_a_body_that_is_no_request_is_refused(body):
     """Arbitrary requests create neither a consent nor a payment."""
