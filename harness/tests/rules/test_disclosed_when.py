@@ -73,6 +73,15 @@ def test_a_consent_to_what_is_not_served_may_be_no_consent():
     assert ["disclosed-after disagrees 2"] == says(customer, consent("S1", "A1"), read(SILENT))
 
 
+def test_a_consent_to_what_belongs_to_somebody_else_may_be_no_consent():
+    """A bank may grant nothing of it; beside a thing of the customer it counts."""
+    customer, other = owner("psu", account("A1")), owner("other", account("B1"))
+    assert [] == says(customer, other, consent("B1"), read(SILENT))
+    assert ["disclosed-after disagrees 2"] == says(
+        customer, other, consent("B1", "A1"), read(SILENT)
+    )
+
+
 def test_a_consent_that_names_nothing_may_be_a_consent():
     """After an empty list, a bank may name the customer, or may not."""
     assert [] == says(PSU, consent(), read(TOLD))

@@ -138,10 +138,11 @@ class DisclosedWhen(Kind):
 def _names_ordinary(keys: frozenset[str], subject: Subject | None) -> bool:
     """Whether a consent names something that it can be given to.
 
-    A bank may ignore a consent to what it does not serve at all, such as a savings account.
+    A bank may ignore a consent to what it does not serve at all, such as a savings account, or to
+    what belongs to somebody else.
     """
-    special = {owned.key for owned in subject.owns if owned.traits} if subject else frozenset[str]()
-    return bool(keys - special)
+    owns = subject.owns if subject else ()
+    return not keys.isdisjoint(each.key for each in owns if not each.traits) if owns else bool(keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
