@@ -85,11 +85,11 @@ class VariationGuard:
                 for control, given in reversed([*zip(controls, theirs, strict=True)])
             ]
             different, control = min(differences, key=lambda pair: len(pair[0]))
+            if not different or different & _WHOLE:
+                return ""
             varied = encode(call, operation, target, access, made)
             plain = encode(control.call, operation, target, control.access, made)
         except CannotArrange:
-            return ""
-        if not different or different & _WHOLE:
             return ""
         changed = _changed(varied, plain)
         tokens = list(_tokens(target))

@@ -333,6 +333,8 @@ def forged(token: str, how: Token | None) -> str:
     another character in its middle. So a bank that reads claims without the signature, or
     compares a part of a token, is seen to do so.
     """
+    if how is None:
+        return token
     signs = [n for n, sign in enumerate(token) if sign.isalnum()]
     if how is Token.CONTENT and (claimed := _with_another_claim(token)):
         return claimed
@@ -340,7 +342,7 @@ def forged(token: str, how: Token | None) -> str:
         Token.INVENTED: signs,
         Token.ENDING: signs[-2:],
         Token.CONTENT: signs[len(signs) // 2 :][:1],
-    }.get(how or Token.NONE, [])
+    }.get(how, [])
     # "0" also differs from every letter where capitals do not matter.
     other = {n: "1" if token[n] == "0" else "0" for n in changed}
     return "".join(other.get(n, sign) for n, sign in enumerate(token))
