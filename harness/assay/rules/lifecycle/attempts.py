@@ -14,7 +14,7 @@ Rules on requests that are wrong in themselves are in `defects`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 from decimal import Decimal
@@ -128,7 +128,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
     """Return all attempts that can be compared, in order."""
     tracker = Tracker(lifecycle=lifecycle)
     bank: tuple[str, ...] = ()
-    signed: set[Hashable] = set()
+    signed: dict[Hashable, set[str | None]] = {}
     registered: dict[str, tuple[str, ...]] = {}
     comparable: list[Attempt] = []
     retried: set[Hashable] = set()
@@ -142,7 +142,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
         elif request is None or request.subject is None:
             continue
         elif isinstance(event, Authorised):
-            signed.add(_content(lifecycle, request.made.call))
+            _note(signed, lifecycle, request.made.call)
         elif request_queries.makes(event, request) and ordinary(request.made.call):
             known = registered.get(request.subject.name, ())
             attempt = _attempt(lifecycle, request, request.subject, bank, signed)
@@ -153,7 +153,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
             unrepeated = (who, amount) in retried
             comparable.append(replace(attempt, rest=(attempt.rest, known), unrepeated=unrepeated))
             if request.signed and not lifecycle.deferred(request.mode):
-                signed.add(_content(lifecycle, request.made.call))
+                _note(signed, lifecycle, request.made.call)
             if request.made.refused and amount is not None:
                 retried.add((who, amount + _minutes(request.made)))
     return tuple(comparable)
@@ -189,7 +189,7 @@ def _attempt(
     request: Instance,
     subject: Subject,
     bank: tuple[str, ...],
-    signed: set[Hashable],
+    signed: Mapping[Hashable, Collection[str | None]],
 ) -> Attempt:
     call, owned = request.made.call, lifecycle.create.owned
     day = request_queries.due_day(lifecycle, call.arguments)
@@ -208,7 +208,7 @@ def _attempt(
         thing=subject.owned(call.arguments.get(owned)) if owned else None,
         rest=_rest(lifecycle, call),
         bank=bank,
-        repeats=_content(lifecycle, call) in signed,
+        repeats=_repeats(signed, lifecycle, call),
         timely=timely,
         decided=facts_of(lifecycle.contract).may_reject(lifecycle.request.id, call.arguments),
     )
@@ -221,15 +221,29 @@ def _rest(lifecycle: Lifecycle, call: Call) -> Hashable:
     return same_but(replace(call, subject="", mode=None), *apart)
 
 
-def _content(lifecycle: Lifecycle, call: Call) -> Hashable:
-    """Return what was asked for; null asks for nothing, so that a bank may leave it out."""
+def _content(lifecycle: Lifecycle, call: Call) -> tuple[Hashable, str | None]:
+    """Return what was asked for, and of which owned thing; None where the bank may choose it.
+
+    Null asks for nothing, so that a bank may leave it out.
+    """
     given = {name: value for name, value in call.arguments.items() if value is not None}
-    call = replace(call, arguments=given)
-    return (
-        call.subject,
-        repr(call.arguments.get(lifecycle.create.owned or "")),
-        _rest(lifecycle, call),
-    )
+    owned = given.get(lifecycle.create.owned or "")
+    content = call.subject, _rest(lifecycle, replace(call, arguments=given))
+    return content, None if owned is None else repr(owned)
+
+
+def _note(signed: dict[Hashable, set[str | None]], lifecycle: Lifecycle, call: Call) -> None:
+    content, owned = _content(lifecycle, call)
+    signed.setdefault(content, set()).add(owned)
+
+
+def _repeats(
+    signed: Mapping[Hashable, Collection[str | None]], lifecycle: Lifecycle, call: Call
+) -> bool:
+    """Whether a call may ask for what was signed before."""
+    content, owned = _content(lifecycle, call)
+    before = signed.get(content, ())
+    return bool(before) and (owned is None or owned in before or None in before)
 
 
 def controls(

@@ -40,21 +40,23 @@ class PastRequests:
 
     `accepted_values` has the accepted values of each argument, `days_ahead` the largest number of
     days after its call for which a request was accepted, `perhaps_executed` the contents that may
-    have been executed, each with its requests.
+    have been executed, each with its requests by the owned thing that they named.
     """
 
     lifecycle: Lifecycle
     tracker: Tracker
     accepted_values: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     days_ahead: int = 0
-    perhaps_executed: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
+    perhaps_executed: dict[Hashable, dict[str | None, set[int]]] = field(
+        default_factory=dict[Hashable, "dict[str | None, set[int]]"]
+    )
     _contents: dict[int, Hashable] = field(default_factory=dict[int, Hashable])
 
     def note(self, event: Event) -> None:
         """Process an event."""
         noted = self.tracker.note(event)
         if noted is not None and request_queries.makes(event, noted):
-            self._contents[id(noted)] = _content(noted.made.call)
+            self._contents[id(noted)] = _content(noted.made.call, self.lifecycle)
         if noted is not None and isinstance(event, Exchange) and _taken(event, noted):
             for name, value in event.call.arguments.items():
                 self.accepted_values.setdefault(name, set()).add(repr(value))
@@ -64,11 +66,25 @@ class PastRequests:
             if noted is None
             else (noted,)
         ):
-            content = self._contents[id(request)]
+            content, owned = (
+                self._contents[id(request)],
+                _owned_by(request.made.call, self.lifecycle),
+            )
             if request.done or request.signings:
-                self.perhaps_executed.setdefault(content, set()).add(id(request))
+                alike = self.perhaps_executed.setdefault(content, {})
+                alike.setdefault(owned, set()).add(id(request))
             elif content in self.perhaps_executed:
-                self.perhaps_executed[content].discard(id(request))
+                self.perhaps_executed[content].get(owned, set()).discard(id(request))
+
+    def alike(self, call: Call) -> set[int]:
+        """Return the requests that may have been executed and may have the content of a call.
+
+        A bank fills in what is left out: which of the things of the customer it is about.
+        """
+        alike = self.perhaps_executed.get(_content(call, self.lifecycle), {})
+        owned = _owned_by(call, self.lifecycle)
+        named = (ids for other, ids in alike.items() if None in (owned, other) or owned == other)
+        return set[int]().union(*named)
 
 
 def _taken(exchange: Exchange, request: Instance) -> bool:
@@ -126,7 +142,7 @@ def _readable(past: PastRequests, request: Instance) -> bool:
     if request.done or not request.signings:
         return True
     lifecycle, call = past.lifecycle, request.made.call
-    alike = past.perhaps_executed.get(_content(call), set()) - {id(request)}
+    alike = past.alike(call) - {id(request)}
     decided = facts_of(lifecycle.contract).may_reject(lifecycle.request.id, call.arguments)
     plain = all(request_queries.plain(request, each) for each in request.screen_flows)
     return request_queries.signed(request) and plain and not alike and not decided
@@ -203,16 +219,28 @@ def _repeats(exchange: Exchange, past: PastRequests) -> bool:
     """Whether a request with the same content may have been executed, where a clause forbids it."""
     lifecycle = past.lifecycle
     matters = lifecycle.request.id in facts_of(lifecycle.contract).unrepeatable
-    return matters and bool(past.perhaps_executed.get(_content(exchange.call)))
+    return matters and bool(past.alike(exchange.call))
 
 
-def _content(call: Call) -> Hashable:
+def _owned_by(call: Call, lifecycle: Lifecycle) -> str | None:
+    """Return the owned thing that a request names, as text; None if it names none."""
+    named = call.arguments.get(lifecycle.create.owned or "")
+    return None if named is None else repr(named)
+
+
+def _content(call: Call, lifecycle: Lifecycle) -> Hashable:
     """Return the content of a request without its mode, since a repeat in another may be one.
 
-    It is equal for equal contents. A long history has many, so all but numbers is digested.
+    It is equal for equal contents, whatever owned thing they name; null asks for nothing. A long
+    history has many, so all but numbers is digested.
     """
     numbers: list[Json] = []
-    text = _text(call.arguments, numbers).encode()
+    asked = {
+        name: value
+        for name, value in call.arguments.items()
+        if value is not None and name != lifecycle.create.owned
+    }
+    text = _text(asked, numbers).encode()
     digest = hashlib.blake2b(text, digest_size=16).digest()
     return (digest, *numbers) if numbers else digest
 

@@ -20,6 +20,8 @@ from orders import (
     withdrawn,
 )
 
+from assay.rules.lifecycle.attempts import attempts
+
 LATER = "2026-09-19"
 DEFERRED = make(mode="deferred", date=LATER)
 PART, PRO = payer("part", "A1", segment="PART"), payer("pro", "B1", segment="PRO")
@@ -119,3 +121,14 @@ def test_what_was_done_with_another_request_explains_nothing(beside):
     rejected = read(shown("P2", REJECTED), key="P2", by=by)
 
     assert f"{disagrees},2,5" in says(attempt(), other, changed, rejected)
+
+
+def test_what_was_signed_for_a_thing_that_the_bank_chose_may_be_repeated():
+    """Where the account was left out, the next request may be for the account that was filled in."""
+    chosen = make(without=("debtorAccount",))
+    repeated, other = make(NO), make(NO, debtorAccount="A2")
+    events = [TWO, chosen, sign(), repeated, other]
+    lifecycle = ruled("segments").lifecycle
+    assert [False, True, True] == [each.repeats for each in attempts(lifecycle, history(*events))]
+    named = [TWO, make(), sign(), repeated, other]
+    assert [False, True, False] == [each.repeats for each in attempts(lifecycle, history(*named))]

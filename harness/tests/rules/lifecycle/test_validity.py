@@ -3,7 +3,20 @@
 from dataclasses import replace
 
 from building import BROKEN, LOST, NO
-from orders import PIS, REJECTED, check, history, make, modify, payer, ruled, shown
+from orders import (
+    DONE,
+    PIS,
+    REJECTED,
+    check,
+    history,
+    make,
+    modify,
+    payer,
+    read,
+    ruled,
+    shown,
+    sign,
+)
 from rows import for_each
 
 from assay.rules.lifecycle.validity import PLAIN
@@ -224,3 +237,13 @@ def test_what_was_made_as_rejected_takes_no_change():
     over = make(shown(state=REJECTED), mode="deferred", date=LATER)
 
     assert [] == change(over, modify(BROKEN, amount="1.00"))
+
+
+@for_each("given", [{"without": ("debtorAccount",)}, {"debtorAccount": None}])
+def test_what_was_executed_for_a_thing_that_the_bank_chose_may_be_repeated(given):
+    """Where the account is left out, the bank has filled it in: with the one that is named now."""
+    first = [make(**given), sign(), read(shown(state=DONE))]
+    assert [] == create(*first, make(NO))
+    assert [CONVICTED] == create(*first, make(NO, amount="13.30", varied=["amount"]))
+    other = [make(), sign(), read(shown(state=DONE))]
+    assert [] == create(*other, make(NO, **given))
