@@ -1,9 +1,10 @@
 """Whatever happened, a check says what it sees, and nothing of what it is not about."""
 
 import copy
+from dataclasses import replace
 from datetime import timedelta
 
-from building import (
+from account_information import (
     AISP,
     AT,
     DONE,
@@ -17,8 +18,6 @@ from building import (
     account,
     ask,
     card,
-    history,
-    leaked,
     owner,
     ruled,
 )
@@ -27,8 +26,9 @@ from hypothesis import strategies as st
 from rows import for_each
 from tiers import examples
 
-from assay.history import Accepted, Advanced, Item, Malformed
+from assay.history import Advanced, Item, Malformed
 from assay.rules.verdict import Agreement
+from assay.testing import history, listed, refused
 
 KEYS = ["A1", "A2", "C1", "B1", "nobody's"]
 TRAITS = st.dictionaries(
@@ -53,19 +53,16 @@ def items(draw):
 
 
 @st.composite
-def accepted(draw):
-    return (
-        Accepted(
-            items=tuple(draw(st.lists(items(), max_size=7))),
-            next=draw(st.sampled_from([None, None, "p1", "p2"])),
-            values=draw(st.sampled_from([{}, {"PsuIdentity": "P1"}, {"PsuIdentity": None}])),
-        ),
-        200,
+def lists(draw):
+    return listed(
+        *draw(st.lists(items(), max_size=7)),
+        next=draw(st.sampled_from([None, None, "p1", "p2"])),
+        values=draw(st.sampled_from([{}, {"PsuIdentity": "P1"}, {"PsuIdentity": None}])),
     )
 
 
 CAME = st.one_of(
-    accepted(), st.sampled_from([DONE, NONE, NO, GONE, UNKNOWN, FAILED, LOST, ODD, leaked("A1")])
+    lists(), st.sampled_from([DONE, NONE, NO, GONE, UNKNOWN, FAILED, LOST, ODD, refused("A1")])
 )
 INSTANTS = st.none() | st.builds(
     lambda hours, seconds: AT + timedelta(hours=hours, seconds=seconds),
@@ -96,13 +93,12 @@ def calls(draw):
         keys = st.lists(st.sampled_from(KEYS), max_size=3)
         arguments["accounts"] = draw(st.one_of(keys, keys, st.just("A1"), st.none()))
     rarely = st.sampled_from([None, None, None, "odd"])
-    return ask(
+    event = ask(
         operation,
         draw(CAME),
         draw(st.sampled_from([None, *KEYS])),
         by=draw(st.sampled_from(["psu", "other", "stranger"])),
         at=draw(INSTANTS),
-        wire=draw(WIRES),
         arguments=arguments,
         present=draw(st.booleans()),
         follow=draw(st.sampled_from([None, None, None, "p1", "p2"])),
@@ -111,6 +107,7 @@ def calls(draw):
         credentials=draw(rarely) is not None,
         malformed=draw(st.sampled_from([None, None, None, *Malformed])),
     )
+    return replace(event, wire=replace(event.wire, **draw(WIRES)))
 
 
 @st.composite

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from building import (
+from account_information import (
     AT,
     DONE,
     FAILED,
@@ -18,15 +18,14 @@ from building import (
     card,
     check,
     consent,
-    history,
     item,
-    listed,
     owner,
     ruled,
 )
 from rows import for_each
 
 from assay.history import Malformed
+from assay.testing import history, listed
 
 PSU = owner("psu", account("A1"), account("A2"), card("C1"))
 OTHER = owner("other", account("B1"))

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from building import AT, FAILED, LOST, NO, UNKNOWN
-from orders import (
+from account_information import AT, FAILED, LOST, NO, UNKNOWN
+from payment_initiation import (
     DONE,
     ENDED,
     OPEN,
@@ -11,7 +11,7 @@ from orders import (
     cancel,
     check,
     effects,
-    history,
+    hold,
     make,
     modify,
     payer,
@@ -22,10 +22,10 @@ from orders import (
     withdrawn,
 )
 from rows import for_each
-from sound import hold
 
 from assay.contract.model import Capability
 from assay.history import Ending
+from assay.testing import history
 
 PUT_OFF = {"mode": "deferred", "date": "2026-09-19"}
 LATER = {"mode": "deferred", "date": "2026-09-20"}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 
-from building import (
+from account_information import (
     AT,
     DONE,
     FAILED,
@@ -17,10 +17,7 @@ from building import (
     ask,
     check,
     consent,
-    history,
     item,
-    leaked,
-    listed,
     owner,
     ruled,
 )
@@ -45,6 +42,7 @@ from assay.planning.plan import count_calls
 from assay.rules.kinds.requests import consistent
 from assay.rules.state import answers
 from assay.rules.verdict import Agreement, Standing
+from assay.testing import history, listed, refused
 
 FRESH = owner("psu", account("A1"))
 LIVED = owner("psu", account("A1"), fresh=False)
@@ -70,7 +68,7 @@ def balances(*amounts, **how):
 
 
 def accounts(*keys, by="psu", **values):
-    return ask("accounts", listed(*keys, **values), by=by)
+    return ask("accounts", listed(*keys, values=values), by=by)
 
 
 def days(came, since=None, until=None, **how):
@@ -123,7 +121,7 @@ def test_items_are_compared_whole_where_the_profile_allows_it():
     assert ["disagrees"] == of("same-twice", reads(listed(same)), reads(listed(other)))
 
 
-@for_each("came", [NO, FAILED, LOST, DONE, leaked("T1")])
+@for_each("came", [NO, FAILED, LOST, DONE, refused("T1")])
 def test_an_answer_that_did_not_come_is_compared_with_nothing(came):
     """A refusal may have its reason, and a failure is no answer."""
     assert [] == says(reads(came), reads(ONE))
@@ -626,13 +624,10 @@ def test_what_a_contract_lacks_is_not_asked(operations, granted, ids):
     params = params if granted else replace(params, grant=None)
     assert ids == [facet.id for facet in params.facets()]
     for scenario in ids:
-        bank = Obliging()
-        assert count_calls(params, params.scenario(scenario)) == len(
-            bank.play(params.probe(params.scenario(scenario)))
-        )
+        played = Obliging().play(params, scenario)
+        assert count_calls(params, params.scenario(scenario)) == len(played.calls)
         found = {
-            (evidence.facet, evidence.agreement.value)
-            for evidence in params.check(history(*bank.events))
+            (evidence.facet, evidence.agreement.value) for evidence in params.check(played.history)
         }
         assert {(scenario, "agrees")} <= found
 
@@ -694,7 +689,7 @@ class Bank:
 
     def list(self):
         named = {"PsuIdentity": f"X{self.calls}"} if self.covers else {}
-        self.tell(ask("accounts", listed("A1", "A2", **named)))
+        self.tell(ask("accounts", listed("A1", "A2", values=named)))
 
     def balance(self, name):
         came = listed(balance(str(sorted(self.booked)))) if name in self.covers else NO

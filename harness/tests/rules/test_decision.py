@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from building import AT, FAILED, GONE, LOST, NO, UNKNOWN, driven
-from orders import (
+from account_information import AT, FAILED, GONE, LOST, NO, UNKNOWN
+from payment_initiation import (
     DONE,
     ENDED,
     OPEN,
@@ -27,6 +27,7 @@ from assay.cli.plan import plan_lines
 from assay.history import Authorise, Call, Code, Decision, Ending, Owned
 from assay.planning.plan import count_calls
 from assay.preparation.prepare import prepare
+from assay.testing import play
 
 CASH, USUAL = "categoryPurpose-CASH", "categoryPurpose-not-CASH"
 HOUR = 3600
@@ -597,19 +598,18 @@ def asked(scenario, *, offered=None, state=DONE, refuse=False):
     """Play a probe to its end, and return its steps; every request comes to `state`."""
     keys = iter(range(99))
 
-    def answer(step):
-        match step:
-            case Call(operation="create-payment"):
-                return make(NO if refuse else shown(f"P{next(keys)}"), at=AT)
-            case Call():
-                return read(shown("P1", state), at=AT)
-            case Authorise(factor=factor):
-                lacking = offered is not None and factor not in offered
-                reply = sign(Ending.STOPPED if lacking else Ending.CONFIRMED, at=AT)
-                return replace(reply, step=step, offered=offered)
-        return payer(getattr(step, "subject", ""), "A1", "A2")
+    def bank(call):
+        if call.operation == "create-payment":
+            return NO if refuse else shown(f"P{next(keys)}")
+        return shown("P1", state)
 
-    return driven(PARAMS.probe(PARAMS.scenario(scenario)), answer)
+    def reply(step, reply):
+        if isinstance(step, Authorise) and offered is not None:
+            ending = Ending.CONFIRMED if step.factor in offered else Ending.STOPPED
+            return replace(reply, ending=ending, offered=offered)
+        return reply
+
+    return play(PARAMS, scenario, bank, reply=reply).steps
 
 
 def told(steps):

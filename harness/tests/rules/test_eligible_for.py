@@ -3,12 +3,22 @@
 from dataclasses import replace
 
 import pytest
-from building import AT, BROKEN, FAILED, LOST, NO, UNKNOWN, account, card, owner
-from orders import DONE, PIS, REJECTED, check, make, read, shown, sign
-from playing import calls, carrying_out, paid, play, price
+from account_information import AT, BROKEN, FAILED, LOST, NO, UNKNOWN, account, card, owner
+from payment_initiation import (
+    DONE,
+    PIS,
+    REJECTED,
+    carrying_out,
+    check,
+    make,
+    price,
+    probed,
+    read,
+    shown,
+    sign,
+)
 from rows import for_each
 
-from assay.history import Authorise
 from assay.rules.formats import is_iban
 from assay.rules.kinds import kind_of
 from assay.rules.kinds.access.eligible_for import ORDINARY, stranger
@@ -115,13 +125,13 @@ def test_every_thing_is_asked_about_once():
     def bank(call, key):
         return shown(key) if call.arguments["debtorAccount"] in {"psu-1", "psu-5"} else NO
 
-    steps, said = play("eligible-accounts", "each", bank)
-    traits = [list(step.traits) for step in steps[0].holdings]
+    played, said = probed("eligible-accounts", "each", bank)
+    traits = [list(step.traits) for step in played.steps[0].holdings]
     assert [[], ["savings"], ["inactive"], ["offline"], []] == traits
-    asked = [call.arguments["debtorAccount"] for call in calls(steps)]
+    asked = [call.arguments["debtorAccount"] for call in played.calls]
     assert ["psu-1", "psu-2", "psu-3", "psu-4", "psu-5"] == asked
-    assert [False, True, True, True, False] == [bool(step.variation) for step in calls(steps)]
-    assert price("eligible-accounts", "each") == paid(steps)
+    assert [False, True, True, True, False] == [bool(step.variation) for step in played.calls]
+    assert price("eligible-accounts", "each") == played.spent
     assert [
         ORDINARY,
         "refuses-savings",
@@ -133,9 +143,9 @@ def test_every_thing_is_asked_about_once():
 
 def test_a_lenient_bank_is_pressed():
     """What may not be used is signed for, and nothing else is."""
-    steps, said = play("eligible-accounts", "each", carrying_out)
-    signed = [step.request for step in steps if isinstance(step, Authorise)]
-    assert ["R300-0001-4711", "R400-0001-4711", "R500-0001-4711"] == signed
+    played, said = probed("eligible-accounts", "each", carrying_out)
+    signed = [step.request for step in played.signatures]
+    assert ["R200-0001-4711", "R300-0001-4711", "R400-0001-4711"] == signed
     assert 3 == sum(line.endswith("disagrees") for line in said)
 
 
@@ -146,11 +156,11 @@ def test_a_late_rejection_is_compared_with_an_ordinary_one():
         asked = call.arguments.get("paymentRequestResourceId")
         if asked is None:
             return shown(key)
-        return shown(asked, DONE if asked.startswith("R2") else REJECTED)
+        return shown(asked, DONE if asked.startswith("R1") else REJECTED)
 
-    steps, said = play("eligible-accounts", "each", bank)
-    signed = [step.request for step in steps if isinstance(step, Authorise)]
-    assert ["R300-0001-4711", "R400-0001-4711", "R500-0001-4711", "R200-0001-4711"] == signed
+    played, said = probed("eligible-accounts", "each", bank)
+    signed = [step.request for step in played.signatures]
+    assert ["R200-0001-4711", "R300-0001-4711", "R400-0001-4711", "R100-0001-4711"] == signed
     assert all(line.endswith("agrees") for line in said)
 
 
@@ -214,14 +224,14 @@ def test_without_an_ordinary_thing_a_refusal_is_no_merit():
 
 def test_a_key_that_nobody_has_is_asked_about_once():
     """And signed, where it is accepted."""
-    steps, said = play("eligible-accounts", "refuses-unknown", carrying_out)
+    played, said = probed("eligible-accounts", "refuses-unknown", carrying_out)
     assert ["psu-1", stranger("psu-1")] == [
-        one.arguments["debtorAccount"] for one in calls(steps) if "debtorAccount" in one.arguments
+        one.arguments["debtorAccount"] for one in played.calls if "debtorAccount" in one.arguments
     ]
     assert "refuses-unknown disagrees" in said
-    refusing, _ = play(
+    refusing, _ = probed(
         "eligible-accounts",
         "refuses-unknown",
         lambda call, key: shown(key) if call.arguments["debtorAccount"] == "psu-1" else NO,
     )
-    assert price("eligible-accounts", "refuses-unknown") == paid(refusing)
+    assert price("eligible-accounts", "refuses-unknown") == refusing.spent

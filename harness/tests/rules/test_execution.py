@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
-from building import AT, LOST, NO
-from orders import (
+from account_information import AT, LOST, NO
+from payment_initiation import (
     DONE,
     ENDED,
     OPEN,
@@ -24,7 +24,8 @@ from orders import (
 )
 from rows import for_each
 
-from assay.history import Code, Decision, Ending, Item, Rejected
+from assay.history import Code, Decision, Ending, Item
+from assay.testing import refused
 
 MAIN, ONCE, AS_ASKED, SHOWN = "main-flow", "once", "as-asked", "shown-as-it-is"
 DAY = date(2026, 9, 22)
@@ -344,8 +345,8 @@ def test_what_was_not_refused_may_show(events):
 @for_each(("state", "told"), [(OPEN, True), (DONE, True), (REJECTED, False)])
 def test_a_request_that_was_refused_is_not_open(state, told):
     """A refusal may name a key, and show there that it was rejected."""
-    refused = Rejected(leaked=(Item(key="P1", resource="payment"),)), 403
-    found = says(*carried(), make(refused), read(shown(state=state)), facet="refused-undone")
+    refusal = refused(Item(key="P1", resource="payment"))
+    found = says(*carried(), make(refusal), read(shown(state=state)), facet="refused-undone")
 
     assert (["refused-undone disagrees"] if told else []) == found
 

@@ -1,12 +1,31 @@
 """`factors` judges what is offered, what is asked for, and what is made of it."""
 
-from building import AT, LOST
-from orders import DONE, ENDED, OPEN, REJECTED, cancel, check, history, make, payer, ruled, shown
+from account_information import AT, LOST
+from payment_initiation import (
+    ALL,
+    CONFIRMED,
+    DISCONNECTED,
+    DONE,
+    ENDED,
+    FACTORS,
+    OPEN,
+    REFUSED,
+    REJECTED,
+    STOPPED,
+    Signing,
+    cancel,
+    check,
+    make,
+    payer,
+    ruled,
+    shown,
+    story,
+)
 from rows import for_each
-from screens import ALL, CONFIRMED, DISCONNECTED, FACTORS, REFUSED, STOPPED, Signing, story
 
-from assay.history import Accepted, Code, Decision, Item
+from assay.history import Code, Decision, Item
 from assay.planning.plan import count_calls
+from assay.testing import accepted, history
 
 ONLY_PASSWORD = ("login", "password", "decision")
 NO_CODE = ("login", "password", "factor", "decision")
@@ -218,7 +237,7 @@ def test_what_is_no_code_signs_all_the_same(code, ending):
 
 def test_what_was_confirmed_and_carried_out_was_signed():
     """Wherever it stood before: the screens accepted the confirmation."""
-    nameless = (Accepted(items=(Item(key="P2"),)), 201)
+    nameless = accepted(Item(key="P2"), status=201)
     way = wrong(ending=CONFIRMED, state=DONE, made=nameless)
     assert ["disagrees 1,2,3"] == about("code-checked", *way)
 
@@ -230,7 +249,7 @@ def test_what_was_confirmed_and_carried_out_was_signed():
         wrong(looked=LOST),
         wrong(coded=False),
         wrong(state=DONE, coded=False),
-        wrong(state=DONE, made=(Accepted(items=(Item(key="P2"),)), 201)),
+        wrong(state=DONE, made=accepted(Item(key="P2"), status=201)),
     ],
 )
 def test_what_may_have_been_taken_or_not(way):
@@ -389,7 +408,7 @@ def test_a_refused_factor_without_one_that_signs_is_no_merit():
 def test_the_price(scenario):
     """What the plan says is what it costs."""
     p = ruled("sca.factors")
-    assert count_calls(p, p.scenario(scenario)) == Signing().play(p.probe(p.scenario(scenario)))
+    assert count_calls(p, p.scenario(scenario)) == Signing().play(p, scenario).spent
 
 
 def test_the_facets():
@@ -414,32 +433,31 @@ def test_the_facets():
 def test_a_look_at_what_is_offered_carries_nothing_out(segment):
     """The customer is of that kind, and refuses in the end."""
     p = ruled("sca.factors")
-    bank = Signing(offered=FACTORS)
-    bank.play(p.probe(p.scenario(f"{segment}:offered")))
-    assert segment == bank.events[0].segment
-    assert [(Decision.REFUSE, None)] == [(one.decision, one.factor) for one in bank.ways()]
+    played = Signing(offered=FACTORS).play(p, f"{segment}:offered")
+    assert segment == played.history.events[0].segment
+    assert [(Decision.REFUSE, None)] == [(one.decision, one.factor) for one in played.signatures]
     assert [(f"{segment}-offered", "agrees")] == [
-        (one.facet, one.agreement.value) for one in p.check(history(*bank.events))
+        (one.facet, one.agreement.value) for one in p.check(played.history)
     ]
 
 
 def test_passwords_that_are_none_are_typed_in():
     """The right one first; the code is right each time."""
     p = ruled("sca.factors")
-    bank = Signing()
-    bank.play(p.probe(p.scenario("passwords")))
-    assert [Code.RIGHT, Code.EMPTY, Code.HALF, Code.WRONG] == [one.typed for one in bank.ways()]
-    assert {Code.RIGHT} == {one.code for one in bank.ways()}
+    played = Signing().play(p, "passwords")
+    assert [Code.RIGHT, Code.EMPTY, Code.HALF, Code.WRONG] == [
+        one.typed for one in played.signatures
+    ]
+    assert {Code.RIGHT} == {one.code for one in played.signatures}
 
 
 def test_a_factor_that_is_not_offered_is_sent():
     """Once, by a small professional, after a plain signature."""
     p = ruled("sca.factors")
-    bank = Signing()
-    bank.play(p.probe(p.scenario("PRO:soft-token")))
-    assert "PRO" == bank.events[0].segment
+    played = Signing().play(p, "PRO:soft-token")
+    assert "PRO" == played.history.events[0].segment
     assert [(None, False), ("soft-token", True)] == [
-        (one.factor, one.forced) for one in bank.ways()
+        (one.factor, one.forced) for one in played.signatures
     ]
 
 
@@ -447,7 +465,7 @@ def test_every_factor_that_is_offered_is_tried():
     """The right codes first, for wrong ones may lock a customer out."""
     p = ruled("sca.factors")
     bank = Signing(offered=("cap", "email", "sms"))
-    bank.play(p.probe(p.scenario("codes")))
+    played = bank.play(p, "codes")
     assert [
         (None, Code.RIGHT),
         ("sms", Code.RIGHT),
@@ -455,7 +473,7 @@ def test_every_factor_that_is_offered_is_tried():
         ("cap", Code.HALF),
         ("cap", Code.WRONG),
         ("sms", Code.WRONG),
-    ] == [(one.factor, one.code) for one in bank.ways()]
+    ] == [(one.factor, one.code) for one in played.signatures]
     about_ = [one["debtorAccount"] for one in bank.asked.values()]
     assert len(set(about_)) == len(about_)
 
@@ -464,18 +482,16 @@ def test_where_nothing_can_be_made_or_seen_nothing_is_tried():
     """Neither a refusal nor a way without factors makes the probe stumble."""
     p = ruled("sca.factors")
     refusing, blind = Signing(refuses=True), Signing(offered=None)
-    refusing.play(p.probe(p.scenario("codes")))
-    blind.play(p.probe(p.scenario("codes")))
-    assert [] == refusing.ways()
-    assert 1 == len(blind.ways())
+    assert () == refusing.play(p, "codes").signatures
+    assert 1 == len(blind.play(p, "codes").signatures)
 
 
 def test_a_target_that_takes_any_code_is_found_out():
     """The probe's own history, of a bank that lets everybody sign."""
     p = ruled("sca.factors")
     bank = Signing()
-    bank.play(p.probe(p.scenario("codes")))
-    said = {(one.facet, one.agreement.value) for one in p.check(history(*bank.events))}
+    played = bank.play(p, "codes")
+    said = {(one.facet, one.agreement.value) for one in p.check(played.history)}
     assert {
         ("password-alone", "agrees"),
         ("factor-alone", "agrees"),

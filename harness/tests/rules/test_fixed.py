@@ -2,17 +2,15 @@
 
 from dataclasses import replace
 
-from building import BROKEN, FAILED, GONE, LOST, NO, ODD, UNKNOWN, Obliging
-from orders import (
+from account_information import BROKEN, FAILED, GONE, LOST, NO, ODD, UNKNOWN
+from payment_initiation import (
     ARGUMENTS,
     DONE,
     ENDED,
     OPEN,
-    PIS,
     REJECTED,
     check,
     effects,
-    history,
     make,
     modify,
     payer,
@@ -23,9 +21,10 @@ from orders import (
 )
 from rows import for_each
 
-from assay.history import Accepted, Arrange, Call, Exchange, Malformed
+from assay.history import Arrange, Call, Malformed
 from assay.planning.plan import count_calls
 from assay.rules.verdict import Agreement
+from assay.testing import accepted, evidence, history, play, refused
 
 
 def says(*events, clause="charge-bearer", **changed):
@@ -96,7 +95,7 @@ def test_what_is_no_text_is_not_judged(value, came):
     assert [] == says(make(), bent(came, value), make(came, without=("chargeBearer",)))
 
 
-@for_each("came", [NO, GONE, (NO[0], 400), (NO[0], 422)])
+@for_each("came", [NO, GONE, refused(status=400), refused(status=422)])
 def test_any_refusal_will_do(came):
     """The document gives no codes."""
     assert ["other-value agrees 1,2"] == says(make(), bent(came))
@@ -184,7 +183,7 @@ def test_calls_that_are_bent_otherwise_are_not_judged():
 def test_the_evidence_says_what_happened():
     """Its words name the field, what is right, and what came."""
     params = ruled("charge-bearer")
-    wrong = bent((Accepted(), 201), variation="chargeBearer is 'SHAR'")
+    wrong = bent(accepted(status=201), variation="chargeBearer is 'SHAR'")
     (evidence,) = params.check(history(payer(), make(), wrong))
 
     assert Agreement.DISAGREES is evidence.agreement
@@ -213,30 +212,28 @@ def test_what_has_no_other_letters_has_no_facet_for_them(const):
     assert ["other-value", "padded"] == asked(const=const)
 
 
-class Bank(Obliging):
-    """A bank that takes what `accepts` says, and shows it as open."""
-
-    def __init__(self, accepts):
-        super().__init__(contract=PIS)
-        self.accepts = accepts
-
-    def answer(self, step):
-        reply = super().answer(step)
-        if not isinstance(reply, Exchange):
-            return reply
-        reply = replace(reply, call=replace(step, arguments={**ARGUMENTS, **step.arguments}))
-        outcome, status = shown() if self.accepts(reply.call.arguments) else NO
-        return replace(reply, outcome=outcome, wire=replace(reply.wire, status=status))
-
-
 def played(accepts=lambda sent: sent["chargeBearer"] == "SLEV", **changed):
-    """Return the rule, its parameters, the calls of its probe, and what its check says."""
+    """Return the rule, the calls of its probe at a bank that takes what `accepts` says, and what its check says."""
     params = ruled("charge-bearer", **changed)
-    bank = Bank(accepts)
-    calls = bank.play(params.probe(params.scenario("values")))
-    assert {Arrange, Call} == {type(step) for step in bank.steps}
-    found = params.check(history(*bank.events))
-    return params, calls, [f"{one.facet} {one.agreement.value}" for one in found]
+    found = play(
+        params, "values", lambda call: shown() if accepts(sent(call)) else NO, reply=with_all_sent
+    )
+    assert {Arrange, Call} == {type(step) for step in found.steps}
+    said = evidence(params, found.history, alone=True)
+    return params, found.calls, [line.rpartition(" ")[0] for line in said]
+
+
+def sent(call):
+    """Return the arguments of a call with those that the target file adds."""
+    return {**ARGUMENTS, **call.arguments}
+
+
+def with_all_sent(step, reply):
+    return (
+        replace(reply, call=replace(step, arguments=sent(step)))
+        if isinstance(step, Call)
+        else reply
+    )
 
 
 @for_each("spelling", ["exact", "unspecified"])

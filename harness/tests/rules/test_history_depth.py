@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from building import (
+from account_information import (
     AT,
     FAILED,
     LOST,
@@ -16,12 +16,11 @@ from building import (
     ask,
     check,
     item,
-    listed,
     owner,
 )
 from rows import for_each
 
-from assay.history import Rejected
+from assay.testing import listed, refused
 
 PSU = owner("psu", account("A1", 1, 89, 90, 91, 120), account("A2", 1, 89))
 
@@ -105,7 +104,7 @@ PLAIN = ask("transactions", listed(*days(1)), "A1")
         (NO, "agrees"),
         (listed(*days(1, 90)), "agrees"),
         (listed(*days(1, 91)), "disagrees"),
-        ((Rejected(leaked=(item("x", on=TODAY - timedelta(days=100)),)), 400), "disagrees"),
+        (refused(item("x", on=TODAY - timedelta(days=100)), status=400), "disagrees"),
         (NONE, "unclear"),
         (FAILED, "unclear"),
         (LOST, "unclear"),

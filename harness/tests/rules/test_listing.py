@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from building import (
+from account_information import (
     AT,
     FAILED,
     LOST,
@@ -13,10 +13,11 @@ from building import (
     check,
     consent,
     item,
-    listed,
     owner,
 )
 from rows import for_each
+
+from assay.testing import listed
 
 PSU = owner("psu", account("A1"), account("A2"), card("C1"))
 ALL = listed("A1", "A2", "C1")

@@ -3,18 +3,16 @@
 from dataclasses import replace
 from decimal import Decimal
 
-from building import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, Obliging, ask
-from orders import (
+from account_information import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, ask
+from payment_initiation import (
     ARGUMENTS,
     DONE,
     ENDED,
     OPEN,
-    PIS,
     REJECTED,
     cancel,
     check,
     effects,
-    history,
     make,
     modify,
     payer,
@@ -26,9 +24,10 @@ from orders import (
 )
 from rows import for_each
 
-from assay.history import Accepted, Arrange, Call, Ending, Exchange, Lacking, Malformed
+from assay.history import Arrange, Call, Ending, Lacking, Malformed
 from assay.planning.plan import count_calls
 from assay.rules.verdict import Agreement
+from assay.testing import accepted, evidence, history, play, refused
 
 FIELDS = ("chargeBearer", "categoryPurpose", "creditorAccount", "successfulReportUrl")
 #: One value for each way of being wrong, where a text is right; None stands for no field at all.
@@ -61,7 +60,7 @@ def test_accepted_is_wrong(field, way):
     assert [f"{field}-{way} disagrees 1,2"] == says(make(), bad)
 
 
-@for_each("came", [NO, GONE, (NO[0], 400), (NO[0], 422)])
+@for_each("came", [NO, GONE, refused(status=400), refused(status=422)])
 def test_any_refusal_will_do(came):
     """The document gives no codes."""
     assert ["chargeBearer-null agrees 1,2"] == says(make(), bent(came, value=None))
@@ -93,7 +92,7 @@ def test_accepted_is_wrong_without_a_control():
 
 def test_accepted_with_nothing_in_the_answer_is_wrong_all_the_same():
     """A target may give no key and no state of what it took."""
-    assert ["chargeBearer-missing disagrees 1,2"] == says(make(), bent((Accepted(), 201)))
+    assert ["chargeBearer-missing disagrees 1,2"] == says(make(), bent(accepted(status=201)))
 
 
 def test_shown_as_rejected_in_the_same_answer():
@@ -146,7 +145,7 @@ def test_a_look_that_failed_excuses_nothing(came):
     assert ["chargeBearer-missing disagrees 1,2,3"] == says(make(), *events)
 
 
-@for_each("came", [shown("P2", None), (Accepted(), 200)])
+@for_each("came", [shown("P2", None), accepted()])
 def test_a_state_that_the_profile_does_not_know_is_unclear(came):
     """It may be the target's word for rejected."""
     events = [bent(shown("P2"), key="P2"), read(came, key="P2")]
@@ -351,35 +350,30 @@ def test_one_trial_a_field():
 # -- the probe --------------------------------------------------------------------
 
 
-class Bank(Obliging):
-    """A bank that takes what `accepts` says, and shows what was really sent."""
-
-    taken = 0
-
-    def __init__(self, accepts, **sent):
-        super().__init__(contract=PIS)
-        self.accepts, self.sent = accepts, {**ARGUMENTS, **sent}
-
-    def answer(self, step):
-        reply = super().answer(step)
-        if not isinstance(reply, Exchange):
-            return reply
-        if step.operation == "read-payment":
-            return replace(reply, outcome=shown("P1", REJECTED)[0])
-        sent = {**self.sent, **step.arguments}
-        sent = {name: value for name, value in sent.items() if name not in step.without}
-        outcome, status = shown() if self.accepts(sent) else NO
-        wire = replace(reply.wire, status=status)
-        return replace(reply, call=replace(step, arguments=sent), outcome=outcome, wire=wire)
-
-
-def played(field, accepts, **sent):
-    """Return the calls of a probe at a bank, and what the check says of them."""
+def played(field, accepts, **known):
+    """Play a probe at a bank that takes what `accepts` says; return its steps, and what the check says."""
     params = ruled("mandatory-fields")
-    bank = Bank(accepts, **sent)
-    calls = bank.play(params.probe(params.scenario(field)))
-    found = params.check(history(*bank.events))
-    return calls, [f"{one.facet} {one.agreement.value}" for one in found]
+
+    def sent(call):
+        arguments = {**ARGUMENTS, **known, **call.arguments}
+        return {name: value for name, value in arguments.items() if name not in call.without}
+
+    def bank(call):
+        if call.operation == "read-payment":
+            return shown("P1", REJECTED)
+        return shown() if accepts(sent(call)) else NO
+
+    def reply(step, reply):
+        if isinstance(step, Call) and step.operation != "read-payment":
+            return replace(reply, call=replace(step, arguments=sent(step)))
+        return reply
+
+    found = play(params, field, bank, reply=reply)
+    # No clock is moved and nobody signs.
+    assert {Arrange, Call} == {type(step) for step in found.steps}
+    return found.calls, [
+        line.rpartition(" ")[0] for line in evidence(params, found.history, alone=True)
+    ]
 
 
 @for_each("field", FIELDS)
@@ -424,13 +418,3 @@ def test_what_is_accepted_is_read_and_never_signed():
         for one in calls
         if one.operation == "read-payment"
     ]
-
-
-def test_the_probe_takes_no_other_steps():
-    """No clock is moved and nobody signs."""
-    params = ruled("mandatory-fields")
-    bank = Bank(lambda _: True)
-    bank.play(params.probe(params.scenario("creditorAccount")))
-
-    assert {Arrange, Call} == {type(step) for step in bank.steps}
-    assert AT == bank.now

@@ -3,20 +3,22 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from building import AT, FAILED, LOST, NO, ODD, UNKNOWN, driven
-from orders import (
+from account_information import AT, FAILED, LOST, NO, ODD, UNKNOWN
+from payment_initiation import (
     DONE,
     ENDED,
     OPEN,
     PIS,
     REJECTED,
     cancel,
+    carrying_out,
     check,
     effects,
-    history,
     make,
     modify,
     payer,
+    price,
+    probed,
     read,
     registered,
     ruled,
@@ -24,12 +26,12 @@ from orders import (
     sign,
     withdrawn,
 )
-from playing import calls, carrying_out, paid, play, price
 from rows import for_each
 
 from assay.contract.model import Capability
-from assay.history import Arrange, Authorise, Ending, Lack, Lacking, Malformed
+from assay.history import Arrange, Call, Ending, Lack, Lacking, Malformed
 from assay.rules.verdict import Standing
+from assay.testing import history, play
 
 LATER = "2026-09-19"
 DEFERRED = make(mode="deferred", date=LATER)
@@ -156,7 +158,7 @@ def test_a_call_that_is_bent_on_purpose_is_none_of_these():
 
 def test_a_repeat_of_one_that_was_signed_convicts_nobody():
     """It may be refused for being one."""
-    events = make(), sign(), make(NO), replace(DEFERRED, outcome=shown("P3")[0])
+    events = make(), sign(), make(NO), replace(DEFERRED, outcome=shown("P3").outcome)
     assert ["immediate agrees 1,2", "deferred agrees 4"] == types(*events)
 
 
@@ -202,15 +204,21 @@ def test_what_a_real_customer_is_refused_is_asked_again(fresh, refuses, asked):
     clause = ruled("payment-types")
     seen = []
 
-    def answer(step):
-        if isinstance(step, Arrange):
-            return payer(step.subject, fresh=fresh)
-        given = {"amount": "12.30", **step.arguments}
-        seen.append(f"{step.mode} {given['amount']}".removesuffix(" 12.30"))
-        came = make(NO if step.mode in refuses.split() else shown(f"P{len(seen)}"))
-        return replace(came, at=AT, call=replace(step, arguments=given))
+    def bank(call):
+        amount = call.arguments.get("amount", "12.30")
+        seen.append(f"{call.mode} {amount}".removesuffix(" 12.30"))
+        return NO if call.mode in refuses.split() else shown(f"P{len(seen)}")
 
-    driven(clause.probe(clause.scenario("served")), answer)
+    def reply(step, reply):
+        match step:
+            case Arrange():
+                return replace(reply, fresh=fresh)
+            case Call():
+                sent = {"amount": "12.30", **step.arguments}
+                return replace(reply, call=replace(step, arguments=sent))
+        return reply
+
+    play(clause, "served", bank, reply=reply)
     assert asked == seen
 
 
@@ -379,11 +387,11 @@ def test_a_bank_that_says_no_costs_what_was_planned(clause, scenario, modes):
         plain = call.mode in {"immediate", "deferred"} or scenario == "instant:offered"
         return shown(key) if plain else NO
 
-    steps, said = play(clause, scenario, bank)
-    asked = [call.mode for call in calls(steps)]
-    assert (modes, price(clause, scenario)) == (asked, paid(steps))
-    assert [step.mode == "deferred" for step in calls(steps)] == [
-        "date" in step.arguments for step in calls(steps)
+    played, said = probed(clause, scenario, bank)
+    asked = [call.mode for call in played.calls]
+    assert (modes, price(clause, scenario)) == (asked, played.spent)
+    assert [step.mode == "deferred" for step in played.calls] == [
+        "date" in step.arguments for step in played.calls
     ]
     assert all(line.endswith("agrees") for line in said)
     wanted = {id_ for id_, one in facets(clause).items() if one.scenario.id == scenario}
@@ -398,8 +406,8 @@ def facets(clause):
 
 def test_what_should_have_been_rejected_is_signed_to_see():
     """And read, so that a lenient bank is convicted."""
-    steps, said = play("single", "several:refused", carrying_out)
-    assert ["R300-0001-4711"] == [step.request for step in steps if isinstance(step, Authorise)]
+    played, said = probed("single", "several:refused", carrying_out)
+    assert ["R200-0001-4711"] == [step.request for step in played.signatures]
     assert ["several-refused disagrees"] == said
 
 
@@ -408,11 +416,11 @@ def test_a_late_rejection_is_compared_with_the_control():
 
     def bank(call, key):
         late = call.arguments.get("paymentRequestResourceId")
-        return shown(late or key, {None: OPEN, "R300-0001-4711": REJECTED}.get(late, DONE))
+        return shown(late or key, {None: OPEN, "R200-0001-4711": REJECTED}.get(late, DONE))
 
-    steps, said = play("single", "several:refused", bank)
-    signed = [step.request for step in steps if isinstance(step, Authorise)]
-    assert ["R300-0001-4711", "R200-0001-4711"] == signed
+    played, said = probed("single", "several:refused", bank)
+    signed = [step.request for step in played.signatures]
+    assert ["R200-0001-4711", "R100-0001-4711"] == signed
     assert ["several-refused agrees"] == said
 
 
@@ -422,17 +430,17 @@ def test_what_is_rejected_as_it_is_made_need_not_be_signed():
     def bank(call, key):
         return shown(key, REJECTED if call.mode == "several" else OPEN)
 
-    steps, said = play("single", "several:refused", bank)
-    assert 2 == paid(steps)
+    played, said = probed("single", "several:refused", bank)
+    assert 2 == played.spent
     assert ["several-refused agrees"] == said
 
 
 def test_one_goes_to_the_other_bank_first():
     """Nobody can be brought into being before that."""
-    steps, _ = play("payment-types", "instant:not-offered")
-    assert isinstance(steps[0], Lack)
-    assert not any(isinstance(step, Lack) for step in steps[1:])
-    assert "instant" == steps[0].mode
+    played, _ = probed("payment-types", "instant:not-offered")
+    assert isinstance(played.steps[0], Lack)
+    assert not any(isinstance(step, Lack) for step in played.steps[1:])
+    assert "instant" == played.steps[0].mode
 
 
 def test_a_mode_that_nobody_spells_is_not_offered():

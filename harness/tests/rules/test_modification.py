@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import date
 
-from building import BROKEN, FAILED, LOST, NO, UNKNOWN, ask
-from orders import (
+from account_information import BROKEN, FAILED, LOST, NO, UNKNOWN, ask
+from payment_initiation import (
     DONE,
     ENDED,
     KEY,
@@ -13,6 +13,7 @@ from orders import (
     cancel,
     check,
     effects,
+    hold,
     make,
     modify,
     payer,
@@ -23,7 +24,6 @@ from orders import (
     withdrawn,
 )
 from rows import for_each
-from sound import hold
 
 from assay.contract.model import Capability
 from assay.history import Effect, Effects, Ending, Malformed

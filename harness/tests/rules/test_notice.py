@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 
-from building import FAILED, LOST, NO, UNKNOWN
-from orders import (
+from account_information import FAILED, LOST, NO, UNKNOWN
+from payment_initiation import (
     DONE,
     ENDED,
     OPEN,
     REJECTED,
     check,
     effects,
-    history,
+    hold,
     make,
     payer,
     read,
@@ -19,11 +19,11 @@ from orders import (
     sign,
 )
 from rows import for_each
-from sound import hold
 
 from assay.contract.model import Capability
 from assay.history import Decision, Ending, Wire
 from assay.planning.plan import count_calls
+from assay.testing import history
 
 PUT_OFF = {"mode": "deferred", "date": "2026-09-19"}
 LATER = {"mode": "deferred", "date": "2026-09-20"}

@@ -3,17 +3,15 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from building import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, ask, driven
-from orders import (
+from account_information import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, ask
+from payment_initiation import (
     DONE,
     KEY,
     OPEN,
     REJECTED,
-    Ending,
     cancel,
     check,
     effects,
-    history,
     make,
     modify,
     payer,
@@ -24,9 +22,10 @@ from orders import (
 )
 from rows import for_each
 
-from assay.history import Advanced, Malformed, Owned, Subject
+from assay.history import Ending, Malformed, Owned, Subject
 from assay.planning.plan import count_calls
 from assay.rules.lifecycle import request_steps
+from assay.testing import history, play
 
 ANSWERS = [
     (NO, "disagrees"),
@@ -258,14 +257,8 @@ def test_a_probe_stops_where_no_request_is_made(clause, scenario):
     """A target that refuses the request leaves nothing to ask about, and that is no fault of ours."""
     params = ruled(clause)
 
-    def answer(step):
-        if hasattr(step, "operation"):
-            return history(make(NO)).exchanges[0]
-        return Advanced(now=step.to or AT) if hasattr(step, "to") else payer()
-
-    steps = driven(params.probe(params.scenario(scenario)), answer)
-    calls = sum(hasattr(step, "operation") for step in steps)
-    assert 1 <= calls <= count_calls(params, params.scenario(scenario))
+    played = play(params, scenario, lambda call: NO)
+    assert 1 <= len(played.calls) <= count_calls(params, params.scenario(scenario))
 
 
 def test_the_key_of_a_request_is_that_of_its_answer():

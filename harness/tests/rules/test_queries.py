@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from building import (
+from account_information import (
     AISP,
     AT,
     DONE,
@@ -16,9 +16,7 @@ from building import (
     ask,
     card,
     consent,
-    history,
     item,
-    listed,
     owner,
 )
 from rows import for_each
@@ -38,6 +36,7 @@ from assay.rules import queries
 from assay.rules.consents import Consents
 from assay.rules.kinds.reading.filter import with_lasting
 from assay.rules.queries import bare
+from assay.testing import history, listed
 
 OURS = replace(AISP, zone=PARIS)
 DAY = timedelta(days=1)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from building import (
+from account_information import (
     AT,
     FAILED,
     LOST,
@@ -15,13 +15,12 @@ from building import (
     ask,
     check,
     consent,
-    leaked,
-    listed,
     owner,
 )
 from rows import for_each
 
 from assay.history import Malformed
+from assay.testing import listed, refused
 
 PSU, OTHER = owner("psu", account("A1")), owner("other", account("B1"))
 DATA = listed("x")
@@ -54,7 +53,7 @@ def test_four_are_served_and_the_fifth_is_refused():
     [
         (NO, "agrees"),
         (DATA, "disagrees"),
-        (leaked("x"), "disagrees"),
+        (refused("x"), "disagrees"),
         (NONE, "unclear"),
         (FAILED, "unclear"),
         (LOST, "unclear"),

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from building import (
+from account_information import (
     AT,
     LOST,
     NO,
@@ -13,17 +13,16 @@ from building import (
     ask,
     check,
     consent,
-    history,
-    listed,
     owner,
     ruled,
 )
 from rows import for_each
 
 from assay.contract.model import Capability
-from assay.history import Accepted, Advance, Rejected
+from assay.history import Advance
 from assay.planning.plan import count_calls
 from assay.rules.state.periods import period
+from assay.testing import accepted, listed, refused
 
 PSU, OTHER = owner("psu", account("A1")), owner("other", account("B1"))
 DATA = listed("x")
@@ -387,9 +386,9 @@ class Counting(Obliging):
         slot = self.slot(call)
         used = sum(one == slot and self.same(at, self.now) for one, at in made)
         if not self.counted(call):
-            return Accepted()
+            return accepted()
         if used >= self.limit and call.operation != "consents":
-            return Rejected()
+            return refused()
         made.append((slot, self.now))
         return super().page(call)
 
@@ -421,12 +420,12 @@ SCENARIOS = [
 
 
 def tried(bank, scenario, **changed):
-    """Play a scenario, and return what is said of it: facets by agreement, and the calls."""
+    """Play a scenario, and return what is said of it: facets by agreement, and what was played."""
     params = ruled("batch-quota", **{"operations": TWO, **changed})
-    calls = bank.play(params.probe(params.scenario(scenario)))
-    found = params.check(history(*bank.events))
-    assert count_calls(params, params.scenario(scenario)) == len(calls)
-    return {(one.facet, one.agreement.value) for one in found}, calls
+    played = bank.play(params, scenario)
+    found = params.check(played.history)
+    assert count_calls(params, params.scenario(scenario)) == len(played.calls)
+    return {(one.facet, one.agreement.value) for one in found}, played
 
 
 @for_each("minute", [0, 20, 45, 59])
@@ -444,13 +443,13 @@ def tried(bank, scenario, **changed):
 def test_a_sound_bank_conforms_whenever_it_is_asked(per, bank, scenario, minute, zone):
     """Each scenario settles its facets, also with the clock about to strike; both hours will do."""
     now = AT.replace(minute=minute, second=45)
-    said, calls = tried(bank(now=now), scenario, per=per, zone=zone, **ALL)
+    said, played = tried(bank(now=now), scenario, per=per, zone=zone, **ALL)
     params = ruled("batch-quota", **{"operations": TWO, "per": per, **ALL})
     wanted = {facet.id for facet in params.facets() if facet.scenario.id == scenario}
 
     assert {"agrees"} == {agreement for _, agreement in said}
     assert set() < wanted <= {facet for facet, _ in said}
-    assert all(call.present for call in calls)
+    assert all(call.present for call in played.calls)
 
 
 class Shared(Rolling):
@@ -519,9 +518,9 @@ def test_the_probe_keeps_clear_of_what_is_open(per):
     moved = {}
     for scenario in ("before-end", "balances:next-hour"):
         bank = Obliging(now=NOW)
-        tried(bank, scenario, per=per)
+        _, played = tried(bank, scenario, per=per)
         (moved[scenario],) = [
-            step.to for step in bank.steps if isinstance(step, Advance) and step.to
+            step.to for step in played.steps if isinstance(step, Advance) and step.to
         ]
 
     assert {
@@ -534,17 +533,17 @@ def test_the_probe_keeps_clear_of_what_is_open(per):
 def test_without_the_customer_every_trial_ends_with_attended_calls():
     """Hours make no difference to the control."""
     for scenario in SCENARIOS:
-        said, calls = tried(Absent(now=NOW), scenario, per="clock-hour")
+        said, played = tried(Absent(now=NOW), scenario, per="clock-hour")
 
-        assert calls[-1].present
+        assert played.calls[-1].present
         assert {"agrees"} == {agreement for _, agreement in said}
 
 
 def test_an_hour_that_is_about_to_end_is_left_first():
     """There is no time to use it up, and the clock is never turned back."""
     bank = Obliging(now=AT.replace(minute=59, second=10))
-    tried(bank, "before-end", per="clock-hour")
-    moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
+    _, played = tried(bank, "before-end", per="clock-hour")
+    moved = [step.to for step in played.steps if isinstance(step, Advance) and step.to]
 
     assert [AT.replace(hour=11, second=30), AT.replace(hour=11, minute=59, second=30)] == moved
 

@@ -2,25 +2,27 @@
 
 from dataclasses import replace
 
-from building import FAILED, LOST, NO, UNKNOWN
-from orders import (
+from account_information import FAILED, LOST, NO, UNKNOWN
+from payment_initiation import (
     DONE,
     PIS,
     REJECTED,
+    carrying_out,
     check,
-    history,
     make,
     payer,
+    price,
+    probed,
     read,
     registered,
     ruled,
     shown,
     sign,
 )
-from playing import calls, carrying_out, paid, play, price
 from rows import for_each
 
-from assay.history import Arrange, Authorise, Call, Owned
+from assay.history import Arrange, Call, Owned
+from assay.testing import history
 
 PART, PRO = payer("part", "A1", segment="PART"), payer("pro", "B1", segment="PRO")
 CORPORATE = payer("corp", "C1", segment="corporate")
@@ -149,27 +151,27 @@ def test_everybody_is_there_before_anybody_asks():
     def bank(call, key):
         return shown(key) if call.subject in {"PART", "PRO"} else NO
 
-    steps, said = play("segments", "each", bank)
-    assert [Arrange] * 6 + [Call] * 6 == [type(step) for step in steps]
+    played, said = probed("segments", "each", bank)
+    assert [Arrange] * 6 + [Call] * 6 == [type(step) for step in played.steps]
     assert ["PART", "PRO", "large-professional", "corporate", "association", "legal-guardian"] == [
-        step.segment for step in steps[:6]
+        step.segment for step in played.steps[:6]
     ]
-    assert [False, False, True, True, True, True] == [bool(step.variation) for step in calls(steps)]
-    assert price("segments", "each") == paid(steps)
+    assert [False, False, True, True, True, True] == [bool(step.variation) for step in played.calls]
+    assert price("segments", "each") == played.spent
     assert 6 == len(said)
     assert all(line.endswith("agrees") for line in said)
 
 
 def test_a_lenient_bank_is_pressed():
     """Each excluded customer signs, and what was executed convicts."""
-    steps, said = play("segments", "each", carrying_out)
-    assert 4 == sum(isinstance(step, Authorise) for step in steps)
+    played, said = probed("segments", "each", carrying_out)
+    assert 4 == len(played.signatures)
     assert ["agrees"] * 2 + ["disagrees"] * 4 == [line.partition(" ")[2] for line in said]
 
 
 def test_a_bank_that_accepts_and_rejects_later_passes():
     """Where the control goes on, a late rejection is as good as one at once."""
-    mine = {"R700-0001-4711", "R800-0001-4711"}
+    mine = {"R100-0001-4711", "R200-0001-4711"}
 
     def bank(call, key):
         asked = call.arguments.get("paymentRequestResourceId")
@@ -177,6 +179,6 @@ def test_a_bank_that_accepts_and_rejects_later_passes():
             return shown(key)
         return shown(asked, DONE if asked in mine else REJECTED)
 
-    steps, said = play("segments", "each", bank)
-    assert 5 == sum(isinstance(step, Authorise) for step in steps)
+    played, said = probed("segments", "each", bank)
+    assert 5 == len(played.signatures)
     assert ["agrees"] * 6 == [line.partition(" ")[2] for line in said]

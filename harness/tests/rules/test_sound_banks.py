@@ -6,22 +6,21 @@ are lost, time passes. What the checks make of it must hold no disagreement.
 """
 
 import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
 
 import pytest
-from building import AT, FAILED, LOST, NO, PARIS, UNKNOWN
+from account_information import AT, FAILED, LOST, NO, PARIS, UNKNOWN
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orders import (
+from payment_initiation import (
     DONE,
     ENDED,
     OPEN,
     REJECTED,
     cancel,
     effects,
-    history,
     make,
     modify,
     payer,
@@ -36,6 +35,7 @@ from tiers import examples
 
 from assay.history import Ending, Exchange
 from assay.rules.verdict import Agreement
+from assay.testing import exchange, history
 
 HOURS_72 = timedelta(hours=72)
 MODES = ("immediate", "instant", "deferred")
@@ -289,11 +289,8 @@ def test_a_check_keeps_to_its_own_facets_and_to_what_happened(acts, past):
 @given(acts=LIVES)
 def test_a_bank_that_answers_nobody_is_neither_acquitted_nor_convicted(came, acts):
     """Nothing came of anything, as far as anybody knows."""
-    outcome, status = came
     silent = [
-        replace(event, outcome=outcome, wire=replace(event.wire, status=status))
-        if isinstance(event, Exchange)
-        else event
+        exchange(event.call, came, at=event.at) if isinstance(event, Exchange) else event
         for event in lived(acts, past=False).events
         if not hasattr(event, "done")
     ]

@@ -4,41 +4,39 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from building import AT, LOST, UNKNOWN
-from orders import (
+from account_information import AT, LOST, UNKNOWN
+from payment_initiation import (
+    ALL,
+    BACK,
+    CONFIRMED,
+    DISCONNECTED,
     DONE,
     ENDED,
     OPEN,
     PIS,
     REJECTED,
+    STOPPED,
+    Signing,
     cancel,
     check,
     effects,
-    history,
     make,
+    minutes,
     modify,
     payer,
     read,
     ruled,
     shown,
     sign,
+    story,
     withdrawn,
 )
 from rows import for_each
-from screens import (
-    ALL,
-    BACK,
-    CONFIRMED,
-    DISCONNECTED,
-    STOPPED,
-    Signing,
-    minutes,
-    story,
-)
 
-from assay.history import Accepted, Advance, Code, Decision, Item
+from assay.history import Advance, Code, Decision, Item
 from assay.planning.plan import count_calls
 from assay.rules.kinds.requests.timeout import CLEAR, NEAR
+from assay.testing import accepted, history
 
 #: Four and thirty minutes, and a second less and more.
 LESS, LIMIT, MORE = 3 + 59 / 60, 4, 4 + 1 / 60
@@ -309,7 +307,7 @@ def test_who_is_sent_back_for_what_was_carried_out(measure):
     "seen",
     [
         {"ending": STOPPED},
-        {"ending": DISCONNECTED, "made": (Accepted(items=(Item(key="P2"),)), 201)},
+        {"ending": DISCONNECTED, "made": accepted(Item(key="P2"), status=201)},
     ],
     ids=["who knows if it was signed", "who knows if it was open"],
 )
@@ -328,7 +326,7 @@ def test_nobody_could_sign_at_all(measure):
 
 
 @CLAUSES
-@pytest.mark.parametrize("came", [LOST, UNKNOWN, (Accepted(items=(Item(key="P2"),)), 200)])
+@pytest.mark.parametrize("came", [LOST, UNKNOWN, accepted(Item(key="P2"))])
 def test_nobody_looked(measure, came):
     """What became of it is not known, so only where the browser went is."""
     found = late(measure, ending=DISCONNECTED, looked=came)
@@ -378,7 +376,7 @@ def test_what_is_put_off_is_looked_at_on_its_day(day, looked, state, word):
 def test_what_is_put_off_and_shown_nowhere():
     """The world knows nothing of it yet, and nobody knows when it was asked."""
     due = {"mode": "deferred", "date": "2026-09-19"}
-    nameless = (Accepted(items=(Item(key="P2"),)), 201)
+    nameless = accepted(Item(key="P2"), status=201)
     made, gone, _ = way(0, 0, MORE, ending=DISCONNECTED, made=nameless, arguments=due)
     found = idle(*QUICK, made, gone, effects("P1"))
     assert "nothing-done unclear" in " ".join(found)
@@ -453,9 +451,8 @@ def test_a_limit_on_the_whole_alone():
     p = ruled("redirect.overall", contract=without("redirect.idle"))
     quick, dead = QUICK, way(0, 0, 20, ending=DISCONNECTED, state=ENDED)
     assert ["alive-before"] == [one.facet for one in p.check(history(payer(), *quick, *dead))]
-    bank = Signing()
-    bank.play(p.probe(p.scenario("patience")))
-    assert [timedelta(minutes=29, seconds=59)] == list(bank.ways()[1].linger)
+    played = Signing().play(p, "patience")
+    assert [timedelta(minutes=29, seconds=59)] == list(played.signatures[1].linger)
 
 
 def test_a_request_that_brings_nobody_back():
@@ -479,7 +476,7 @@ def test_the_price(clause):
     """What the plan says is what it costs."""
     p = ruled(clause)
     (scenario,) = {facet.scenario for facet in p.facets()}
-    assert count_calls(p, scenario) == Signing().play(p.probe(scenario))
+    assert count_calls(p, scenario) == Signing().play(p, scenario.id).spent
 
 
 def test_without_days_or_reading_it_costs_less():
@@ -488,17 +485,16 @@ def test_without_days_or_reading_it_costs_less():
     create = replace(p.lifecycle.create, due=None)
     for lifecycle in (replace(p.lifecycle, create=create), replace(p.lifecycle, read=None)):
         bare = replace(p, lifecycle=lifecycle)
-        assert count_calls(bare, bare.scenario("patience")) == Signing().play(
-            bare.probe(bare.scenario("patience"))
+        assert (
+            count_calls(bare, bare.scenario("patience")) == Signing().play(bare, "patience").spent
         )
 
 
 def test_what_is_waited():
     """A second is kept to the limit on both sides, and nobody is idle for long meanwhile."""
     p = ruled("redirect.overall")
-    bank = Signing()
-    bank.play(p.probe(p.scenario("patience")))
-    quick, less, waits, day = [one.linger for one in bank.ways()]
+    played = Signing().play(p, "patience")
+    quick, less, waits, day = [one.linger for one in played.signatures]
     assert () == quick
     assert timedelta(minutes=29, seconds=59) == sum(less, timedelta(0))
     assert timedelta(minutes=30, seconds=1) == sum(waits, timedelta(0))
@@ -506,16 +502,15 @@ def test_what_is_waited():
     assert max(waits) < timedelta(minutes=4)
     # No look falls upon the edge.
     assert sum(waits[:-1], timedelta(0)) < timedelta(minutes=29)
-    moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
+    moved = [step.to for step in played.steps if isinstance(step, Advance) and step.to]
     assert [timedelta(days=4)] == [one - AT.replace(hour=12) for one in moved]
 
 
 def test_what_is_waited_idly():
     """Once at the decision, and once before every screen."""
     p = ruled("redirect.idle")
-    bank = Signing()
-    bank.play(p.probe(p.scenario("patience")))
-    spans = [(one.pace, sum(one.linger, timedelta(0))) for one in bank.ways()]
+    played = Signing().play(p, "patience")
+    spans = [(one.pace, sum(one.linger, timedelta(0))) for one in played.signatures]
     none, after = timedelta(0), timedelta(minutes=4, seconds=1)
     assert [
         (none, none),
@@ -531,7 +526,7 @@ def test_no_two_requests_are_about_the_same():
     for clause in ("redirect.idle", "redirect.overall"):
         p = ruled(clause)
         bank = Signing()
-        bank.play(p.probe(p.scenario("patience")))
+        bank.play(p, "patience")
         about = [one["debtorAccount"] for one in bank.asked.values()]
         assert len(set(about)) == len(about)
 
@@ -540,8 +535,8 @@ def test_a_target_that_lets_everybody_sign_is_found_out():
     """The probe's own history, of a bank that knows no time."""
     p = ruled("redirect.idle")
     bank = Signing()
-    bank.play(p.probe(p.scenario("patience")))
-    said = {(one.facet, one.agreement.value) for one in p.check(history(*bank.events))}
+    played = bank.play(p, "patience")
+    said = {(one.facet, one.agreement.value) for one in p.check(played.history)}
     assert {
         ("alive-before", "agrees"),
         ("activity-renews", "agrees"),
@@ -564,9 +559,8 @@ def test_the_time_is_told():
 def test_the_screens_themselves_may_take_seconds(id_):
     """On a clock that runs, who is just in time stays within the limit; who is too late does not."""
     clause = ruled(id_)
-    bank = Signing(ticks=timedelta(milliseconds=30))
-    bank.play(clause.probe(clause.scenario("patience")))
-    waits = [one.linger for one in bank.ways() if one.linger]
+    played = Signing(ticks=timedelta(milliseconds=30)).play(clause, "patience")
+    waits = [one.linger for one in played.signatures if one.linger]
     spans = [each[-1] if clause.time_limits.idle else sum(each, timedelta(0)) for each in waits]
 
     limit = clause.time_limits.limit

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from building import (
+from account_information import (
     AISP,
     AT,
     DONE,
@@ -18,17 +18,14 @@ from building import (
     account,
     ask,
     consent,
-    history,
     item,
-    leaked,
-    listed,
     owner,
     ruled,
 )
 from rows import for_each
 
 from assay.contract.model import Capability
-from assay.history import Accepted, History, Item, Lacking, State
+from assay.history import History, Item, Lacking, State
 from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE, UNSEEN_MODE
 from assay.parsing.parse import find_contract, parse_contract
 from assay.rules.checks import checked
@@ -36,6 +33,7 @@ from assay.rules.kinds import KINDS
 from assay.rules.obligation import bound_clauses
 from assay.rules.rule import Kind
 from assay.rules.verdict import DISAGREES, UNCLEAR, must_be_served, tpp_evidence
+from assay.testing import accepted, history, listed, refused
 
 PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)
 RULED = {**bound_clauses(AISP), **bound_clauses(PIS)}
@@ -69,7 +67,7 @@ def say(clause, *events, zone=PARIS, of=RULED):
 
 def shown(key, state=State.OPEN):
     """Say that a request came back."""
-    return Accepted(items=(Item(key=key, state=state),)), 201
+    return accepted(Item(key=key, state=state), status=201)
 
 
 def pay(came, *, mode="immediate", **changed):
@@ -187,7 +185,7 @@ def test_a_customer_without_consent():
     assert ["disagrees 1"] == say("consent.scope", owner("psu"), asked)
     assert ["unclear 1"] == say("consent.scope", owner("psu", fresh=False), asked)
     assert ["disagrees 2"] == say("consent.scope", ask("accounts", listed(A)), asked)
-    given = listed(A, PsuIdentity="J")
+    given = listed(A, values={"PsuIdentity": "J"})
     assert ["unclear 2"] == say("consent.scope", ask("accounts", given), asked)
     assert ["unclear 2"] == say("consent.scope", ask("accounts", NONE), asked)
 
@@ -304,7 +302,7 @@ def test_a_flow_is_what_is_one_for_sure():
     """Two requests are two flows, and so are two customers; the calls about each are one."""
     first = pay(shown("k"))
     elsewhere = replace(first, wire=replace(first.wire, url="https://second.example/x"))
-    assert [] == say("host", first, replace(elsewhere, outcome=shown("l")[0]))
+    assert [] == say("host", first, replace(elsewhere, outcome=shown("l").outcome))
     read = about("read-payment", "k", DONE)
     away = replace(read, wire=replace(read.wire, url="https://second.example/x"))
     port = replace(read, wire=replace(read.wire, url="https://BANK.example:443/x"))
@@ -369,7 +367,7 @@ def test_what_breaches_a_duty_is_no_violation_of_the_bank(clause, monkeypatch):
             yield tpp_evidence(kind.tpp_facet().id, DISAGREES, exchange, "the duty", "breached")
 
     monkeypatch.setattr(type(kind), "check_tpp", breach)
-    calls = [ask("accounts", came) for came in (NO, NO, leaked("x"), DONE, FAILED)]
+    calls = [ask("accounts", came) for came in (NO, NO, refused("x"), DONE, FAILED)]
     serves = Serves(contract=kind.contract)
     found = [evidence.agreement.value for evidence in checked(serves, history(*calls))]
     assert ["disagrees", "unclear", "disagrees", "agrees", "unclear"] == found

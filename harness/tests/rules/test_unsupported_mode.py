@@ -2,22 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from building import (
-    FAILED,
-    LOST,
-    NO,
-    NONE,
-    TODAY,
-    account,
-    ask,
-    check,
-    item,
-    listed,
-    owner,
-)
+from account_information import FAILED, LOST, NO, NONE, TODAY, account, ask, check, item, owner
 from rows import for_each
 
-from assay.history import Rejected
+from assay.testing import listed, refused
 
 MODE = {"mode": "extended_transaction_history"}
 PSU = owner("psu", account("A1", 1, 91), account("A2", 1))
@@ -36,7 +24,7 @@ def says(*events, **how):
         (listed(NEW, LAST), "agrees"),
         (NONE, "agrees"),
         (listed(NEW, OLD), "disagrees"),
-        ((Rejected(leaked=(OLD,)), 403), "disagrees"),
+        (refused(OLD), "disagrees"),
         (listed(NEW, item("x")), "unclear"),
         (listed(NEW, next="more"), "unclear"),
         (FAILED, "unclear"),

@@ -3,13 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from building import LOST, NO, account, owner
-from orders import (
+from account_information import LOST, NO, account, owner
+from payment_initiation import (
     PIS,
     REJECTED,
     cancel,
     check,
-    history,
     make,
     modify,
     payer,
@@ -19,6 +18,8 @@ from orders import (
     sign,
     withdrawn,
 )
+
+from assay.testing import history
 
 LATER = "2026-09-19"
 DEFERRED = make(mode="deferred", date=LATER)

@@ -5,12 +5,11 @@ from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
-from building import AT, GONE, LOST, NO, PARIS, ask
-from orders import KEY, LINK, PIS, make, payer, shown, sign
+from account_information import AT, GONE, LOST, NO, PARIS, ask
+from payment_initiation import KEY, LINK, PIS, make, payer, shown, sign
 from rows import for_each
 
 from assay.history import (
-    Accepted,
     Advance,
     Advanced,
     Arrange,
@@ -31,6 +30,7 @@ from assay.history import (
 )
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_request
+from assay.testing import accepted
 
 LIFE = lifecycle_of_request(PIS, "payment")
 #: Somebody who owns two accounts.
@@ -148,7 +148,7 @@ def test_a_request_about_nothing_of_the_customers():
 # -- what was made ----------------------------------------------------------------
 
 
-@for_each("came", [NO, GONE, LOST, (Accepted(), 201), (Accepted(items=(Item(),)), 201)])
+@for_each("came", [NO, GONE, LOST, accepted(status=201), accepted(Item(), status=201)])
 def test_what_was_not_made_is_left_out(came):
     """Nothing is read, signed or cancelled that has no key."""
     made = make(came)

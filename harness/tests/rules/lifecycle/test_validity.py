@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from building import BROKEN, LOST, NO
-from orders import PIS, REJECTED, check, history, make, modify, payer, ruled, shown
+from account_information import BROKEN, LOST, NO
+from payment_initiation import PIS, REJECTED, check, make, modify, payer, ruled, shown
 from rows import for_each
 
 from assay.rules.lifecycle.validity import PLAIN
+from assay.testing import history
 
 LATER = "2026-09-19"
 DEFERRED = make(mode="deferred", date=LATER)
