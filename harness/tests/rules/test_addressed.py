@@ -83,7 +83,7 @@ def test_a_key_that_there_never_was_must_be_refused(came):
     )
 
 
-def test_an_answer_to_it_convicts():
+def test_an_answer_to_it_is_a_violation():
     """Whatever it shows, and with no control."""
     assert ["read-payment-unknown disagrees 2"] == says(read(shown(ODD), key=ODD))
     assert ["read-payment-unknown disagrees 2"] == says(read(shown(None, OPEN), key=ODD))
@@ -188,7 +188,7 @@ def test_another_tpps_must_be_refused():
     )
 
 
-def test_showing_it_convicts():
+def test_showing_it_is_a_violation():
     """Needing no control, whatever was before the history, and also in a refusal."""
     assert ["read-payment-foreign disagrees 2"] == says(foreign(shown(MINE)))
     assert ["read-payment-foreign disagrees 2"] == says(
@@ -307,7 +307,7 @@ def test_a_strict_bank_costs_what_was_planned(operation, word, callers):
         ("modify-payment:foreign", "modify-payment-foreign"),
     ],
 )
-def test_an_open_house_is_convicted(scenario, facet):
+def test_a_bank_that_answers_everybody_violates(scenario, facet):
     """Who answers everybody answers strangers."""
     _, said = probed("payments.addressed", scenario)
     assert [f"{facet} disagrees"] == said

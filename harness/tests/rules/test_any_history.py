@@ -158,7 +158,7 @@ def test_every_check_takes_any_history(events):
 
 @settings(max_examples=examples(40), deadline=None)
 @given(histories())
-def test_time_outs_alone_convict_nobody(events):
+def test_time_outs_alone_violate_nothing(events):
     """A history in which nothing ever came back holds no agreement either way."""
     silent = history(
         *(
@@ -179,7 +179,7 @@ def test_time_outs_alone_convict_nobody(events):
 
 @settings(max_examples=examples(40), deadline=None)
 @given(histories())
-def test_a_bank_that_knows_nobody_is_neither_acquitted_nor_convicted(events):
+def test_a_bank_that_knows_nobody_leaves_all_unclear(events):
     """Where every call is answered "who are you?", no control is ever accepted."""
     strange = history(
         *(one for one in events.events if hasattr(one, "owns")),

@@ -311,7 +311,7 @@ def test_the_world_tells_of_all_at_once():
     assert "agrees" in found
 
 
-def test_a_cancellation_that_came_too_late_convicts_nobody():
+def test_a_cancellation_that_came_too_late_is_no_violation():
     """It may have been executed before; known to have been, it is no matter at all."""
     assert (
         "unclear"
@@ -323,7 +323,7 @@ def test_a_cancellation_that_came_too_late_convicts_nobody():
 
 
 @for_each("after", [modify(amount="1.00"), sign()])
-def test_what_was_brought_back_convicts_nobody(after):
+def test_what_was_brought_back_is_no_violation(after):
     """Nobody says that a cancelled request stays so whatever is done with it."""
     (found,) = says(put_off(), sign(), cancel(), after, effects("P1"), facet=NEVER_P)
     assert "unclear" in found
@@ -343,7 +343,7 @@ def test_a_key_that_came_twice_is_either_ones():
 
 @for_each("came", [NO, LOST, FAILED, UNKNOWN])
 def test_where_nothing_can_be_made_nothing_is_said(came):
-    """A bank that refuses everything is not praised for carrying nothing out."""
+    """A bank that refuses everything does not conform by executing nothing."""
     assert [] == says(put_off(came=came), cancel(came), withdrawn(), read(came), effects("P7"))
 
 
@@ -367,7 +367,7 @@ def test_each_facet_has_its_control_and_price():
         assert (27, 27, {"conforms"}) == (calls, made, set(verdicts.values()))
 
 
-def test_a_bank_that_carries_nothing_out_is_not_praised():
+def test_a_bank_that_executes_nothing_does_not_conform():
     """Where what was not cancelled is not executed either, the day has not come."""
     _, _, verdicts = hold("cancel", executable=lambda _payment: False)
     assert {"indeterminate"} == {verdicts[NEVER_P], verdicts[NEVER_C]}

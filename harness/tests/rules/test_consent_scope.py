@@ -229,7 +229,7 @@ def test_a_refused_consent_is_none():
 
 
 def test_of_a_customer_who_was_there_before_only_refusals_are_sure():
-    """An older consent may still hold: that can acquit, but not convict."""
+    """An older consent may still hold: that can agree, but not disagree."""
     psu = owner("psu", *PSU.owns, fresh=False)
     later = [consent("A1"), balances(DATA)]
 

@@ -298,7 +298,7 @@ def test_what_has_left_a_page_may_be_on_the_next():
     assert ["disagrees"] == of("same-twice", reads(first), reads(rewritten), psu=LIVED)
 
 
-def test_balances_of_a_customer_in_use_convict_nobody():
+def test_balances_of_a_customer_in_use_are_no_violation():
     """They may change at any time."""
     assert ["unclear"] == of("same-twice", balances("1"), balances("2"), psu=LIVED)
 
@@ -400,7 +400,7 @@ def test_a_range_may_go_further_back_than_the_whole():
 
 
 def test_what_is_outside_of_a_range_is_so_without_any_whole():
-    """Its own date convicts it."""
+    """Its own date shows that it is wrong."""
     assert ["shorter-range disagrees 1"] == says(days(shown(1, 4), since=3))
     assert [] == says(days(shown(1, 2), since=3))
     assert ["disagrees"] == of("shorter-range", days(shown(1, 4), since=3), psu=LIVED)
@@ -739,7 +739,7 @@ def lived(acts, **ways):
 
 @settings(max_examples=examples(300), deadline=None)
 @given(st.lists(ACTS, max_size=25), WAYS)
-def test_a_sound_bank_is_never_convicted(acts, ways):
+def test_a_sound_bank_never_violates(acts, ways):
     """Whichever of the fair readings it has, and whatever it is asked."""
     events = lived(acts, **ways)
     for zone in (PARIS, None):
@@ -753,7 +753,7 @@ def test_a_sound_bank_is_never_convicted(acts, ways):
 
 
 def test_the_life_of_such_a_bank_shows_something():
-    """Else it would be no wonder that nobody is convicted."""
+    """Else it would be no wonder that nothing is violated."""
     reading = ("read", "A1", None, None), ("read", "A1", 30, None), ("read", "A1", None, 30)
     acts = [("list",), *reading, *reading, ("balance", "A1"), ("balance", "A1")]
     acts += [("consent", "A1"), ("list",), ("read", "A1", None, None)]

@@ -226,7 +226,7 @@ def test_a_request_with_no_address_is_another_sort():
 
 
 @for_each("came", [UNKNOWN, LOST, FAILED])
-def test_what_is_no_refusal_convicts_nobody(came):
+def test_what_is_no_refusal_is_no_violation(came):
     """Who asks was not known, or the target failed."""
     assert [CONTROLLED] == says(payer(), CONTROL, make(came, categoryPurpose="SUPP"))
 
@@ -409,7 +409,7 @@ def test_the_age_of_a_registration(hours, facet, right):
         (24 * 50, "creditorAccount-long", DONE),
     ],
 )
-def test_other_ages_convict_and_acquit_only_where_they_show_the_limit(hours, facet, right):
+def test_other_ages_count_only_where_they_show_the_limit(hours, facet, right):
     """Ten hours may not be enough; that they are not says little of 72."""
     wrong = DONE if right is REJECTED else REJECTED
     good = says(payer(), registered(hours), CONTROL, paid(right, "CASH"))

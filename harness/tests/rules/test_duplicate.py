@@ -345,7 +345,7 @@ def test_what_was_not_carried_out_is_not_repeated(facet, first, arguments, good,
 
 @for_each(("facet", "first", "arguments", "good", "stands"), ROWS)
 def test_the_repeat_of_what_was_not_carried_out_is_rejected(facet, first, arguments, good, stands):
-    """It convicts if the former still stands so, and the like of it was accepted."""
+    """It disagrees if the former still stands so, and the like of it was accepted."""
     rejected, like = (
         paid(REJECTED, **arguments),
         [OTHER, *paid(good, key="P9", by="b", debtorAccount="A2", **arguments)],

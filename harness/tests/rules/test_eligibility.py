@@ -112,7 +112,7 @@ def test_a_narrowed_list_and_a_stranger_are_not_judged():
     assert [] == check("accounts.eligible", ask("accounts", listed("A1")))
 
 
-def test_two_reasons_at_once_acquit_neither():
+def test_two_reasons_at_once_explain_neither():
     """Left out for one reason, it does not show that the other would have done."""
     both = account("A2", savings=True, inactive=True)
 

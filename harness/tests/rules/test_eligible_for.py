@@ -53,7 +53,7 @@ def test_ordinary_things_are_served_and_others_refused():
     )
 
 
-def test_an_ordinary_thing_that_is_refused_convicts_beside_another():
+def test_an_ordinary_thing_that_is_refused_is_a_violation_beside_another():
     """All of them must be served, not only the first."""
     assert ["serves-ordinary agrees 1", "serves-ordinary disagrees 1,2"] == says(
         about("A1"), about("A2", NO)
@@ -67,7 +67,7 @@ def test_what_is_rejected_at_once_is_no_control_though_it_is_signed():
     assert not any("disagrees" in each for each in said), said
 
 
-def test_what_must_not_be_used_and_is_convicts():
+def test_what_must_not_be_used_and_is_used_is_a_violation():
     """By carrying it out."""
     done = sign(key="P-S1"), read(shown("P-S1", DONE), key="P-S1")
     assert ["serves-ordinary agrees 1", "refuses-savings disagrees 2,3,4"] == says(
@@ -79,7 +79,7 @@ def test_what_must_not_be_used_and_is_convicts():
 
 
 def test_who_refuses_everything_does_not_pass():
-    """Nor is he convicted here."""
+    """Nor does he violate anything here."""
     assert [] == says(about("A1", NO), about("S1", NO), about("A2", NO))
 
 
@@ -206,7 +206,7 @@ def test_what_nobody_owns_is_refused(came, word):
     assert ["serves-ordinary agrees 1", f"refuses-unknown {word}"] == said
 
 
-def test_what_nobody_owns_and_is_carried_out_convicts():
+def test_what_nobody_owns_and_is_carried_out_is_a_violation():
     """To be accepted alone does not: it may be rejected when the customer signs."""
     key = f"P-{stranger('A1')}"
     done = sign(key=key), read(shown(key, DONE), key=key)

@@ -63,7 +63,7 @@ def test_an_entry_on_an_excluded_edge_is_reason_enough_to_judge():
 
 @for_each("came", [NO, FAILED, LOST, NONE, listed(item("x"))])
 def test_what_shows_no_dates_leaves_it_open(came):
-    """A refusal, failure, time-out, empty list or undated item neither acquits nor convicts."""
+    """A refusal, failure, time-out, empty list or undated item neither agrees nor disagrees."""
     assert ["default unclear 1"] == says(PSU, ask("transactions", came, "A1"))
 
 
@@ -73,7 +73,7 @@ def test_nothing_is_said_of_what_has_nothing_older():
     assert [] == says(ask("transactions", listed(*days(1, 89)), "A1"))
 
 
-def test_recorded_traffic_convicts_without_a_roster():
+def test_recorded_traffic_shows_violations_without_a_roster():
     """An item that is too old speaks for itself."""
     assert ["default disagrees 1"] == says(ask("transactions", listed(*days(1, 91)), "A1"))
 

@@ -56,7 +56,7 @@ def test_what_is_served_is_accepted():
     assert ["immediate agrees 1", "deferred agrees 2"] == types(make(), DEFERRED)
 
 
-def test_a_refusal_beside_an_accepted_one_convicts():
+def test_a_refusal_beside_an_accepted_one_is_a_violation():
     """The same request, accepted in another mode, shows that it is the mode that is refused."""
     assert ["deferred agrees 1", "immediate disagrees 1,2"] == types(DEFERRED, make(NO))
     assert ["deferred disagrees 1,2", "immediate agrees 2"] == types(
@@ -85,7 +85,7 @@ def test_one_that_ended_rejected_is_not_served():
 
 
 @for_each("came", [FAILED, LOST, ODD, UNKNOWN])
-def test_no_answer_convicts_nobody(came):
+def test_no_answer_is_no_violation(came):
     """Nor does one that does not know the caller."""
     assert ["deferred agrees 1", "immediate unclear 2"] == types(DEFERRED, make(came))
 
@@ -114,7 +114,7 @@ def test_who_refuses_everything_is_not_judged_here():
         make(NO, mode="deferred", date="2027-09-19"),
     ],
 )
-def test_a_refusal_for_another_reason_convicts_nobody(refused):
+def test_a_refusal_for_another_reason_is_no_violation(refused):
     """Whatever else differs from what was accepted may have been why."""
     who = payer("psu", "A1", "A2"), payer("other", "B1"), payer("joint", "A1")
     said = check("payment-types", *who, make(), DEFERRED, refused)
@@ -156,7 +156,7 @@ def test_a_call_that_is_bent_on_purpose_is_none_of_these():
         assert ["deferred agrees 1"] == types(DEFERRED, bent)
 
 
-def test_a_repeat_of_one_that_was_signed_convicts_nobody():
+def test_a_repeat_of_one_that_was_signed_is_no_violation():
     """It may be refused for being one."""
     events = make(), sign(), make(NO), replace(DEFERRED, outcome=shown("P3").outcome)
     assert ["immediate agrees 1,2", "deferred agrees 4"] == types(*events)
@@ -267,7 +267,7 @@ def test_a_mode_is_rejected_where_it_is_not_offered():
     )
 
 
-def test_carrying_it_out_where_it_is_not_offered_convicts():
+def test_carrying_it_out_where_it_is_not_offered_is_a_violation():
     """It needs no control to be wrong."""
     events = make(shown("P2"), mode="instant"), sign(key="P2"), read(shown("P2", DONE), key="P2")
     assert ["instant-not-offered disagrees 1,2,3"] == check(
@@ -405,7 +405,7 @@ def facets(clause):
 
 
 def test_what_should_have_been_rejected_is_signed_to_see():
-    """And read, so that a lenient bank is convicted."""
+    """And read, so that a lenient bank is found."""
     played, said = probed("single", "several:refused", carrying_out)
     assert ["R200-0001-4711"] == [step.request for step in played.signatures]
     assert ["several-refused disagrees"] == said

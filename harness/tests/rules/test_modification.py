@@ -426,7 +426,7 @@ def test_a_day_later_may_be_the_next_working_day():
     )
 
 
-def test_a_day_that_cannot_be_read_convicts_nobody():
+def test_a_day_that_cannot_be_read_is_no_violation():
     """Accepted all the same, nobody knows which it is."""
     (found,) = says(
         put_off(),
@@ -456,7 +456,7 @@ def test_what_was_changed_back_shows_nothing():
         cancel(),
     ],
 )
-def test_what_may_have_been_changed_otherwise_convicts_nobody(other):
+def test_what_may_have_been_changed_otherwise_is_no_violation(other):
     """Nobody knows what was in force when it was executed."""
     (found,) = says(
         put_off(), change(), other, sign(), carried(amount="9.98"), facet="carried-out-as-changed"
@@ -464,7 +464,7 @@ def test_what_may_have_been_changed_otherwise_convicts_nobody(other):
     assert "unclear" in found
 
 
-def test_a_change_of_what_had_ended_convicts_nobody():
+def test_a_change_of_what_had_ended_is_no_violation():
     """Accepted or not, it need not be executed so."""
     for over in (cancel(), read(shown(state=ENDED))):
         (found,) = says(
@@ -542,7 +542,7 @@ def test_a_bank_that_lets_only_amounts_be_changed_keeps_the_clause():
     assert "conforms" == verdicts["deferred-accepted"]
 
 
-def test_a_bank_that_refuses_everything_is_not_acquitted():
+def test_a_bank_that_refuses_everything_does_not_conform():
     """Nothing that must be refused has a control then."""
     _, _, verdicts = hold("modify.deferred-only", offered=lambda _type, _instant: False)
     assert {"indeterminate"} == set(verdicts.values())

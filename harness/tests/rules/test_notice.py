@@ -322,7 +322,7 @@ def test_whatever_modes_are_named_the_price_is_right(modes, price):
 
 
 def test_a_bank_that_signs_nothing_shows_nothing():
-    """Where even what is signed is never executed, nothing is acquitted."""
+    """Where even what is signed is never executed, nothing is found to conform."""
     _, _, verdicts = hold("sca.required", executable=lambda _payment: False)
     assert {"indeterminate"} == set(verdicts.values())
 

@@ -67,7 +67,7 @@ def test_a_valid_request_must_be_taken(came, says):
         ),
     ],
 )
-def test_a_request_that_may_be_refused_convicts_nobody(event, customer):
+def test_a_request_that_may_be_refused_is_no_violation(event, customer):
     """What is known to speak against a request makes its refusal no evidence."""
     assert [] == check("payments.create", customer, event)
 
@@ -83,7 +83,7 @@ def test_a_request_that_may_be_refused_convicts_nobody(event, customer):
         [make(NO, creditorAccount=["C1"])],
     ],
 )
-def test_a_request_that_another_rule_may_reject_convicts_nobody(events):
+def test_a_request_that_another_rule_may_reject_is_no_violation(events):
     """A bank may say no at once to what others reject once it is signed."""
     assert "answers disagrees" not in " ".join(check("payments.create", payer(), *events))
 
@@ -143,7 +143,7 @@ def test_a_request_that_can_be_changed_must_be(came, says):
         [DEFERRED, read(shown(state=None)), modify(NO, at=AT + timedelta(days=3), amount="1.00")],
     ],
 )
-def test_a_change_that_may_be_refused_convicts_nobody(events):
+def test_a_change_that_may_be_refused_is_no_violation(events):
     """What has happened to a request may stand in the way."""
     assert [] == check("payments.modify", payer(), *events)
 

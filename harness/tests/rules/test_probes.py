@@ -59,7 +59,7 @@ def test_every_call_names_an_operation_and_a_subject_that_was_arranged(obligatio
 
 
 @for_each(("obligation", "params"), FACETS)
-def test_a_probe_on_an_open_house_never_acquits_a_refusal(obligation, params):
+def test_a_probe_on_a_bank_that_serves_everybody_never_agrees_with_a_refusal(obligation, params):
     """A bank that lets everybody in is never said to refuse."""
     bank = Obliging()
     played = bank.play(params, obligation.scenario.id)

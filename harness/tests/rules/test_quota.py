@@ -76,7 +76,7 @@ def test_the_fifth_must_be_refused(came, agreement):
     ],
 )
 def test_the_fourth_must_be_served(came, agreement):
-    """A failure, a time-out and unknown credentials convict nobody."""
+    """A failure, a time-out and unknown credentials are no violation."""
     found = says(*OURS, *four()[:3], batch(came), ATTENDED)
 
     assert f"balances-served {agreement} 5" == found[-1]

@@ -53,13 +53,13 @@ def test_who_is_served_is_accepted_and_who_is_not_is_refused():
     )
 
 
-def test_a_served_customer_who_is_refused_convicts_beside_another():
+def test_a_served_customer_who_is_refused_is_a_violation_beside_another():
     """It is the customer who was refused, and nothing else."""
     assert ["PART agrees 1", "PRO disagrees 1,2"] == says(part(), pro(NO))
     assert ["PART disagrees 1,2", "PRO agrees 2"] == says(part(NO), pro())
 
 
-def test_an_excluded_customer_who_is_served_convicts():
+def test_an_excluded_customer_who_is_served_is_a_violation():
     """By carrying the request out; accepting it alone may be followed by a rejection."""
     done = sign(key="P3", by="corp"), read(shown("P3", DONE), key="P3", by="corp")
     assert ["PART agrees 1", "corporate disagrees 2,3,4"] == says(part(), corporate(), *done)
@@ -70,7 +70,7 @@ def test_an_excluded_customer_who_is_served_convicts():
 
 
 def test_who_refuses_everybody_does_not_pass():
-    """Nor is he convicted here."""
+    """Nor does he violate anything here."""
     assert [] == says(part(NO), pro(NO), corporate(NO))
     assert ["PART unclear 1", "PRO unclear 2", "corporate unclear 3"] == says(
         part(LOST), pro(LOST), corporate(LOST)
@@ -163,7 +163,7 @@ def test_everybody_is_there_before_anybody_asks():
 
 
 def test_a_lenient_bank_is_pressed():
-    """Each excluded customer signs, and what was executed convicts."""
+    """Each excluded customer signs, and what was executed disagrees."""
     played, said = probed("segments", "each", carrying_out)
     assert 4 == len(played.signatures)
     assert ["agrees"] * 2 + ["disagrees"] * 4 == [line.partition(" ")[2] for line in said]

@@ -1,4 +1,4 @@
-"""No sound bank is ever convicted of a decision or a repeat, whatever its customers do.
+"""No sound bank ever violates a decision or a repeat, whatever its customers do.
 
 A bank of few lines, which keeps both rules in one of the ways that the document allows,
 is used at random: requests are made, signed or refused, cancelled, read or not, answers
@@ -255,7 +255,7 @@ LIVES = st.lists(ACTS, min_size=6, max_size=20)
 
 @settings(max_examples=examples(200), deadline=None)
 @given(LIVES, st.booleans(), st.booleans(), st.booleans(), st.booleans())
-def test_a_sound_bank_is_never_convicted(acts, past, at_making, anywhere, early):
+def test_a_sound_bank_never_violates(acts, past, at_making, anywhere, early):
     """Whichever of the fair readings it has, and whatever is left unseen."""
     events = lived(acts, past, at_making=at_making, anywhere=anywhere, early=early)
     for params in RULED:
@@ -287,7 +287,7 @@ def test_a_check_keeps_to_its_own_facets_and_to_what_happened(acts, past):
 @pytest.mark.parametrize("came", [LOST, FAILED, UNKNOWN])
 @settings(max_examples=examples(40), deadline=None)
 @given(acts=LIVES)
-def test_a_bank_that_answers_nobody_is_neither_acquitted_nor_convicted(came, acts):
+def test_a_bank_that_answers_nobody_leaves_all_unclear(came, acts):
     """Nothing came of anything, as far as anybody knows."""
     silent = [
         exchange(event.call, came, at=event.at) if isinstance(event, Exchange) else event
@@ -300,7 +300,7 @@ def test_a_bank_that_answers_nobody_is_neither_acquitted_nor_convicted(came, act
 
 
 def test_the_lives_of_these_banks_do_show_something():
-    """Else it would be no wonder that nobody is convicted."""
+    """Else it would be no wonder that nothing is violated."""
     asked = ("psu", "immediate", False, "DVPM", "1.00", "C1", "https://tpp.example/1")
     pay = ("pay", asked, Ending.CONFIRMED, "sms", False)
     events = lived([pay, pay], past=False)

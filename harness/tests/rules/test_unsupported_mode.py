@@ -75,7 +75,7 @@ def test_no_more_is_no_evidence_where_there_is_nothing_more(events):
     )
 
 
-def test_recorded_traffic_convicts_without_a_roster():
+def test_recorded_traffic_shows_violations_without_a_roster():
     """An item that is too old speaks for itself."""
     assert ["gives-no-more disagrees 2"] == says(
         CONTROL, ask("transactions", listed(OLD), "A1", **MODE)
