@@ -38,7 +38,6 @@ from assay.history import (
     Step,
     Subject,
     Submit,
-    Wire,
     Withdraw,
     Withdrawn,
 )
@@ -48,7 +47,7 @@ from assay.rules.consent_probes import probe_of
 from assay.rules.kinds import installed, kind_of
 from assay.rules.rule import Kind
 from assay.rules.verdict import Evidence, Standing, weigh
-from assay.testing.histories import START, Bank, exchange
+from assay.testing.histories import START, Bank, exchange, signature
 from assay.transport.protocol import Application
 
 
@@ -150,9 +149,8 @@ def _reply(step: Step, bank: Bank, now: datetime, at: datetime) -> Reply:  # noq
         case Advance():
             reply = Advanced(now=now)
         case Authorise():
-            wire = Wire(method="GET", url="https://bank.example/sign", status=200)
             ending = Ending.CONFIRMED if step.decision.value == "confirm" else Ending.REFUSED
-            reply = Authorised(n=0, step=step, ending=ending, moments=(now,), wire=wire)
+            reply = signature(step, ending=ending, at=now)
         case Submit():
             reply = Advanced(now=now)
         case Inquire():

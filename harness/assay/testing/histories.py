@@ -11,9 +11,11 @@ from typing import TypeAlias
 from assay.contract.model import Json
 from assay.history import (
     Accepted,
+    Authorise,
     Authorised,
     Call,
     Cause,
+    Ending,
     ErrorBody,
     Event,
     Exchange,
@@ -127,6 +129,15 @@ def exchange(call: Call, answer: Answer, *, at: datetime | None = None) -> Excha
         headers=tuple(answer.headers.items()),
     )
     return Exchange(n=0, at=at or START, call=call, outcome=answer.outcome, wire=wire)
+
+
+def signature(
+    step: Authorise, *, ending: Ending = Ending.CONFIRMED, at: datetime | None = None
+) -> Authorised:
+    """Return a signature with its end; `history` fills in its number and, without `at`, its time."""
+    wire = Wire(method="POST", url="https://bank.example/sign", status=200)
+    moments = (at,) if at else ()
+    return Authorised(n=0, step=step, ending=ending, moments=moments, wire=wire)
 
 
 def history(*events: Event) -> History:

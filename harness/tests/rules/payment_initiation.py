@@ -34,7 +34,7 @@ from assay.running.environment import set_up
 from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
-from assay.testing import accepted, count_calls, evidence, play
+from assay.testing import accepted, count_calls, evidence, play, signature
 
 PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)
 KEY = "paymentRequestResourceId"
@@ -109,15 +109,8 @@ def sign(ending=Ending.CONFIRMED, *, key="P1", by="psu", at=None, step=None, **s
     `moments` are all those at which the customer did something, else the one of `at`.
     """
     asked = Authorise(subject=by, request=key, approval=LINK, **(step or {}))
-    moments = seen.pop("moments", (at,) if at else ())
-    return Authorised(
-        n=0,
-        step=asked,
-        ending=ending,
-        moments=moments,
-        wire=Wire(method="POST", url=LINK, status=303),
-        **seen,
-    )
+    signed = replace(signature(asked, ending=ending, at=at), **seen)
+    return replace(signed, wire=Wire(method="POST", url=LINK, status=303))
 
 
 def effects(*keys, now=AT, on=date(2026, 9, 16), **fields):

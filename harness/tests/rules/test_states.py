@@ -7,9 +7,19 @@ from pathlib import Path
 import pytest
 from rows import for_each
 
-from assay.history import Authorise, Authorised, Call, Code, Decision, Ending, Item, Malformed, Wire
+from assay.history import Authorise, Call, Code, Decision, Ending, Item, Malformed
 from assay.history.events import Masked
-from assay.testing import START, accepted, evidence, exchange, history, kind_in, problems, refused
+from assay.testing import (
+    START,
+    accepted,
+    evidence,
+    exchange,
+    history,
+    kind_in,
+    problems,
+    refused,
+    signature,
+)
 
 DESK = Path(__file__).parents[1] / "general_kinds" / "desk.yaml"
 DAY = timedelta(days=1)
@@ -54,7 +64,7 @@ def test_without_a_word_in_the_answer_the_first_reading_counts():
 def signing(ending=Ending.CONFIRMED, **step):
     """Write down a signature of the order."""
     asked = Authorise(subject="psu", request="O-1", approval="https://desk.example/s", **step)
-    return Authorised(n=0, step=asked, ending=ending, moments=(), wire=Wire(method="POST", url=""))
+    return signature(asked, ending=ending)
 
 
 def test_what_was_signed_shows_it():
