@@ -52,6 +52,7 @@ from assay.testing import (
     play,
     problems,
     refused,
+    signature,
     use_kind,
     verdicts,
 )
@@ -226,15 +227,15 @@ def test_both_sides_are_judged(clause):
     assert [START + timedelta(seconds=1), START + DAY] == [each.at for each in said.exchanges]
 
 
-def test_a_signature_without_moments_has_a_time(clause):
+def test_a_signature_without_a_time_gets_one():
     """It is a second after the event before it; one that was given stays, even `START` by chance."""
-    signature = play(clause, "all", lambda call: accepted()).history.events[4]
-    anew = replace(signature, moments=())
+    step = Authorise(subject="psu", request="R", approval=None)
     equal = START + DAY - DAY
-    called, signed, late = history(exchange(CALL, lost(), at=equal), anew, signature).events
+    called, signed, late = history(
+        exchange(CALL, lost(), at=equal), signature(step), signature(step, at=START + DAY)
+    ).events
 
-    assert (START, START + timedelta(seconds=2)) == (called.at, signed.at)
-    assert signature.moments == late.moments
+    assert (START, START + timedelta(seconds=2), START + DAY) == (called.at, signed.at, late.at)
     assert (1, 2, 3) == (called.n, signed.n, late.n)
 
 

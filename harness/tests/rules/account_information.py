@@ -88,9 +88,14 @@ def ruled(clause, zone=PARIS, contract=AISP, **changed):
     return kind_of(found.kind).parse(found, contract)
 
 
-def check(clause, *events, **changed):
-    """Return the evidence of a clause, with some of its parameters changed, on a history."""
-    return evidence(ruled(clause, **changed), history(*events), alone=True)
+def check(clause, *events, facet=None, **changed):
+    """Return the evidence of a clause, with some of its parameters changed, on a history.
+
+    Of one `facet`, if it is named; among `events` may be lists of several.
+    """
+    flat = [one for many in events for one in (many if isinstance(many, list) else [many])]
+    lines = evidence(ruled(clause, **changed), history(*flat), alone=True)
+    return [line for line in lines if facet is None or line.startswith(f"{facet} ")]
 
 
 def facets():

@@ -130,6 +130,15 @@ def withdrawn(*, key="P1", by="psu", done=True, now=AT):
     return Withdrawn(subject=by, request=key, done=done, now=now)
 
 
+def flow(state=DONE, *, key="P1", by="psu", at=None, signed=None, step=None, **arguments):
+    """Write down that a request was made, signed and read, as it is in this state then."""
+    return [
+        make(shown(key), key=key, by=by, at=at, **arguments),
+        sign(key=key, by=by, at=signed or at, step=step),
+        read(shown(key, state), key=key, by=by, at=signed or at),
+    ]
+
+
 # -- signatures -------------------------------------------------------------------
 BACK = "https://tpp.example/back"
 ALL = ("login", "password", "factor", "code", "decision")

@@ -11,6 +11,7 @@ from payment_initiation import (
     cancel,
     check,
     effects,
+    flow,
     hold,
     make,
     modify,
@@ -36,8 +37,7 @@ SHOWN_P, SHOWN_C = "by-tpp-shown", "by-customer-shown"
 
 def says(*events, facet=None, subject=None):
     """Return what the check says of a history, of one facet or of all."""
-    found = check("cancel", subject or payer(), *events)
-    return [one for one in found if facet is None or one.startswith(f"{facet} ")]
+    return check("cancel", subject or payer(), *events, facet=facet)
 
 
 def put_off(key="P1", came=None, **how):
@@ -47,11 +47,7 @@ def put_off(key="P1", came=None, **how):
 
 def carried(**how):
     """Write down a control: signed, not cancelled, and seen to be executed."""
-    return [
-        put_off("P9", **{**LATER, **how}),
-        sign(key="P9"),
-        read(shown("P9", DONE), key="P9"),
-    ]
+    return flow(key="P9", **{**LATER, **how})
 
 
 # -- whether it is taken ----------------------------------------------------------------

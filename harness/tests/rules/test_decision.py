@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from account_information import AT, FAILED, GONE, LOST, NO, UNKNOWN
 from payment_initiation import (
@@ -12,6 +13,7 @@ from payment_initiation import (
     cancel,
     check,
     effects,
+    flow,
     make,
     modify,
     payer,
@@ -33,20 +35,14 @@ CASH, USUAL = "categoryPurpose-CASH", "categoryPurpose-not-CASH"
 HOUR = 3600
 
 
-def says(*events):
-    """Return what is said of histories of several requests, in their order."""
-    flat = [one for many in events for one in (many if isinstance(many, list) else [many])]
-    return check("cash", *flat)
+says = partial(check, "cash")
 
 
-def paid(state, purpose="DVPM", factor="sms", *, key="P1", by="psu", step=None, at=AT, **arguments):
+def paid(state, purpose="DVPM", factor="sms", *, step=None, at=AT, **how):
     """Write down a request that was made, signed and read, all at one moment."""
-    step = {"factor": factor, **(step or {})}
-    return [
-        make(shown(key), key=key, by=by, at=at, categoryPurpose=purpose, **arguments),
-        sign(key=key, by=by, at=at, step=step),
-        read(shown(key, state), key=key, by=by, at=AT),
-    ]
+    return flow(
+        state, at=at, step={"factor": factor, **(step or {})}, categoryPurpose=purpose, **how
+    )
 
 
 #: What is executed whatever the rule says.

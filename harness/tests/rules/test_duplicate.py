@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
-from account_information import AT, FAILED, GONE, LOST, NO, PARIS, UNKNOWN
+from account_information import AT, FAILED, GONE, LOST, NO, UNKNOWN
 from payment_initiation import (
     DONE,
     ENDED,
@@ -12,6 +13,7 @@ from payment_initiation import (
     cancel,
     check,
     effects,
+    flow,
     make,
     modify,
     payer,
@@ -34,21 +36,9 @@ REPEAT, NEXT_DAY = "repeat-refused", "next-day-accepted"
 AMOUNT = "amount-changed-accepted"
 
 
-def says(*events, zone=PARIS, **changed):
-    """Return what is said of histories of several requests, in their order."""
-    flat = [one for many in events for one in (many if isinstance(many, list) else [many])]
-    return check("duplicate", *flat, zone=zone, **changed)
-
-
-def paid(state=DONE, *, key="P1", by="psu", at=AT, signed=None, step=None, **arguments):
-    """Write down a request that was made, signed and read, all at one moment."""
-    seen = sign(key=key, by=by, at=signed or at, step=step)
-    return [
-        make(shown(key), key=key, by=by, at=at, **arguments),
-        seen,
-        read(shown(key, state), key=key, by=by, at=signed or at),
-    ]
-
+says = partial(check, "duplicate")
+#: A request that was made, signed and read, all at one moment.
+paid = partial(flow, at=AT)
 
 #: What was executed first; a second customer, and what is like a second request of his.
 FIRST = [payer(), *paid(key="P0")]

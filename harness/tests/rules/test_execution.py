@@ -38,8 +38,8 @@ IDLE = (AT, AT + timedelta(minutes=5))
 
 def says(*events, facet=None, subject=None):
     """Return what the check says of a history, of one facet or of all."""
-    found = check("execution", subject or payer(), *events)
-    return [one.rsplit(" ", 1)[0] for one in found if facet is None or one.startswith(f"{facet} ")]
+    found = check("execution", subject or payer(), *events, facet=facet)
+    return [line.rpartition(" ")[0] for line in found]
 
 
 def carried(key="P9", **how):

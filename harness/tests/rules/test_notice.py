@@ -10,6 +10,7 @@ from payment_initiation import (
     REJECTED,
     check,
     effects,
+    flow,
     hold,
     make,
     payer,
@@ -38,12 +39,7 @@ def says(*events, subject=None, **changed):
 
 def carried(key="P9", **how):
     """Write down a control: made, signed, and seen to be executed."""
-    by = how.pop("by", "psu")
-    return (
-        make(shown(key), key=key, by=by, **how),
-        sign(key=key, by=by),
-        read(shown(key, DONE), key=key, by=by),
-    )
+    return flow(key=key, **how)
 
 
 def stranger(ending=Ending.STOPPED, **how):
