@@ -10,18 +10,15 @@ from account_information import (
     NO,
     NONE,
     UNKNOWN,
-    Obliging,
     account,
     ask,
     check,
     consent,
     owner,
-    ruled,
 )
 from rows import for_each
 
 from assay.history import Malformed
-from assay.planning.plan import count_calls
 from assay.testing import listed, refused
 
 PSU = owner("psu", *(account(f"A{n}", 1) for n in range(1, 7)))
@@ -170,12 +167,3 @@ def test_a_consent_beyond_the_limit_grants_nothing(came, agreement):
     events = *BOTH, read(NO, "A3"), consent("A3", came=NO, present=False), read(came, "A3")
 
     assert f"beyond-limit-grants-nothing {agreement} 5" in says(*events)
-
-
-def test_the_probe_costs_the_same_at_every_bank():
-    """Whether a bank takes an unknown thing and a malformed list, or not."""
-    clause = ruled("consent.effect")
-    for scenario in ("taken", "beyond-limit-grants-nothing"):
-        calls = Obliging().play(clause, scenario).calls
-
-        assert count_calls(clause, clause.scenario(scenario)) == len(calls)

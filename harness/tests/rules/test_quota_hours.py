@@ -56,27 +56,6 @@ def last(per, *events, **how):
     return [one for one in found if one.endswith(f" {1 + len(events)}")]
 
 
-# -- within an hour -----------------------------------------------------------------
-@for_each("per", HOURS)
-def test_four_are_served_and_the_fifth_is_refused(per):
-    """As it is in a day."""
-    assert [
-        *(f"balances-served agrees {n}" for n in (2, 3, 4, 5)),
-        "balances-refused agrees 6",
-    ] == says(per, *four(), batch(NO), ATTENDED)
-
-
-@for_each("per", HOURS)
-@for_each("came", [DATA, NO])
-def test_a_limit_is_kept_both_ways(per, came):
-    """The fifth that is served, or the fourth that is refused, is wrong under every reading."""
-    fifth = last(per, *four(), batch(came, after(5)))
-    fourth = last(per, *four()[:3], batch(came, after(5)))
-
-    assert [f"balances-refused {'agrees' if came is NO else 'disagrees'} 6"] == fifth
-    assert [f"balances-served {'agrees' if came is DATA else 'disagrees'} 5"] == fourth
-
-
 # -- which hour ---------------------------------------------------------------------
 @for_each(
     ("per", "came", "said"),
@@ -248,18 +227,6 @@ def test_an_hour_that_comes_twice_is_two_hours():
 
 # -- whose count --------------------------------------------------------------------
 @for_each("per", HOURS)
-@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
-def test_each_method_has_its_own_count(per, came, agreement):
-    """The first call of another method, while one is used up."""
-    lists = [
-        ask("transactions", came, "A1", present=False, at=after(1)),
-        ask("transactions", DATA, "A1", at=after(1)),
-    ]
-
-    assert [f"per-method {agreement} 6"] == says(per, *four(), *lists, ATTENDED)[4:]
-
-
-@for_each("per", HOURS)
 def test_what_was_used_up_an_hour_ago_bears_on_nobody_else(per):
     """Then a first call is a first call."""
     lists = [
@@ -268,19 +235,6 @@ def test_what_was_used_up_an_hour_ago_bears_on_nobody_else(per):
     ]
 
     assert ["transactions-served agrees 6"] == says(per, *four(), *lists, ATTENDED)[4:]
-
-
-@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
-def test_each_customer_has_an_own_count(came, agreement):
-    """The first call of another customer after one's is used up."""
-    theirs = [
-        OTHER,
-        consent("B1", by="other", at=NOW),
-        batch(came, about="B1", by="other"),
-        ask("balances", DATA, "B1", by="other", at=NOW),
-    ]
-
-    assert [f"per-customer {agreement} 7"] == says("hour", *four(), *theirs, ATTENDED)[4:]
 
 
 # -- all calls count ----------------------------------------------------------------
