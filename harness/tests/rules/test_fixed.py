@@ -2,15 +2,12 @@
 
 from dataclasses import replace
 
-from account_information import BROKEN, FAILED, GONE, LOST, NO, ODD, UNKNOWN
+from account_information import BROKEN, FAILED, LOST, NO, UNKNOWN
 from payment_initiation import (
     ARGUMENTS,
-    DONE,
-    ENDED,
     OPEN,
     REJECTED,
     check,
-    effects,
     make,
     modify,
     payer,
@@ -21,10 +18,10 @@ from payment_initiation import (
 )
 from rows import for_each
 
-from assay.history import Arrange, Call, Malformed
+from assay.history import Arrange, Call
 from assay.planning.plan import count_calls
 from assay.rules.verdict import Agreement
-from assay.testing import accepted, evidence, history, play, refused
+from assay.testing import accepted, evidence, history, play
 
 
 def says(*events, clause="charge-bearer", **changed):
@@ -95,89 +92,14 @@ def test_what_is_no_text_is_not_judged(value, came):
     assert [] == says(make(), bent(came, value), make(came, without=("chargeBearer",)))
 
 
-@for_each("came", [NO, GONE, refused(status=400), refused(status=422)])
-def test_any_refusal_will_do(came):
-    """The document gives no codes."""
-    assert ["other-value agrees 1,2"] == says(make(), bent(came))
-
-
 def test_everything_refused_is_no_merit():
     """A target that refuses the control as well has shown nothing."""
     assert [] == says(make(NO), *(bent(NO, value) for value, _ in SPELT))
 
 
-@for_each("came", [LOST, FAILED, ODD, UNKNOWN])
-def test_an_answer_that_tells_nothing(came):
-    """It is unclear beside a control, and nothing without one."""
-    assert ["other-value unclear 1,2"] == says(make(), bent(came))
-    assert [] == says(make(came), bent(came), bent(NO))
-
-
 def test_the_control_has_the_right_value():
     """That a request is accepted is no merit if it has a wrong value itself."""
     assert ["other-value disagrees 1"] == says(bent(shown(), "SHAR"), bent(NO, "DEBT"))
-
-
-@for_each(
-    "changes",
-    [
-        {"by": "other"},
-        {"tpp": "second"},
-        {"mode": "instant"},
-        {"host": 0},
-        {"amount": "9.99"},
-        {"without": ("categoryPurpose",)},
-    ],
-)
-def test_another_request_is_no_control(changes):
-    """The control is the same request but for the value; a second variation needs its own."""
-    assert [] == says(payer("other"), make(), bent(NO, **changes))
-    assert ["other-value agrees 1,2"] == says(make(**changes), bent(NO, **changes))
-    assert ["other-value disagrees 2"] == says(make(), bent(shown("P2"), **changes))
-
-
-def test_a_control_that_was_rejected_or_signed_is_none():
-    """Everything rejected in the end is no merit, and a repeat may be refused as one."""
-    for then in (read(shown(state=REJECTED)), read(shown(state=DONE)), sign(), effects("P1")):
-        assert [] == says(make(), then, bent(NO))
-
-
-def test_the_control_may_come_later_and_be_changed():
-    """What counts is what was sent when it was made."""
-    later = [make(mode="deferred"), modify(amount="1.00")]
-    assert ["other-value agrees 1,2"] == says(bent(NO, mode="deferred"), *later)
-
-
-def test_rejected_later_is_refused():
-    """The document does not say when a rejection comes."""
-    events = [bent(shown("P2"), key="P2"), read(shown("P2", REJECTED), key="P2")]
-    assert ["other-value agrees 1,2,3"] == says(make(), *events)
-    assert [] == says(make(NO), *events)
-
-
-@for_each("state", [OPEN, DONE, ENDED])
-def test_read_as_anything_else_is_wrong(state):
-    """A look that does not show it rejected changes nothing."""
-    events = [bent(shown("P2"), key="P2"), read(shown("P2", state), key="P2")]
-    assert ["other-value disagrees 1,2,3"] == says(make(), *events)
-
-
-def test_a_state_that_the_profile_does_not_know_is_unclear():
-    """It may be the target's word for rejected."""
-    events = [bent(shown("P2"), key="P2"), read(shown("P2", None), key="P2")]
-    assert ["other-value unclear 1,2,3"] == says(make(), *events)
-    assert ["other-value disagrees 1,2,3"] == says(make(), *events, effects("P2"))
-
-
-def test_calls_that_are_bent_otherwise_are_not_judged():
-    """A body that does not read, and one with credentials, are other rules' matters."""
-    wrong = bent(shown("P2"))
-    assert [] == says(
-        make(),
-        replace(wrong, call=replace(wrong.call, malformed=Malformed.TRUNCATED)),
-        replace(wrong, call=replace(wrong.call, credentials=True)),
-        modify(NO, chargeBearer="SHAR"),
-    )
 
 
 def test_the_evidence_says_what_happened():
@@ -308,14 +230,6 @@ def test_what_is_accepted_is_read_and_never_signed():
     assert 1 + 2 * 13 == len(calls)
     assert {"create-payment", "read-payment"} == {one.operation for one in calls}
     assert {"disagrees"} == {one.partition(" ")[2] for one in results}
-
-
-def test_a_failure_is_no_refusal():
-    """Beside an accepted control the target fails over the value; overloaded, it may be anything."""
-    assert ["other-value disagrees 1,2"] == says(make(), bent(BROKEN))
-    assert ["other-value unclear 1,2"] == says(make(), bent(FAILED))
-    assert [] == says(bent(BROKEN))
-    assert [] == says(make(BROKEN), bent(BROKEN))
 
 
 # -- changes ------------------------------------------------------------------------------
