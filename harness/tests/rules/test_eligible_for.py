@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from account_information import AT, BROKEN, FAILED, LOST, NO, UNKNOWN, account, card, owner
+from account_information import AT, BROKEN, LOST, NO, account, card, owner
 from payment_initiation import (
     DONE,
     PIS,
@@ -53,44 +53,11 @@ def test_ordinary_things_are_served_and_others_refused():
     )
 
 
-def test_an_ordinary_thing_that_is_refused_is_a_violation_beside_another():
-    """All of them must be served, not only the first."""
-    assert ["serves-ordinary agrees 1", "serves-ordinary disagrees 1,2"] == says(
-        about("A1"), about("A2", NO)
-    )
-
-
 def test_what_is_rejected_at_once_is_no_control_though_it_is_signed():
     """A bank may offer its screens all the same."""
     twice = [make(shown(key, REJECTED), key=key, at=AT, debtorAccount="A1") for key in ("P1", "P2")]
     said = says(*twice, sign(key="P2", at=AT))
     assert not any("disagrees" in each for each in said), said
-
-
-def test_what_must_not_be_used_and_is_used_is_a_violation():
-    """By carrying it out."""
-    done = sign(key="P-S1"), read(shown("P-S1", DONE), key="P-S1")
-    assert ["serves-ordinary agrees 1", "refuses-savings disagrees 2,3,4"] == says(
-        about("A1"), about("S1"), *done
-    )
-    assert ["serves-ordinary agrees 1", "refuses-savings unclear 2"] == says(
-        about("A1"), about("S1")
-    )
-
-
-def test_who_refuses_everything_does_not_pass():
-    """Nor does he violate anything here."""
-    assert [] == says(about("A1", NO), about("S1", NO), about("A2", NO))
-
-
-@for_each("came", [FAILED, LOST, UNKNOWN])
-def test_no_answer_tells_nothing(came):
-    """Whatever it is about."""
-    assert [
-        "serves-ordinary agrees 1",
-        "serves-ordinary unclear 2",
-        "refuses-savings unclear 3",
-    ] == says(about("A1"), about("A2", came), about("S1", came))
 
 
 @for_each("key", ["S2", "D1", "D2", "K1", "unknown"])
@@ -108,14 +75,10 @@ def test_a_trait_that_this_clause_does_not_name_is_not_judged():
     assert ["serves-ordinary agrees 1"] == said
 
 
-@for_each(
-    "changes",
-    [{"amount": "12.31"}, {"mode": "instant"}, {"tpp": "another"}, {"by": "other"}],
-)
-def test_a_refusal_for_another_reason_counts_on_neither_side(changes):
-    """What was sent, and for whom, has to be the same."""
+def test_the_refusal_of_another_customer_counts_on_neither_side():
+    """It may be for who he is."""
     other = owner("other", account("A2"), account("S1", savings=True))
-    said = says(other, about("A1"), about("A2", NO, **changes), about("S1", NO, **changes))
+    said = says(other, about("A1"), about("A2", NO, by="other"), about("S1", NO, by="other"))
     assert ["serves-ordinary agrees 1"] == said
 
 
@@ -171,17 +134,6 @@ def test_a_request_that_is_about_nothing_is_a_fault_of_the_harness():
     clause = next(clause for clause in PIS.clauses if clause.id == "eligible-accounts")
     with pytest.raises(TypeError, match="names no resource"):
         kind_of("eligible-for").parse(clause, contract)
-
-
-def test_a_failure_is_no_refusal():
-    """Beside an ordinary thing that is served, and without one nobody knows."""
-    assert ["serves-ordinary agrees 1", "refuses-savings disagrees 1,2"] == says(
-        about("A1"), about("S1", BROKEN)
-    )
-    assert ["serves-ordinary agrees 1", "refuses-savings unclear 2"] == says(
-        about("A1"), about("S1", FAILED)
-    )
-    assert ["refuses-savings unclear 1"] == says(about("S1", BROKEN))
 
 
 # -- a key that nobody has --------------------------------------------------------------

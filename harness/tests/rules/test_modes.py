@@ -3,19 +3,15 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from account_information import AT, FAILED, LOST, NO, ODD, UNKNOWN
+from account_information import AT, NO
 from payment_initiation import (
     DONE,
-    ENDED,
     OPEN,
     PIS,
     REJECTED,
-    cancel,
     carrying_out,
     check,
-    effects,
     make,
-    modify,
     payer,
     price,
     probed,
@@ -24,12 +20,11 @@ from payment_initiation import (
     ruled,
     shown,
     sign,
-    withdrawn,
 )
 from rows import for_each
 
 from assay.contract.model import Capability
-from assay.history import Arrange, Call, Ending, Lack, Lacking, Malformed
+from assay.history import Arrange, Call, Lack, Lacking, Malformed
 from assay.rules.verdict import Standing
 from assay.testing import history, play
 
@@ -64,16 +59,6 @@ def test_a_refusal_beside_an_accepted_one_is_a_violation():
     )
 
 
-def test_one_that_is_made_as_rejected_was_refused():
-    """Some say no by accepting a request that is rejected already."""
-    assert ["deferred agrees 1", "immediate disagrees 1,2"] == types(
-        DEFERRED, make(shown("P2", REJECTED))
-    )
-    assert ["deferred agrees 1", "immediate disagrees 1,2,3"] == types(
-        DEFERRED, make(shown("P2")), read(shown("P2", REJECTED), key="P2")
-    )
-
-
 def test_one_that_ended_rejected_is_not_served():
     """Another rule may have rejected it, or time may: nothing is shown then, and never that it is served."""
     rejected = read(shown("P2", REJECTED), key="P2")
@@ -82,17 +67,6 @@ def test_one_that_ended_rejected_is_not_served():
     )
     late = replace(rejected, at=AT + timedelta(hours=1))
     assert ["deferred agrees 1"] == types(DEFERRED, make(shown("P2")), late)
-
-
-@for_each("came", [FAILED, LOST, ODD, UNKNOWN])
-def test_no_answer_is_no_violation(came):
-    """Nor does one that does not know the caller."""
-    assert ["deferred agrees 1", "immediate unclear 2"] == types(DEFERRED, make(came))
-
-
-def test_who_refuses_everything_is_not_judged_here():
-    """That nothing is accepted is not the mode's fault."""
-    assert [] == types(make(NO), make(NO, mode="deferred", date=LATER))
 
 
 @for_each(
@@ -160,12 +134,6 @@ def test_a_repeat_of_one_that_was_signed_is_no_violation():
     """It may be refused for being one."""
     events = make(), sign(), make(NO), replace(DEFERRED, outcome=shown("P3").outcome)
     assert ["immediate agrees 1,2", "deferred agrees 4"] == types(*events)
-
-
-def test_who_has_a_past_may_repeat_something():
-    """What was signed before the history began, nobody knows."""
-    said = types(DEFERRED, make(NO), who=payer(fresh=False))
-    assert ["deferred agrees 1", "immediate unclear 1,2"] == said
 
 
 @for_each(
@@ -282,92 +250,12 @@ def test_another_bank_is_no_control():
 
 
 # -- modes that are refused -------------------------------------------------------------
-def test_a_refusal_counts_beside_the_plain_request():
-    """Before or after it; but not without."""
-    assert ["several-refused agrees 1,2"] == single(make(), several(NO))
-    assert ["several-refused agrees 1,2"] == single(several(NO), make())
-    assert ["several-refused agrees 1,2"] == single(make(), several(shown("P2", REJECTED)))
-    assert [] == single(several(NO))
-    assert [] == single(make(NO), several(NO))
-    assert [] == single(make(shown(state=REJECTED)), several(NO))
-    assert [] == single(make(LOST), several(NO))
-    assert [] == single(make(amount="1.00"), several(NO))
-
-
-def test_what_was_carried_out_was_not_refused():
-    """By the target's word or the world's, and whatever its answer said."""
-    done = read(shown("P2", DONE), key="P2")
-    assert ["several-refused disagrees 2,3,4"] == single(make(), several(), sign(key="P2"), done)
-    assert ["several-refused disagrees 2,3"] == single(
-        make(), several(), sign(key="P2"), effects("P2")
-    )
-
-
-@for_each("state", [OPEN, ENDED, None])
-def test_what_is_accepted_and_not_carried_out_is_open(state):
-    """It may be rejected yet, or have ended for another reason."""
-    events = sign(key="P2"), read(shown("P2", state), key="P2")
-    assert ["several-refused unclear 2"] == single(make(), several())
-    assert ["several-refused unclear 2,3,4"] == single(make(), several(shown("P2", state)), *events)
-
-
-def test_a_late_rejection_counts_beside_a_control_that_went_on():
-    """Who rejects everything that is signed does not pass, nor who is not seen to go on."""
-    late = several(), sign(key="P2"), read(shown("P2", REJECTED), key="P2")
-    assert ["several-refused unclear 2,3,4"] == single(make(), *late)
-    assert ["several-refused unclear 2,3,4"] == single(
-        make(), *late, sign(), read(shown(state=REJECTED))
-    )
-    assert ["several-refused unclear 2,3,4"] == single(
-        make(), *late, sign(Ending.STOPPED), read(shown())
-    )
-    assert ["several-refused unclear 2,3,4"] == single(
-        make(shown(state=None)), *late, sign(), read(shown(state=None))
-    )
-    for state in (DONE, OPEN):
-        assert ["several-refused agrees 1,2,3,4,5,6"] == single(
-            make(), *late, sign(), read(shown(state=state))
-        )
-
-
-def test_a_late_rejection_of_a_repeat_shows_nothing():
-    """It may be rejected for being one, when the control was signed before it was made."""
+def test_the_rejection_of_a_repeat_shows_nothing():
+    """At once or late, it may be for being one, when the control was signed before it was made."""
+    assert [] == single(make(), sign(), several(NO))
     late = several(), sign(key="P2"), read(shown("P2", REJECTED), key="P2")
     said = single(make(), sign(), read(shown(state=DONE)), *late)
     assert ["several-refused unclear 4,5,6"] == said
-
-
-@for_each("done", [modify(key="P2", amount="-1"), cancel(key="P2"), withdrawn(key="P2")])
-def test_a_late_rejection_of_what_was_changed_or_ended_shows_nothing(done):
-    """It may be rejected for that; but not for what was refused."""
-    rejected = [read(shown("P2", REJECTED), key="P2"), sign(), read(shown(state=DONE))]
-    assert "agrees" not in " ".join(single(make(), several(), done, *rejected))
-    for none in (modify(NO, key="P2", amount="-1"), cancel(NO, key="P2")):
-        (line,) = single(make(), several(), none, *rejected)
-        assert line.startswith("several-refused agrees 1,2,3,4")
-    (line,) = single(make(), several(), withdrawn(key="P2", done=False), *rejected)
-    assert line.startswith("several-refused agrees 1,2,3")
-
-
-@for_each("date", [LATER, "soon", None])
-def test_what_has_a_day_that_it_has_no_use_for_may_be_refused_for_that(date):
-    """Then it shows nothing of the mode, at once or later."""
-    late = several(date=date), sign(key="P2"), read(shown("P2", REJECTED), key="P2")
-    assert [] == single(make(), several(NO, date=date))
-    assert ["several-refused unclear 2,3,4"] == single(
-        make(), *late, sign(), read(shown(state=DONE))
-    )
-
-
-def test_a_refused_repeat_shows_nothing():
-    """Once the same was signed, a refusal may be for that."""
-    assert [] == single(make(), sign(), several(NO))
-
-
-@for_each("came", [FAILED, LOST, UNKNOWN])
-def test_no_answer_is_no_refusal(came):
-    """Nobody can tell what was done."""
-    assert ["several-refused unclear 2"] == single(make(), several(came))
 
 
 # -- the probes ---------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from account_information import FAILED, LOST, NO, UNKNOWN
+from account_information import LOST, NO
 from payment_initiation import (
     DONE,
     PIS,
@@ -13,13 +13,10 @@ from payment_initiation import (
     payer,
     price,
     probed,
-    read,
     registered,
     ruled,
     shown,
-    sign,
 )
-from rows import for_each
 
 from assay.history import Arrange, Call, Owned
 from assay.testing import history
@@ -59,44 +56,12 @@ def test_a_served_customer_who_is_refused_is_a_violation_beside_another():
     assert ["PART disagrees 1,2", "PRO agrees 2"] == says(part(NO), pro())
 
 
-def test_an_excluded_customer_who_is_served_is_a_violation():
-    """By carrying the request out; accepting it alone may be followed by a rejection."""
-    done = sign(key="P3", by="corp"), read(shown("P3", DONE), key="P3", by="corp")
-    assert ["PART agrees 1", "corporate disagrees 2,3,4"] == says(part(), corporate(), *done)
-    assert ["PART agrees 1", "corporate unclear 2"] == says(part(), corporate())
-    assert ["PART agrees 1", "corporate agrees 1,2"] == says(
-        part(), corporate(shown("P3", REJECTED))
-    )
-
-
 def test_who_refuses_everybody_does_not_pass():
     """Nor does he violate anything here."""
     assert [] == says(part(NO), pro(NO), corporate(NO))
     assert ["PART unclear 1", "PRO unclear 2", "corporate unclear 3"] == says(
         part(LOST), pro(LOST), corporate(LOST)
     )
-
-
-@for_each("came", [FAILED, LOST, UNKNOWN])
-def test_no_answer_tells_nothing(came):
-    """Whoever it is for."""
-    assert ["PART agrees 1", "PRO unclear 2", "corporate unclear 3"] == says(
-        part(), pro(came), corporate(came)
-    )
-
-
-@for_each(
-    "changes",
-    [
-        {"amount": "12.31"},
-        {"mode": "instant"},
-        {"without": ("chargeBearer",)},
-        {"tpp": "another"},
-    ],
-)
-def test_a_refusal_for_another_reason_counts_on_neither_side(changes):
-    """What was sent has to be the same."""
-    assert ["PART agrees 1"] == says(part(), pro(NO, **changes), corporate(NO, **changes))
 
 
 def test_what_is_not_ordinary_is_another_rules_matter():
