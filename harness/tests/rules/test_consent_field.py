@@ -3,14 +3,13 @@
 from dataclasses import replace
 from functools import partial
 
-import pytest
 from rows import for_each
 from xs2a_consents import PSU as OWNER
 from xs2a_consents import XS2A, clause, consent, ended, made, read, signed
 
 from assay.history import Call, Code, Ending, Item, Owned, Subject
 from assay.rules.rule import facts_of
-from assay.testing import START, accepted, evidence, exchange, history, kind_in, problems, refused
+from assay.testing import START, accepted, evidence, exchange, history, kind_in, refused
 from assay.testing import listed as listing
 
 PSU = replace(OWNER, owns=tuple(Owned(key=key, resource="account") for key in ("A", "B")))
@@ -191,25 +190,3 @@ def test_the_field_is_known_to_be_conditional():
     """Other rules and the doctor ask for it."""
     shown = f"under a consent in the mode {ASKS}"
     assert {("accounts", "ownerName"): shown} == facts_of(clause(ABOUT).contract).conditional_fields
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "message"),
-    [
-        ("mode: with-owner-name", "mode: with-ownername", "did you mean 'with-owner-name'"),
-        ("field: ownerName", "field: ownersName", "did you mean 'ownerName'"),
-        ("operation: accounts\n    mode", "operation: end-consent\n    mode", "lists nothing"),
-        (
-            "request: consent\n    operation: accounts",
-            "request: payment\n    operation: accounts",
-            "is no consent",
-        ),
-    ],
-)
-def test_a_wrong_name_is_a_finding(right, wrong, message, tmp_path):
-    """It has a line and a hint."""
-    path = tmp_path / "xs2a.yaml"
-    text = XS2A.read_text("utf-8")
-    assert right in text
-    path.write_text(text.replace(right, wrong))
-    assert any(message in each for each in problems(path)), problems(path)

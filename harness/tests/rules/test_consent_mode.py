@@ -1,12 +1,12 @@
 """Consents in a mode, which do not open everything: literal histories."""
 
 from rows import for_each
-from xs2a_consents import PSU, XS2A, clause, consent, ended, made, read, signed
+from xs2a_consents import PSU, clause, consent, ended, made, read, signed
 
 from assay.history import (
     Code,
 )
-from assay.testing import accepted, evidence, history, problems, refused
+from assay.testing import accepted, evidence, history, refused
 
 NO, DATA = refused(), accepted("x")
 NARROW = "without-balances"
@@ -42,11 +42,3 @@ def test_data_is_served_under_a_consent_in_no_mode(answer, agreement):
     assert [f"plain-served {agreement} 1,2,3"] == evidence(
         clause("balances.named"), history(PSU, *consent("c"), read(answer))
     )
-
-
-def test_an_unknown_mode_is_a_finding(tmp_path):
-    """It has a line and a hint."""
-    path = tmp_path / "xs2a.yaml"
-    text = XS2A.read_text("utf-8")
-    path.write_text(text.replace("mode: without-balances", "mode: without-balance"))
-    assert any("did you mean 'without-balances'" in each for each in problems(path))

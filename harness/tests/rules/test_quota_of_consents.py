@@ -3,13 +3,12 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
 from rows import for_each
-from xs2a_consents import PSU, XS2A, clause, consent, read
+from xs2a_consents import PSU, clause, consent, read
 
 from assay.history import Accepted, Item
 from assay.rules.queries import perhaps_over_quota
-from assay.testing import START, accepted, evidence, history, problems, refused
+from assay.testing import START, accepted, evidence, history, refused
 
 OLD = replace(PSU, fresh=False)
 NO, DATA = refused(status=429), accepted("x")
@@ -123,19 +122,3 @@ def test_a_refusal_may_be_for_the_number_that_a_consent_names():
         beyond(4),
         beyond("x"),
     )
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "said"),
-    [
-        ("argument: frequencyPerDay,", "argument: frequency,", "there is no argument"),
-        ("    counted-for: consent\n", "", "add `counted-for: consent`"),
-        ("    grant: make-consent\n    limit", "    limit", "no operation that makes consents"),
-        ("at-most: 4}", "at-least: 4}", "at-most"),
-    ],
-)
-def test_a_number_that_no_consent_names_is_a_finding(right, wrong, said, tmp_path):
-    """Each has a line and a hint."""
-    path = tmp_path / "xs2a.yaml"
-    path.write_text(XS2A.read_text("utf-8").replace(right, wrong))
-    assert any(said in each for each in problems(path)), problems(path)

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
 from rows import for_each
 
 from assay.history import Authorise, Call, Code, Decision, Ending, Item, Malformed
@@ -16,7 +15,6 @@ from assay.testing import (
     exchange,
     history,
     kind_in,
-    problems,
     refused,
     signature,
 )
@@ -215,22 +213,3 @@ def test_a_listed_resource_is_followed_by_its_key(tmp_path):
     assert ["order agrees 1,2", "final-later disagrees 1,2"] == [
         each for each in found if "words" not in each
     ]
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "problem"),
-    [
-        ("resource: order", "resource: odrer", "there is no resource 'odrer' (did you mean 'order'?)"),
-        ("field: status", "field: state", "'order' has no field 'state' (did you mean 'status'?)"),
-        ("first: [received]", "first: [received]\n    operation: entries", "the operation 'entries' does not show 'order'"),
-        ("first: [received]", "first: [new]\n    words: [received, accepted, done, refused, cancelled]", "there is no word 'new'"),
-        ("first: [received]", "words: [received, accepted, done, refused]", "there is no word 'cancelled'"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_in_a_clause_is_a_finding(tmp_path, right, wrong, problem):
-    """A wrong name or word has a line and a hint."""
-    before, _, clause = DESK.read_text("utf-8").rpartition("  - id: order-status")
-    path = tmp_path / "wrong.yaml"
-    path.write_text(f"{before}  - id: order-status{clause.replace(right, wrong, 1)}")
-
-    assert any(problem in message for message in problems(path)), problems(path)
