@@ -12,7 +12,6 @@ from payment_initiation import (
     check,
     effects,
     flow,
-    hold,
     make,
     modify,
     payer,
@@ -354,26 +353,6 @@ def test_what_the_report_says():
         one.expected for one in found if one.facet == "accepted"
     ]
     assert ["it is open", "it is done"] == [one.seen for one in found if one.facet == SHOWN_P]
-
-
-def test_each_facet_has_its_control_and_price():
-    """On the sound bank all is as planned, on every trial's first moment."""
-    for seed in (0, 7):
-        calls, made, verdicts = hold("cancel", seed)
-        assert (27, 27, {"conforms"}) == (calls, made, set(verdicts.values()))
-
-
-def test_a_bank_that_executes_nothing_does_not_conform():
-    """Where what was not cancelled is not executed either, the day has not come."""
-    _, _, verdicts = hold("cancel", executable=lambda _payment: False)
-    assert {"indeterminate"} == {verdicts[NEVER_P], verdicts[NEVER_C]}
-
-
-def test_a_bank_at_which_nothing_can_be_cancelled_is_said_so_once():
-    """Of what nobody could cancel, neither the showing nor the doing is judged."""
-    _, _, verdicts = hold("cancel", cancellable=lambda _payment: False)
-    assert "violates" == verdicts.pop("accepted")
-    assert {"indeterminate"} == set(verdicts.values())
 
 
 def test_without_an_operation_that_ends_only_the_customer_is_left():

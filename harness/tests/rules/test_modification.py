@@ -13,7 +13,6 @@ from payment_initiation import (
     cancel,
     check,
     effects,
-    hold,
     make,
     modify,
     payer,
@@ -516,37 +515,6 @@ def test_where_nothing_can_be_made_nothing_is_said(came):
 
 
 # -- the probe ------------------------------------------------------------------------
-def test_each_facet_has_its_control_and_price():
-    """On the sound bank all is as planned, on every trial's first moment."""
-    for seed in (0, 7):
-        calls, made, verdicts = hold("modify.deferred-only", seed)
-        assert (37, 37, {"conforms"}) == (calls, made, set(verdicts.values()))
-
-
-def test_where_no_mode_is_closed_none_is_asked():
-    """Then only what was put off is executed, and asked to change after that."""
-    calls, made, verdicts = hold("modify.deferred-only", words={"never": []})
-    assert (24, 24, {"conforms"}) == (calls, made, set(verdicts.values()))
-    assert 4 == len(verdicts)
-
-
-def test_a_bank_that_lets_only_amounts_be_changed_keeps_the_clause():
-    """Which arguments can be changed does not stand in the document."""
-
-    def amounts_only(former, new):
-        return replace(former, amount=new.amount)
-
-    _, _, verdicts = hold("modify.deferred-only", modified=amounts_only)
-    assert "violates" == verdicts["persists"]  # it said OK to the others
-    assert "conforms" == verdicts["deferred-accepted"]
-
-
-def test_a_bank_that_refuses_everything_does_not_conform():
-    """Nothing that must be refused has a control then."""
-    _, _, verdicts = hold("modify.deferred-only", offered=lambda _type, _instant: False)
-    assert {"indeterminate"} == set(verdicts.values())
-
-
 def test_without_an_operation_that_changes_there_is_nothing_to_ask():
     """And without an argument but the day, nothing to change in the other modes."""
     params = ruled("modify.deferred-only")

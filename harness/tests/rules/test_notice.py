@@ -11,7 +11,6 @@ from payment_initiation import (
     check,
     effects,
     flow,
-    hold,
     make,
     payer,
     read,
@@ -298,29 +297,6 @@ def test_what_the_report_says():
     events = history(payer(fresh=False), make(), read(shown(state=DONE)))
     (doubtful,) = params.check(events)
     assert doubtful.seen.endswith("it may have been signed before this history")
-
-
-def test_each_facet_has_its_control_and_price():
-    """On the sound bank all is as planned, on every trial's first moment."""
-    for seed in (0, 7):
-        calls, made, verdicts = hold("sca.required", seed)
-        assert (33, 33, {"conforms"}) == (calls, made, set(verdicts.values()))
-
-
-@for_each(
-    ("modes", "price"),
-    [(["deferred"], 10 + 6 + 6), (["instant", "deferred"], 15 + 12 + 6), ([], 10 + 6 + 6)],
-)
-def test_whatever_modes_are_named_the_price_is_right(modes, price):
-    """And the sound bank keeps the clause in each of them."""
-    calls, made, verdicts = hold("sca.required", words={"modes": modes})
-    assert (price, price, {"conforms"}) == (calls, made, set(verdicts.values()))
-
-
-def test_a_bank_that_signs_nothing_shows_nothing():
-    """Where even what is signed is never executed, nothing is found to conform."""
-    _, _, verdicts = hold("sca.required", executable=lambda _payment: False)
-    assert {"indeterminate"} == set(verdicts.values())
 
 
 def test_modes_are_optional():
