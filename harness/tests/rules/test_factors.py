@@ -1,5 +1,7 @@
 """`factors` judges what is offered, what is asked for, and what is made of it."""
 
+from functools import partial
+
 from account_information import AT, LOST
 from payment_initiation import (
     ALL,
@@ -209,30 +211,51 @@ def wrong(code=Code.WRONG, ending=STOPPED, state=OPEN, *, key="P2", factor=None,
     return story(key, ending, state, **{"screens": screens, "step": step, **seen})
 
 
-@for_each("code", BAD)
+def locked_out(password=Code.WRONG, ending=STOPPED, state=OPEN, **seen):
+    """Write down that a password was typed in that is none."""
+    screens = ALL if ending is CONFIRMED else ALL[:2]
+    return story("P2", ending, state, **{"screens": screens, "step": {"typed": password}, **seen})
+
+
+TAKEN = {"factor": "soft-token", "forced": True}
+
+
+def sent(ending=STOPPED, state=OPEN, **seen):
+    """Write down that a factor was sent that the screen did not offer."""
+    screens = ALL if ending is CONFIRMED else ALL[:3]
+    return story("P2", ending, state, **{"screens": screens, "step": TAKEN, **seen})
+
+
+#: What must sign nothing, by facet.
+BENT = [
+    *(("code-checked", partial(wrong, code)) for code in BAD),
+    *(("password-checked", partial(locked_out, password)) for password in BAD),
+    ("PRO-not-with-soft-token", sent),
+]
+
+
+@for_each(("facet", "bent"), BENT)
 @for_each(
-    ("ending", "state"),
+    ("ending", "state", "word"),
     [
-        (STOPPED, OPEN),
-        (STOPPED, ENDED),
-        (DISCONNECTED, ENDED),
-        (DISCONNECTED, REJECTED),
-        (CONFIRMED, ENDED),
-        (CONFIRMED, REJECTED),
+        (STOPPED, OPEN, "agrees"),
+        (STOPPED, ENDED, "agrees"),
+        (DISCONNECTED, ENDED, "agrees"),
+        (DISCONNECTED, REJECTED, "agrees"),
+        (CONFIRMED, ENDED, "agrees"),
+        (CONFIRMED, REJECTED, "agrees"),
+        (CONFIRMED, OPEN, "unclear"),
+        (CONFIRMED, DONE, "disagrees"),
+        (STOPPED, DONE, "disagrees"),
+        (DISCONNECTED, DONE, "disagrees"),
     ],
 )
-def test_what_is_no_code_signs_nothing(code, ending, state):
-    """The right one does, and this one does not, whenever that is found out."""
-    assert ["agrees 1,2,3,4,5,6"] == about("code-checked", *RIGHT, *wrong(code, ending, state))
-
-
-@for_each("code", BAD)
-@for_each("ending", [CONFIRMED, STOPPED, DISCONNECTED])
-def test_what_is_no_code_signs_all_the_same(code, ending):
-    """It was executed, whatever the screens said, and needs no comparison."""
-    way = wrong(code, ending, DONE)
-    assert ["disagrees 1,2,3,4,5,6"] == about("code-checked", *RIGHT, *way)
-    assert ["disagrees 1,2,3"] == about("code-checked", *way)
+def test_what_is_wrong_signs_nothing(facet, bent, ending, state, word):
+    """The right way does, and without it a refusal is no merit; what is executed needs no control."""
+    way = bent(ending, state)
+    assert [f"{word} 1,2,3,4,5,6"] == about(facet, *RIGHT, *way, segment="PRO")
+    alone = ["disagrees 1,2,3"] if word == "disagrees" else []
+    assert alone == about(facet, *way, segment="PRO")
 
 
 def test_what_was_confirmed_and_carried_out_was_signed():
@@ -296,30 +319,6 @@ def test_nothing_came_of_anything():
 # -- the password, and factors that are not offered ---------------------------------------
 
 
-def locked_out(password=Code.WRONG, ending=STOPPED, state=OPEN, **seen):
-    """Write down that a password was typed in that is none."""
-    screens = ALL if ending is CONFIRMED else ALL[:2]
-    return story("P2", ending, state, **{"screens": screens, "step": {"typed": password}, **seen})
-
-
-@for_each("password", BAD)
-@for_each(
-    ("ending", "state", "word"),
-    [
-        (STOPPED, OPEN, "agrees"),
-        (DISCONNECTED, REJECTED, "agrees"),
-        (CONFIRMED, REJECTED, "agrees"),
-        (CONFIRMED, OPEN, "unclear"),
-        (CONFIRMED, DONE, "disagrees"),
-        (STOPPED, DONE, "disagrees"),
-    ],
-)
-def test_what_is_no_password_signs_nothing(password, ending, state, word):
-    """The right one does, and this one does not, whenever that is found out."""
-    way = locked_out(password, ending, state)
-    assert [f"{word} 1,2,3,4,5,6"] == about("password-checked", *RIGHT, *way)
-
-
 @for_each(
     "way",
     [
@@ -337,12 +336,6 @@ def test_what_shows_nothing_of_the_password(way):
     assert [] == about("password-checked", *story("P3"), *way)
 
 
-def test_a_refused_password_without_the_right_one_is_no_merit():
-    """Where nobody can sign, nobody can sign with a wrong password."""
-    assert [] == about("password-checked", *locked_out())
-    assert ["disagrees 1,2,3"] == about("password-checked", *locked_out(state=DONE))
-
-
 def test_a_wrong_password_is_no_evidence_of_the_code():
     """Both were asked for; which of them was found wrong, nobody knows."""
     assert [] == about(
@@ -350,32 +343,6 @@ def test_a_wrong_password_is_no_evidence_of_the_code():
         *RIGHT,
         *locked_out(CONFIRMED, step={"code": Code.WRONG, "typed": Code.WRONG}),
     )
-
-
-TAKEN = {"factor": "soft-token", "forced": True}
-
-
-def sent(ending=STOPPED, state=OPEN, **seen):
-    """Write down that a factor was sent that the screen did not offer."""
-    screens = ALL if ending is CONFIRMED else ALL[:3]
-    return story("P2", ending, state, **{"screens": screens, "step": TAKEN, **seen})
-
-
-@for_each(
-    ("ending", "state", "word"),
-    [
-        (STOPPED, OPEN, "agrees"),
-        (DISCONNECTED, ENDED, "agrees"),
-        (CONFIRMED, REJECTED, "agrees"),
-        (CONFIRMED, OPEN, "unclear"),
-        (CONFIRMED, DONE, "disagrees"),
-    ],
-)
-def test_what_is_not_offered_signs_nothing(ending, state, word):
-    """Even if the browser sends it; the same customer signs with what is offered."""
-    way = sent(ending, state)
-    found = about("PRO-not-with-soft-token", *RIGHT, *way, segment="PRO")
-    assert [f"{word} 1,2,3,4,5,6"] == found
 
 
 @for_each(
@@ -394,11 +361,6 @@ def test_what_is_not_offered_signs_nothing(ending, state, word):
 def test_what_shows_nothing_of_factors_that_are_not_offered(way, segment):
     """It may sign, or is offered all the same, or the bank may have taken another code."""
     assert [] == about("PRO-not-with-soft-token", *RIGHT, *way, segment=segment)
-
-
-def test_a_refused_factor_without_one_that_signs_is_no_merit():
-    """Where nobody can sign, nobody can sign with another factor."""
-    assert [] == about("PRO-not-with-soft-token", *sent(), segment="PRO")
 
 
 # -- the probe ----------------------------------------------------------------------------
