@@ -47,8 +47,6 @@ def about(facet, *events, segment=None):
 
 
 # -- what is offered ------------------------------------------------------------------
-
-
 @for_each(
     ("segment", "offered", "word"),
     [
@@ -116,8 +114,6 @@ def test_what_is_offered_is_told(offered, description):
 
 
 # -- what is asked for ----------------------------------------------------------------
-
-
 def test_password_and_code_are_asked_for():
     """All three conform on a way on which everything is."""
     assert ["password-alone agrees 1,2,3", "factor-alone agrees 1,2,3"] == says(*RIGHT)
@@ -202,8 +198,6 @@ def test_what_was_touched_otherwise_is_not_judged():
 
 
 # -- what is made of it ----------------------------------------------------------------
-
-
 def wrong(code=Code.WRONG, ending=STOPPED, state=OPEN, *, key="P2", factor=None, **seen):
     """Write down that a code was typed in that is none."""
     screens = ALL if ending is CONFIRMED else ALL[:-1]
@@ -317,8 +311,6 @@ def test_nothing_came_of_anything():
 
 
 # -- the password, and factors that are not offered ---------------------------------------
-
-
 @for_each(
     "way",
     [
@@ -364,8 +356,6 @@ def test_what_shows_nothing_of_factors_that_are_not_offered(way, segment):
 
 
 # -- the probe ----------------------------------------------------------------------------
-
-
 @for_each("scenario", ["PART:offered", "PRO:offered", "PRO:soft-token", "codes", "passwords"])
 def test_the_price(scenario):
     """What the plan says is what it costs."""

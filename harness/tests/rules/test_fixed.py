@@ -115,8 +115,6 @@ def test_the_evidence_says_what_happened():
 
 
 # -- facets and the probe ---------------------------------------------------------
-
-
 def asked(**changed):
     params = ruled("charge-bearer", **changed)
     return [facet.id for facet in params.facets()]

@@ -157,8 +157,6 @@ def test_an_empty_list_shows_nothing_of_others():
 
 
 # -- what says nothing -----------------------------------------------------------------------
-
-
 def test_pages_of_two_days_are_no_one_list():
     """A card may have been left out at midnight."""
     late, early = AT.replace(hour=23, minute=59), AT.replace(day=17, hour=0, minute=0)

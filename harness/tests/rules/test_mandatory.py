@@ -152,8 +152,6 @@ def test_one_trial_a_field():
 
 
 # -- the probe --------------------------------------------------------------------
-
-
 def played(field, accepts, **known):
     """Play a probe at a bank that takes what `accepts` says; return its steps, and what the check says."""
     params = ruled("mandatory-fields")

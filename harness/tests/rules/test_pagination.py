@@ -332,8 +332,6 @@ def test_entries_of_tomorrow_are_not_waited_for():
 
 
 # -- lists that a consent may narrow, and pages of two days -----------------------------------
-
-
 def complete(*events):
     return [one for one in says(*events) if one.startswith(("first", "complete"))]
 

@@ -46,8 +46,6 @@ def sent(right, redirected, **seen):
 
 
 # -- after signing --------------------------------------------------------------------
-
-
 @for_each(
     ("right", "redirected"),
     [
@@ -208,8 +206,6 @@ def test_a_request_without_an_address_is_not_judged():
 
 
 # -- after refusing ---------------------------------------------------------------------
-
-
 @for_each("redirected", [None, EVIL, BACK, BACK + "?refused=1"])
 def test_where_one_is_sent_who_refused_is_not_judged(redirected):
     """The document does not say it: a bank may know one address only."""
@@ -218,8 +214,6 @@ def test_where_one_is_sent_who_refused_is_not_judged(redirected):
 
 
 # -- claims of the browser --------------------------------------------------------------
-
-
 def spoofed(spoof, redirected, **seen):
     """Write down that a browser asked to be sent somewhere, and where it was sent."""
     return story("P2", redirected=redirected, step={"spoof": spoof}, **seen)
@@ -287,8 +281,6 @@ def test_nothing_came_of_anything():
 
 
 # -- the probe ----------------------------------------------------------------------------
-
-
 def probed(bank):
     """Return the clause, and what was played of it at a bank."""
     p = ruled("report-url")

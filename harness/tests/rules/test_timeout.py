@@ -62,8 +62,6 @@ def way(*at, key="P2", ending=CONFIRMED, state=DONE, **seen):
 
 
 # -- just in time -------------------------------------------------------------------
-
-
 def test_who_is_idle_for_just_less_can_sign():
     """A pause that is nearly too long was survived, and a short one says nothing."""
     assert ["alive-before agrees 1,2,3,4,5,6"] == idle(*QUICK, *way(0, 0, LESS))
@@ -365,8 +363,6 @@ def test_what_is_put_off_and_shown_nowhere():
 
 
 # -- what is not judged -----------------------------------------------------------------
-
-
 @for_each(
     "seen",
     [
@@ -421,8 +417,6 @@ def test_nothing_came_of_anything():
 
 
 # -- a contract with one limit ------------------------------------------------------------
-
-
 def without(clause):
     """Return the contract without one of its clauses."""
     return replace(PIS, clauses=tuple(one for one in PIS.clauses if one.id != clause))
@@ -451,8 +445,6 @@ def test_a_request_that_brings_nobody_back():
 
 
 # -- the probe ----------------------------------------------------------------------------
-
-
 @for_each("clause", ["redirect.idle", "redirect.overall"])
 def test_the_price(clause):
     """What the plan says is what it costs."""
@@ -535,8 +527,6 @@ def test_the_time_is_told():
 
 
 # -- a clock that runs --------------------------------------------------------------------
-
-
 @for_each("id_", ["redirect.idle", "redirect.overall"])
 def test_the_screens_themselves_may_take_seconds(id_):
     """On a clock that runs, who is just in time stays within the limit; who is too late does not."""

@@ -57,8 +57,6 @@ def one(*events):
 
 
 # -- what a contract offers around a request --------------------------------------
-
-
 def test_the_life_of_a_request():
     """All four operations, and what a customer has to own."""
     assert ["create-payment", "read-payment", "modify-payment", "cancel-payment"] == [
@@ -194,8 +192,6 @@ def test_what_is_made_without_anything_of_the_customers():
 
 
 # -- making -----------------------------------------------------------------------
-
-
 def test_a_request_that_was_made():
     """It is whose it is, has its key, its mode and its arguments, and stands as was said."""
     made = one(payer(), make(mode="deferred"))
@@ -292,8 +288,6 @@ def test_a_key_that_was_given_twice():
 
 
 # -- what is noted ----------------------------------------------------------------
-
-
 def test_noting_tells_which_request_an_event_is_about():
     """Or None, for what is about none or about one that nobody knows."""
     out = Tracker(lifecycle=LIFE)
@@ -378,8 +372,6 @@ def test_subjects_are_kept():
 
 
 # -- reading ----------------------------------------------------------------------
-
-
 def test_a_look_moves_the_state():
     """It stands where it was last said to stand, and since when is told."""
     later = AT + timedelta(hours=1)
@@ -416,8 +408,6 @@ def test_anybodys_look_is_a_look():
 
 
 # -- changing and ending ----------------------------------------------------------
-
-
 def test_an_accepted_change_is_in_force():
     """Only what it names is changed, and its own address is no argument."""
     made = one(make(mode="deferred"), modify(amount="1.00", date="2026-09-30"))
@@ -480,8 +470,6 @@ def test_the_customers_own_cancellation():
 
 
 # -- signing ----------------------------------------------------------------------
-
-
 def test_a_signature_is_the_first_that_was_given():
     """Ways through the screens that ended otherwise are no signatures."""
     lost = [sign(Ending.STOPPED), sign(Ending.DISCONNECTED)]
@@ -501,8 +489,6 @@ def test_a_signature_alone_carries_nothing_out():
 
 
 # -- what the world says ----------------------------------------------------------
-
-
 @for_each("state", [OPEN, REJECTED, ENDED, None])
 def test_the_world_outweighs_the_target(state):
     """What was executed was executed, whatever is shown."""
@@ -564,8 +550,6 @@ def test_a_request_made_since_was_not_asked_about():
 
 
 # -- words ------------------------------------------------------------------------
-
-
 @for_each(
     ("events", "description"),
     [
