@@ -123,7 +123,7 @@ def withdrawn(*, key="P1", by="psu", done=True, now=AT):
 
 
 def flow(state=DONE, *, key="P1", by="psu", at=None, signed=None, step=None, **arguments):
-    """Write down that a request was made, signed and read, as it is in this state then."""
+    """Write down that a request was made, signed and read, and the state in which it was then."""
     return [
         make(shown(key), key=key, by=by, at=at, **arguments),
         sign(key=key, by=by, at=signed or at, step=step),
@@ -164,11 +164,6 @@ def story(key, ending=CONFIRMED, state=DONE, *, made=None, looked=None, status=N
     way = replace(sign(ending, key=key, by=by, **seen), wire=page(status))
     first = make(made or shown(key, OPEN), by=by, key=key, **arguments)
     return first, way, read(looked or shown(key, state), key=key, by=by)
-
-
-def minutes(*since):
-    """Return the moments so many minutes after ten."""
-    return tuple(AT + timedelta(minutes=n) for n in since)
 
 
 # -- banks ------------------------------------------------------------------------

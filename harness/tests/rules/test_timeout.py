@@ -21,7 +21,6 @@ from payment_initiation import (
     check,
     effects,
     make,
-    minutes,
     modify,
     payer,
     read,
@@ -54,6 +53,11 @@ def idle(*events, **changed):
 
 def overall(*events):
     return check("redirect.overall", payer(), *events)
+
+
+def minutes(*since):
+    """Return the moments so many minutes after ten."""
+    return tuple(AT + timedelta(minutes=n) for n in since)
 
 
 def way(*at, key="P2", ending=CONFIRMED, state=DONE, **seen):
