@@ -322,7 +322,6 @@ ROWS = [
     ("after-refused-accepted", DECLINED, {}, DONE, ENDED),
     ("after-unsigned-accepted", LYING, {}, DONE, OPEN),
 ]
-IDS = [one[0] for one in ROWS]
 
 
 @for_each(("facet", "first", "arguments", "good", "stands"), ROWS)

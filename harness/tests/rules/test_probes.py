@@ -24,7 +24,6 @@ from assay.rules.verdict import Agreement
 from assay.testing import exchange, listed
 
 FACETS = facets()
-IDS = [one.id for one, _ in FACETS]
 
 
 @for_each(("obligation", "params"), FACETS)

@@ -24,7 +24,7 @@ from assay.planning.plan import count_calls
 from assay.rules.state.periods import period
 from assay.testing import accepted, listed, refused
 
-PSU, OTHER = owner("psu", account("A1")), owner("other", account("B1"))
+PSU = owner("psu", account("A1"))
 DATA = listed("x")
 HOURS = ["clock-hour", "rolling-hour", "hour"]
 #: Twenty past ten: a clock hour ends in 40 minutes, one of these calls in 60.

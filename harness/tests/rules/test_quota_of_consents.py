@@ -12,7 +12,6 @@ from assay.testing import START, accepted, evidence, history, refused
 
 OLD = replace(PSU, fresh=False)
 NO, DATA = refused(status=429), accepted("x")
-DAY = timedelta(days=1)
 
 
 ABOUT = "frequency.account"

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
 from account_information import AT, LOST, UNKNOWN
 from payment_initiation import (
     ALL,
@@ -207,7 +206,7 @@ def test_the_whole_time_is_the_other_clauses():
 # -- too late -------------------------------------------------------------------------
 
 TOO_LATE = {"idle": (0, 0, MORE), "overall": (*NOW_AND_THEN, LONG)}
-CLAUSES = pytest.mark.parametrize("measure", [*TOO_LATE])
+CLAUSES = for_each("measure", [*TOO_LATE])
 WHOSE = "1,2,3,4,5,6"
 
 
@@ -242,7 +241,7 @@ def test_who_is_too_late_signs_nothing(measure, seen, said):
 
 
 @CLAUSES
-@pytest.mark.parametrize(
+@for_each(
     ("where", "word"),
     [
         (BACK, "disagrees"),
@@ -287,13 +286,12 @@ def test_what_was_not_signed_is_carried_out(measure):
 
 
 @CLAUSES
-@pytest.mark.parametrize(
+@for_each(
     "seen",
     [
         {"ending": STOPPED},
         {"ending": DISCONNECTED, "made": accepted(Item(key="P2"), status=201)},
     ],
-    ids=["who knows if it was signed", "who knows if it was open"],
 )
 def test_what_may_have_been_done_otherwise(measure, seen):
     """The way stopped somewhere, or nobody knows where the request stood before."""
@@ -310,7 +308,7 @@ def test_nobody_could_sign_at_all(measure):
 
 
 @CLAUSES
-@pytest.mark.parametrize("came", [LOST, UNKNOWN, accepted(Item(key="P2"))])
+@for_each("came", [LOST, UNKNOWN, accepted(Item(key="P2"))])
 def test_nobody_looked(measure, came):
     """What became of it is not known, so only where the browser went is."""
     found = late(measure, ending=DISCONNECTED, looked=came)
@@ -323,7 +321,7 @@ def test_nobody_looked(measure, came):
 
 
 @CLAUSES
-@pytest.mark.parametrize("state", [OPEN, REJECTED])
+@for_each("state", [OPEN, REJECTED])
 def test_a_confirmation_that_may_have_been_taken(measure, state):
     """Still open, it may be executed yet; rejected, it may have been signed before."""
     lines = late(measure, state=state)
