@@ -166,9 +166,7 @@ def _numbered(event: Event, numbers: Iterator[int]) -> Event:
             return event
 
 
-def evidence(
-    kind: Kind, history: History, *, tpp: bool = False, alone: bool = False
-) -> list[str]:
+def evidence(kind: Kind, history: History, *, tpp: bool = False, alone: bool = False) -> list[str]:
     """Return what a check says of a history, one text for each piece of evidence.
 
     A text is the facet, the agreement and the numbers of the exchanges, for example
