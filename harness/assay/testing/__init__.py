@@ -2,8 +2,8 @@
 
 Three ways to show that a kind is right, from the fastest to the most complete:
 
-- A literal history: write `exchange`s down, put them into a `history`, and compare what
-  `evidence` returns.
+- A literal history: write each `exchange` and `signature` down, put them into a `history`, and
+  compare what `evidence` returns.
 - A scripted bank, which is a function from a `Call` to an `Answer`: `play` runs one probe
   against it, `judge` all of them. A mutant is a bank with one fault, and `violated` must
   return exactly the facets that it breaks.
@@ -34,6 +34,7 @@ from assay.testing.histories import (
     listed,
     lost,
     refused,
+    signature,
     unavailable,
 )
 
@@ -56,6 +57,7 @@ __all__ = [
     "play",
     "problems",
     "refused",
+    "signature",
     "unavailable",
     "use_kind",
     "verdicts",

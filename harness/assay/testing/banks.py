@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -23,6 +23,7 @@ from assay.history import (
     Ending,
     Entry,
     Event,
+    Exchange,
     History,
     Inquire,
     Lack,
@@ -37,7 +38,6 @@ from assay.history import (
     Step,
     Subject,
     Submit,
-    Wire,
     Withdraw,
     Withdrawn,
 )
@@ -47,7 +47,7 @@ from assay.rules.consent_probes import probe_of
 from assay.rules.kinds import installed, kind_of
 from assay.rules.rule import Kind
 from assay.rules.verdict import Evidence, Standing, weigh
-from assay.testing.histories import START, Bank, exchange, history
+from assay.testing.histories import START, Bank, exchange, signature
 from assay.transport.protocol import Application
 
 
@@ -63,29 +63,50 @@ class Played:
         """The calls among the steps."""
         return tuple(step for step in self.steps if isinstance(step, Call))
 
+    @property
+    def signatures(self) -> tuple[Authorise, ...]:
+        """The signatures among the steps."""
+        return tuple(step for step in self.steps if isinstance(step, Authorise))
 
-def play(kind: Kind, scenario: str, bank: Bank) -> Played:
-    """Run the probe of a scenario, by its id, against a scripted bank.
+    @property
+    def spent(self) -> int:
+        """How many calls and signatures that is: what `count_calls` announces."""
+        return len(self.calls) + len(self.signatures)
+
+
+def play(
+    kind: Kind,
+    scenario: str,
+    bank: Bank,
+    *,
+    reply: Callable[[Step, Reply], Reply] | None = None,
+    start: datetime = START,
+) -> Played:
+    """Run the probe of a scenario, by its id, against a scripted bank, from `start`.
 
     Whatever is not a call is granted: subjects own what they are asked to own, with keys
-    such as `psu-1`, the clock moves, and signatures are given.
+    such as `psu-1`, the clock moves, and signatures are given. `reply` may replace what a
+    step came back with, a call included: it is given the step and the reply, numbered, and
+    returns one.
     """
     script = probe_of(kind, kind.scenario(scenario))
     steps: list[Step] = []
     events: list[Event] = []
-    now = START
+    now, n = start, 1
     step = next(script, None)
     while step is not None:
         steps.append(step)
         if isinstance(step, Advance):
             now = step.to or now
-        reply = _reply(step, bank, now, 1 + len(steps))
+        came = _reply(step, bank, now, now + timedelta(seconds=1 + len(steps)))
+        if isinstance(came, Exchange | Authorised):
+            came, n = replace(came, n=n), n + 1
+        came = reply(step, came) if reply else came
         # As in a run, a look at the clock is no event.
         if not (isinstance(step, Submit) or (isinstance(step, Advance) and step.to is None)):
-            events = [*history(*events, reply).events]
-            reply = events[-1]
+            events.append(came)
         try:
-            step = script.send(reply)
+            step = script.send(came)
         except StopIteration:
             step = None
     return Played(steps=tuple(steps), history=History(events=tuple(events)))
@@ -117,20 +138,19 @@ def violated(kind: Kind, bank: Callable[[], Bank]) -> set[str]:
     return {facet for facet, standing in standings.items() if standing is Standing.VIOLATES}
 
 
-def _reply(step: Step, bank: Bank, now: datetime, number: int) -> Reply:  # noqa: C901 -- one case for each step
+def _reply(step: Step, bank: Bank, now: datetime, at: datetime) -> Reply:  # noqa: C901 -- one case for each step
     reply: Reply
     match step:
         case Call():
-            reply = exchange(step, bank(step), at=now + timedelta(seconds=number))
+            reply = exchange(step, bank(step), at=at)
         case Arrange():
             owns = tuple(_owned(step))
             reply = Subject(name=step.subject, now=now, owns=owns, segment=step.segment)
         case Advance():
             reply = Advanced(now=now)
         case Authorise():
-            wire = Wire(method="GET", url="https://bank.example/sign", status=200)
             ending = Ending.CONFIRMED if step.decision.value == "confirm" else Ending.REFUSED
-            reply = Authorised(n=0, step=step, ending=ending, moments=(now,), wire=wire)
+            reply = signature(step, ending=ending, at=now)
         case Submit():
             reply = Advanced(now=now)
         case Inquire():

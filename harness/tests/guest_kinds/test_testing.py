@@ -8,6 +8,7 @@ import pytest
 from foreign.dialects import LOCKERS
 
 from assay.errors import KindError
+from assay.history import Owned, Subject
 from assay.kinds import (
     Advance,
     Arrange,
@@ -25,7 +26,16 @@ from assay.kinds import (
     must_be_served,
     needs,
 )
-from assay.kinds.requests import Authorise, Decision, Inquire, Lack, Register, Withdraw
+from assay.kinds.requests import (
+    Authorise,
+    Authorised,
+    Decision,
+    Ending,
+    Inquire,
+    Lack,
+    Register,
+    Withdraw,
+)
 from assay.parsing.parse import find_contract
 from assay.rules.kinds import find_kind
 from assay.testing import (
@@ -42,6 +52,7 @@ from assay.testing import (
     play,
     problems,
     refused,
+    signature,
     use_kind,
     verdicts,
 )
@@ -187,6 +198,20 @@ def test_a_scripted_bank_grants_every_step(clause):
     assert done.done is None
 
 
+def test_a_reply_may_be_another_one(clause):
+    """What replaces it is sent to the probe, and stands in the history, from another moment on."""
+
+    def reply(step, reply):
+        return replace(reply, ending=Ending.STOPPED) if isinstance(step, Authorise) else reply
+
+    played = play(clause, "all", lambda call: accepted("A"), reply=reply, start=START - DAY)
+
+    signed = [event for event in played.history.events if isinstance(event, Authorised)]
+    assert [Ending.STOPPED] * 2 == [event.ending for event in signed]
+    assert (2, 3) == (len(played.signatures), played.spent)
+    assert START - DAY == played.history.events[0].now
+
+
 def test_a_facet_that_cannot_be_tested_is_not_played(clause):
     """Only what a run would ask for is judged."""
     assert {"served": Standing.VIOLATES} == judge(clause, lambda: lambda call: refused())
@@ -200,6 +225,31 @@ def test_both_sides_are_judged(clause):
     assert ["served agrees 1", "served unclear 2"] == evidence(clause, said)
     assert ["tpp unclear 7", "tpp unclear 7"] == evidence(clause, said, tpp=True)
     assert [START + timedelta(seconds=1), START + DAY] == [each.at for each in said.exchanges]
+
+
+def test_a_signature_without_a_time_gets_one():
+    """It is a second after the event before it; one that was given stays, even `START` by chance."""
+    step = Authorise(subject="psu", request="R", approval=None)
+    equal = START + DAY - DAY
+    called, signed, late = history(
+        exchange(CALL, lost(), at=equal), signature(step), signature(step, at=START + DAY)
+    ).events
+
+    assert (START, START + timedelta(seconds=2), START + DAY) == (called.at, signed.at, late.at)
+    assert (1, 2, 3) == (called.n, signed.n, late.n)
+
+
+def test_a_check_can_be_asked_alone():
+    """A refusal that a breach of the TPP's duty under another clause explains disagrees then."""
+    clause = Every(contract=kind_in(find_contract("aisp"), "batch-quota").contract)
+    consent = Call(operation="consents", subject="psu", arguments={"accounts": ["A1"]})
+    batch = Call(operation="balances", subject="psu", arguments={"iban": "A1"}, present=False)
+    owner = Subject(name="psu", now=START, owns=(Owned(key="A1", resource="account"),))
+    served = [exchange(call, accepted("A1")) for call in (consent, *[batch] * 4)]
+    said = history(owner, *served, exchange(batch, refused()))
+
+    assert ["served unclear 6"] == evidence(clause, said)[5:]
+    assert ["served disagrees 6"] == evidence(clause, said, alone=True)[5:]
 
 
 def test_a_kind_is_known_within_its_block_only(contract):

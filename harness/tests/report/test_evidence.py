@@ -1,4 +1,4 @@
-"""What convicts comes first, controls are marked, and the story of a time rule can be followed."""
+"""What disagrees comes first, controls are marked, and the story of a time rule can be followed."""
 
 import json
 import re
@@ -38,8 +38,8 @@ def on_day(day):
     return lambda exchange: exchange.at.startswith(day) and exchange.response.status == 429
 
 
-#: Each mutant, its violation, and what only the convicting exchange has.
-CONVICTING = [
+#: Each mutant, its violation, and what only the exchange that disagrees has.
+DISAGREEING = [
     ("quota.accounts-utc-day", "aisp/batch-quota/accounts-next-day", on_day("2026-09-17")),
     (
         "pis.cash.at-72-hours",
@@ -84,12 +84,12 @@ CONVICTING = [
 ]
 
 
-@pytest.mark.parametrize(("mutant", "obligation", "convicts"), CONVICTING)
-def test_the_convicting_exchange_comes_first(mutant, obligation, convicts, tmp_path):
+@pytest.mark.parametrize(("mutant", "obligation", "disagrees"), DISAGREEING)
+def test_the_exchange_that_disagrees_comes_first(mutant, obligation, disagrees, tmp_path):
     """In the terminal, Markdown, HTML and JUnit; what belongs to the control is never before it."""
     report = run(tmp_path, mutant, obligation)
     (result,) = (each for each in report.results if each.planned.id == obligation)
-    assert convicts(result.exchanges[0])
+    assert disagrees(result.exchanges[0])
     assert result.roles[result.exchanges[0].n] is EvidenceRole.DECISIVE
     shown = [result.roles.get(exchange.n) for exchange in result.exchanges]
     assert shown == sorted(shown, key=lambda role: role is EvidenceRole.CONTROL)

@@ -1,4 +1,4 @@
-"""Puts the builders of literal histories within reach of the tests beside them."""
+"""Lets the tests below import the data modules next to this file."""
 
 import sys
 from pathlib import Path

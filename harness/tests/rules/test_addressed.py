@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from building import AT, BROKEN, FAILED, GONE, LOST, NO, NONE, UNKNOWN
-from orders import (
+from account_information import AT, BROKEN, FAILED, GONE, LOST, NO, NONE, UNKNOWN
+from payment_initiation import (
     DONE,
     KEY,
     OPEN,
@@ -12,18 +12,20 @@ from orders import (
     make,
     modify,
     payer,
+    price,
+    probed,
     read,
     ruled,
     shown,
     sign,
     withdrawn,
 )
-from playing import calls, paid, play, price
 from rows import for_each
 
 from assay.contract.model import Capability
-from assay.history import Accepted, Advanced, Item, Lacking, Malformed, Rejected
+from assay.history import Advanced, Item, Lacking, Malformed
 from assay.rules.lifecycle.request_queries import similar_key
+from assay.testing import accepted, refused
 
 MINE, THEIRS = "3f9a0c11d2", "77b0c4e8aa"
 ODD = similar_key(MINE)
@@ -40,7 +42,7 @@ def by(tpp, event):
 
 
 def refusal(*items, status=403):
-    return Rejected(leaked=items), status
+    return refused(*items, status=status)
 
 
 # -- a key that there never was --------------------------------------------------------
@@ -66,8 +68,8 @@ def test_a_key_with_nothing_to_change_has_no_stray():
     def bank(call, key):
         return shown("----")
 
-    steps, said = play("payments.addressed", "read-payment:unknown", bank)
-    assert 1 == len(calls(steps))
+    played, said = probed("payments.addressed", "read-payment:unknown", bank)
+    assert 1 == len(played.calls)
     assert [] == said
 
 
@@ -81,20 +83,20 @@ def test_a_key_that_there_never_was_must_be_refused(came):
     )
 
 
-def test_an_answer_to_it_convicts():
+def test_an_answer_to_it_is_a_violation():
     """Whatever it shows, and with no control."""
     assert ["read-payment-unknown disagrees 2"] == says(read(shown(ODD), key=ODD))
     assert ["read-payment-unknown disagrees 2"] == says(read(shown(None, OPEN), key=ODD))
     assert ["modify-payment-unknown disagrees 2"] == says(modify(shown(ODD), key=ODD))
-    nothing = Accepted(items=(Item(),)), 200
+    nothing = accepted(Item())
     assert ["modify-payment-unknown disagrees 2"] == says(modify(nothing, key=ODD))
 
 
 @for_each(
     "came",
     [
-        (Accepted(items=(Item(),)), 200),
-        (Accepted(items=(Item(fields={"amount": None}),)), 200),
+        accepted(Item()),
+        accepted(Item(fields={"amount": None})),
         NONE,
     ],
 )
@@ -186,7 +188,7 @@ def test_another_tpps_must_be_refused():
     )
 
 
-def test_showing_it_convicts():
+def test_showing_it_is_a_violation():
     """Needing no control, whatever was before the history, and also in a refusal."""
     assert ["read-payment-foreign disagrees 2"] == says(foreign(shown(MINE)))
     assert ["read-payment-foreign disagrees 2"] == says(
@@ -284,10 +286,10 @@ def test_a_strict_bank_costs_what_was_planned(operation, word, callers):
     """One is made, asked for wrongly, and then rightly."""
     MADE.clear()
     scenario = f"{operation}:{word}"
-    steps, said = play("payments.addressed", scenario, strict)
-    asked = calls(steps)
+    played, said = probed("payments.addressed", scenario, strict)
+    asked = played.calls
     assert [f"{operation}-{word} agrees"] == said
-    assert price("payments.addressed", scenario) == paid(steps)
+    assert price("payments.addressed", scenario) == played.spent
     again = ["", ""] if operation == "modify-payment" else [""]
     assert (callers or ["", "other", "other", *again, "other"]) == [one.by for one in asked]
     assert 1 == sum(bool(one.variation) for one in asked)
@@ -305,17 +307,17 @@ def test_a_strict_bank_costs_what_was_planned(operation, word, callers):
         ("modify-payment:foreign", "modify-payment-foreign"),
     ],
 )
-def test_an_open_house_is_convicted(scenario, facet):
+def test_a_bank_that_answers_everybody_violates(scenario, facet):
     """Who answers everybody answers strangers."""
-    _, said = play("payments.addressed", scenario)
+    _, said = probed("payments.addressed", scenario)
     assert [f"{facet} disagrees"] == said
 
 
 @for_each("scenario", ["read-payment:unknown", "read-payment:foreign"])
 def test_a_probe_stops_where_no_request_is_made(scenario):
     """There is nothing to ask about then."""
-    steps, said = play("payments.addressed", scenario, lambda call, key: NO)
-    assert (1, []) == (len(calls(steps)), said)
+    played, said = probed("payments.addressed", scenario, lambda call, key: NO)
+    assert (1, []) == (len(played.calls), said)
 
 
 def test_only_the_foreign_needs_a_second_tpp():

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from building import (
+from account_information import (
     AT,
     DONE,
     FAILED,
@@ -18,15 +18,14 @@ from building import (
     card,
     check,
     consent,
-    history,
     item,
-    listed,
     owner,
     ruled,
 )
 from rows import for_each
 
 from assay.history import Malformed
+from assay.testing import history, listed
 
 PSU = owner("psu", account("A1"), account("A2"), card("C1"))
 OTHER = owner("other", account("B1"))
@@ -82,7 +81,7 @@ def test_recorded_traffic_is_judged_by_the_consent_alone():
     ],
 )
 def test_a_refusal_that_may_be_right_is_no_evidence(events):
-    """Only a call that surely had to be answered can convict."""
+    """Only a call that surely had to be answered can disagree."""
     assert [] == check("balances.available", PSU, OTHER, *events)
 
 
@@ -97,7 +96,7 @@ def test_data_of_what_is_not_listed_need_not_be_answered():
     ("keys", "says"),
     [(("A1", "C1"), ["answers disagrees 1"]), (("B1",), []), ((), [])],
 )
-def test_a_refused_consent_convicts_only_if_all_in_it_is_the_customers(keys, says):
+def test_a_refused_consent_violates_only_if_all_in_it_is_the_customers(keys, says):
     """A bank may refuse a consent to things that are not there."""
     assert says == check("consents.available", PSU, OTHER, consent(*keys, came=NO))
 

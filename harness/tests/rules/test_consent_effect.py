@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from building import (
+from account_information import (
     BROKEN,
     DONE,
     FAILED,
@@ -10,20 +10,16 @@ from building import (
     NO,
     NONE,
     UNKNOWN,
-    Obliging,
     account,
     ask,
     check,
     consent,
-    leaked,
-    listed,
     owner,
-    ruled,
 )
 from rows import for_each
 
 from assay.history import Malformed
-from assay.planning.plan import count_calls
+from assay.testing import listed, refused
 
 PSU = owner("psu", *(account(f"A{n}", 1) for n in range(1, 7)))
 DATA = listed("x")
@@ -64,7 +60,7 @@ def test_a_consent_of_one_thing_says_nothing_of_each():
     assert [] == says(consent("A1"), read(DATA))
 
 
-@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (leaked("x"), "disagrees")])
+@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (refused("x"), "disagrees")])
 def test_a_refused_consent_grants_nothing_without_the_customer_either(came, agreement):
     """The reads beside it are without her, too; the reason need not be the number of calls."""
     away = {"present": False}
@@ -90,7 +86,7 @@ def test_what_a_later_consent_names_is_served(came, agreement):
     )
 
 
-@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (leaked("x"), "disagrees")])
+@for_each(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (refused("x"), "disagrees")])
 @for_each(
     "refused",
     [consent("A3", "Z9", came=NO), consent("A3", came=NO, malformed=Malformed.TRUNCATED)],
@@ -171,12 +167,3 @@ def test_a_consent_beyond_the_limit_grants_nothing(came, agreement):
     events = *BOTH, read(NO, "A3"), consent("A3", came=NO, present=False), read(came, "A3")
 
     assert f"beyond-limit-grants-nothing {agreement} 5" in says(*events)
-
-
-def test_the_probe_costs_the_same_at_every_bank():
-    """Whether a bank takes an unknown thing and a malformed list, or not."""
-    clause = ruled("consent.effect")
-    for scenario in ("taken", "beyond-limit-grants-nothing"):
-        calls = Obliging().play(clause.probe(clause.scenario(scenario)))
-
-        assert count_calls(clause, clause.scenario(scenario)) == len(calls)

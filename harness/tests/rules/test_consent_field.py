@@ -1,87 +1,30 @@
 """Fields that only a consent in a mode shows: literal histories."""
 
 from dataclasses import replace
-from functools import cache
+from functools import partial
 
-import pytest
 from rows import for_each
+from xs2a_consents import PSU as OWNER
+from xs2a_consents import XS2A, clause, consent, ended, made, read, signed
 
-from assay._resources import contract_dir
-from assay.history import (
-    Accepted,
-    Authorise,
-    Authorised,
-    Call,
-    Code,
-    Ending,
-    Item,
-    Owned,
-    State,
-    Subject,
-    Wire,
-)
-from assay.rules.kinds.consents.consent_field import ConsentField
+from assay.history import Call, Code, Ending, Item, Owned, Subject
 from assay.rules.rule import facts_of
-from assay.testing import (
-    START,
-    accepted,
-    evidence,
-    exchange,
-    history,
-    kind_in,
-    problems,
-    refused,
-)
+from assay.testing import START, accepted, evidence, exchange, history, kind_in, refused
+from assay.testing import listed as listing
 
-XS2A = contract_dir() / "examples" / "xs2a" / "xs2a.yaml"
-PSU = Subject(
-    name="psu",
-    now=START,
-    owns=(Owned(key="A", resource="account"), Owned(key="B", resource="account")),
-)
+PSU = replace(OWNER, owns=tuple(Owned(key=key, resource="account") for key in ("A", "B")))
 OTHER = Subject(name="other", now=START, owns=(Owned(key="Z", resource="account"),))
 ASKS = "with-owner-name"
 ALL = ("A", "B")
-
-
-@cache
-def clause() -> ConsentField:
-    """Return the rule of the example."""
-    return kind_in(XS2A, "accounts.owner")
-
-
-def made(key, mode=None, *, keys=ALL, by="", subject="psu", until="2027-06-01"):
-    """A consent was made, in a mode or in none."""
-    arguments = {"access": list(keys), "validUntil": until}
-    call = Call(operation="make-consent", subject=subject, arguments=arguments, mode=mode, by=by)
-    event = exchange(call, accepted(), at=START)
-    return replace(event, outcome=Accepted(items=(Item(key=key, state=State.OPEN),)))
-
-
-def signed(key, *, subject="psu", ending=Ending.CONFIRMED, **how):
-    """A consent was signed."""
-    step = Authorise(subject=subject, request=key, approval=None, **how)
-    wire = Wire(method="POST", url="https://bank.example/sign", status=200)
-    return Authorised(n=0, step=step, ending=ending, moments=(START,), wire=wire)
-
-
-def consent(key, mode=None, **how):
-    """A consent was made and signed."""
-    return made(key, mode, **how), signed(key, subject=how.get("subject", "psu"))
-
-
-def ended(key):
-    """A consent was ended."""
-    call = Call(operation="end-consent", subject="psu", arguments={"consentId": key})
-    return exchange(call, accepted(), at=START)
+ABOUT = "accounts.owner"
+made, consent = partial(made, keys=ALL), partial(consent, keys=ALL)
 
 
 def listed(*items, subject="psu", following=None, **how):
     """The accounts were listed: keys with the name of their owner, or None for one without."""
     call = Call(operation="accounts", subject=subject, **how)
-    shown = tuple(Item(key=key, fields=fields) for key, fields in items)
-    answer = Accepted(items=shown, next=following)
-    return replace(exchange(call, accepted(), at=START), outcome=answer)
+    shown = (Item(key=key, fields=fields) for key, fields in items)
+    return exchange(call, listing(*shown, next=following))
 
 
 NAMED = (("A", {"ownerName": "Ada"}), ("B", {"ownerName": "Ada"}))
@@ -93,7 +36,7 @@ SHOWN = "shown-in-mode agrees 1,2,3"
 
 def said(*events, subjects=(PSU, OTHER)):
     """Return the evidence of a history, without that of `SEEN`."""
-    return evidence(clause(), history(*subjects, *events))
+    return evidence(clause(ABOUT), history(*subjects, *events))
 
 
 @for_each(
@@ -129,7 +72,7 @@ def test_the_field_is_shown_under_a_consent_that_asks_for_it(items, expected):
         ((made("c"), listed(*NAMED)), []),
         ((made("c"), signed("c", code=Code.WRONG), listed(*NAMED)), []),
         ((*consent("c"), ended("c"), listed(*NAMED)), []),
-        ((*consent("c", until="2020-01-01"), listed(*NAMED)), []),
+        ((*consent("c", validUntil="2020-01-01"), listed(*NAMED)), []),
         # One that asks is in force as well, or may be.
         ((*consent("d", ASKS), *consent("c"), listed(*NAMED)), []),
         ((made("d", ASKS), signed("d", ending=Ending.STOPPED), *consent("c"), listed(*NAMED)), []),
@@ -162,7 +105,7 @@ def test_the_field_is_withheld_otherwise(events, expected):
         (made("c", ASKS),),
         (made("c", ASKS), signed("c", code=Code.WRONG)),
         (*consent("c", ASKS), ended("c")),
-        (*consent("c", ASKS, until="2020-01-01"),),
+        (*consent("c", ASKS, validUntil="2020-01-01"),),
         (*consent("c", ASKS), *consent("d")),
         (*consent("c", ASKS, keys=["A", "A"]),),
         (*consent("o", ASKS, keys=["Z"], subject="other"), *consent("c")),
@@ -214,7 +157,7 @@ def test_a_customer_of_before_may_have_consented_before():
 def test_a_refusal_shows_nothing():
     """Whether it is served is for other rules."""
     call = Call(operation="accounts", subject="psu")
-    assert [] == said(*consent("c", ASKS), exchange(call, refused(), at=START))
+    assert [] == said(*consent("c", ASKS), exchange(call, refused()))
 
 
 def test_what_belongs_to_one_thing_is_covered_with_it(tmp_path):
@@ -224,46 +167,26 @@ def test_what_belongs_to_one_thing_is_covered_with_it(tmp_path):
     )
     path = tmp_path / "xs2a.yaml"
     path.write_text(text.replace("field: ownerName\n", "field: balanceType\n"))
-    about = {"iban": "A"}
 
-    def read(**fields):
-        call = Call(operation="balances", subject="psu", arguments=about)
-        answer = Accepted(items=(Item(key=None, fields=fields),))
-        return replace(exchange(call, accepted(), at=START), outcome=answer)
+    def read_balances(**fields):
+        return read(accepted(Item(key=None, fields=fields)))
 
-    events = (*consent("c"), read(), *consent("d", ASKS), read(balanceType="expected"))
+    events = (
+        *consent("c"),
+        read_balances(),
+        *consent("d", ASKS),
+        read_balances(balanceType="expected"),
+    )
     kind = kind_in(path, "accounts.owner")
     assert ["shown-in-mode agrees 4,5,6", "withheld-otherwise agrees 1,2,3"] == evidence(
         kind, history(PSU, *events)
     )
     # A consent that does not name the thing does not ask for its fields.
-    events = (*consent("d", ASKS, keys=["B"]), read())
+    events = (*consent("d", ASKS, keys=["B"]), read_balances())
     assert [] == evidence(kind, history(PSU, *events))
 
 
 def test_the_field_is_known_to_be_conditional():
     """Other rules and the doctor ask for it."""
     shown = f"under a consent in the mode {ASKS}"
-    assert {("accounts", "ownerName"): shown} == facts_of(clause().contract).conditional_fields
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "message"),
-    [
-        ("mode: with-owner-name", "mode: with-ownername", "did you mean 'with-owner-name'"),
-        ("field: ownerName", "field: ownersName", "did you mean 'ownerName'"),
-        ("operation: accounts\n    mode", "operation: end-consent\n    mode", "lists nothing"),
-        (
-            "request: consent\n    operation: accounts",
-            "request: payment\n    operation: accounts",
-            "is no consent",
-        ),
-    ],
-)
-def test_a_wrong_name_is_a_finding(right, wrong, message, tmp_path):
-    """It has a line and a hint."""
-    path = tmp_path / "xs2a.yaml"
-    text = XS2A.read_text("utf-8")
-    assert right in text
-    path.write_text(text.replace(right, wrong))
-    assert any(message in each for each in problems(path)), problems(path)
+    assert {("accounts", "ownerName"): shown} == facts_of(clause(ABOUT).contract).conditional_fields

@@ -1,29 +1,19 @@
 """Old entries that a consent opens for some minutes: literal histories."""
 
-from dataclasses import replace
 from datetime import timedelta
-from functools import cache
 
 from rows import for_each
+from xs2a_consents import clause, consent, made, read, signed
 
-from assay._resources import contract_dir
 from assay.history import (
-    Accepted,
-    Authorise,
-    Authorised,
-    Call,
     Code,
-    Ending,
     Entry,
     Item,
     Owned,
-    State,
     Subject,
-    Wire,
 )
-from assay.testing import START, accepted, evidence, exchange, history, kind_in, listed, refused
+from assay.testing import START, evidence, history, listed, refused
 
-XS2A = contract_dir() / "examples" / "xs2a" / "xs2a.yaml"
 TODAY = START.date()
 MINUTE = timedelta(minutes=1)
 #: What is older than 90 days, and what is not.
@@ -43,39 +33,21 @@ WHOLE, RECENT = 190, 90
 NO = refused()
 
 
-@cache
-def clause():
-    """Return the rule of the example."""
-    return kind_in(XS2A, "transactions.recent")
-
-
-def made(key="c", **how):
-    """A consent was made and signed."""
-    arguments = {"access": ["A"], "validUntil": "2027-06-01"}
-    call = Call(operation="make-consent", subject="psu", arguments=arguments)
-    step = Authorise(subject="psu", request=key, approval=None, **how)
-    wire = Wire(method="POST", url="https://bank.example/sign", status=200)
-    signed = Authorised(n=0, step=step, ending=Ending.CONFIRMED, moments=(START,), wire=wire)
-    event = exchange(call, accepted(), at=START)
-    return replace(event, outcome=Accepted(items=(Item(key=key, state=State.OPEN),))), signed
-
-
 def shows(*ages):
     """Say that entries of these ages came back."""
     items = (Item(key=str(age), on=TODAY - timedelta(days=age)) for age in ages)
     return listed(*items)
 
 
-def read(answer, minutes, since=None):
+def transactions(answer, minutes, since=None):
     """The transactions were read, from a day on or without one."""
     day = {} if since is None else {"dateFrom": str(TODAY - timedelta(days=since))}
-    call = Call(operation="transactions", subject="psu", arguments={"iban": "A", **day})
-    return exchange(call, answer, at=START + minutes * MINUTE)
+    return read(answer, "transactions", at=START + minutes * MINUTE, arguments=day)
 
 
 def says(*events):
     """Return what the clause says of a history."""
-    return evidence(clause(), history(PSU, *events))
+    return evidence(clause("transactions.recent"), history(PSU, *events))
 
 
 @for_each(
@@ -104,24 +76,26 @@ def says(*events):
 )
 def test_a_call_is_judged_by_the_time_since_the_signature(answer, minutes, since, expected):
     """Old entries are due before the end of the minutes, and withheld after it."""
-    assert expected == says(*made(), read(answer, minutes, since))
+    assert expected == says(*consent(), transactions(answer, minutes, since))
 
 
 def test_a_new_consent_opens_the_history_again():
     """The minutes are those of the consent that the call uses."""
-    assert ["old-inside agrees 3,4,5"] == says(*made(), *made("d"), read(shows(*AGES), 10, WHOLE))
+    assert ["old-inside agrees 3,4,5"] == says(
+        *consent(), *consent("d"), transactions(shows(*AGES), 10, WHOLE)
+    )
 
 
 @for_each("how", [{"code": Code.WRONG}, {"by": "other"}])
 def test_without_a_certain_signature_nothing_is_said(how):
     """The minutes may not have begun."""
-    assert [] == says(*made(**how), read(NO, 10, WHOLE))
-    assert [] == says(made()[0], read(NO, 10, WHOLE))
+    assert [] == says(made(), signed(**how), transactions(NO, 10, WHOLE))
+    assert [] == says(made(), transactions(NO, 10, WHOLE))
 
 
 def test_entries_without_a_day_show_nothing():
     """Their age is unknown."""
     undated = listed(Item(key="1"))
-    assert ["old-inside unclear 1,2,3"] == says(*made(), read(undated, 10, WHOLE))
-    after = says(*made(), read(undated, 20, WHOLE))
+    assert ["old-inside unclear 1,2,3"] == says(*consent(), transactions(undated, 10, WHOLE))
+    after = says(*consent(), transactions(undated, 20, WHOLE))
     assert ["old-after unclear 1,2,3", "recent-after unclear 1,2,3"] == after

@@ -8,32 +8,25 @@ from zoneinfo import ZoneInfo
 from rows import for_each
 
 from assay.history import (
-    Accepted,
     Authorise,
-    Authorised,
     Call,
     Code,
     Decision,
     Ending,
-    Exchange,
-    History,
     Item,
     Owned,
-    Rejected,
     State,
     Subject,
-    Wire,
 )
 from assay.parsing.parse import parse_contract
-from assay.rules.checks import checked
 from assay.rules.consents import Consents, without_unconsented
-from assay.testing import kind_in
+from assay.testing import accepted, evidence, exchange, history, kind_in, refused, signature
 
 CONTRACT = Path(__file__).parents[1] / "consents" / "quay.yaml"
 QUAY = parse_contract(CONTRACT)
 LISBON = ZoneInfo("Europe/Lisbon")
 AT = datetime(2026, 9, 16, 9, 0, tzinfo=LISBON)
-NO, YES = Rejected(), Accepted(items=(Item(key="e"),))
+NO, YES = refused(), accepted("e")
 
 
 def owner(name="psu", key="A", *, fresh=True):
@@ -41,63 +34,48 @@ def owner(name="psu", key="A", *, fresh=True):
     return Subject(name=name, now=AT, owns=(Owned(key=key, resource="account"),), fresh=fresh)
 
 
-def ask(operation, outcome, at=AT, subject="psu", **call):
+def ask(operation, answer, at=AT, subject="psu", **call):
     """Write an exchange down."""
-    wire = Wire(method="GET", url="https://quay.example/x", status=403 if outcome == NO else 200)
-    made = Call(operation=operation, subject=subject, **call)
-    return Exchange(n=0, at=at, call=made, outcome=outcome, wire=wire)
+    return exchange(Call(operation=operation, subject=subject, **call), answer, at=at)
 
 
 def made(key="c", *, until="2027-01-01", keys=("A",), subject="psu", state=State.OPEN):
     """A consent was made."""
     arguments = {"accounts": list(keys), "until": until}
-    outcome = Accepted(items=(Item(key=key, state=state),))
-    return ask("permit", outcome, arguments=arguments, subject=subject)
+    return ask("permit", accepted(Item(key=key, state=state)), arguments=arguments, subject=subject)
 
 
 def signed(key="c", ending=Ending.CONFIRMED, **how):
     """Its customer went through the screens."""
     decision = Decision.REFUSE if ending is Ending.REFUSED else Decision.CONFIRM
     step = Authorise(subject="psu", request=key, approval=None, decision=decision, **how)
-    wire = Wire(method="SIGN", url="https://quay.example/s", status=200)
-    return Authorised(n=0, step=step, ending=ending, moments=(AT,), wire=wire)
+    return signature(step, ending=ending, at=AT)
 
 
-def read(outcome=YES, **call):
+def read(answer=YES, **call):
     """The entries of the account were asked for."""
-    return ask("entries", outcome, arguments={"number": "A"}, **call)
+    return ask("entries", answer, arguments={"number": "A"}, **call)
 
 
 def unauthorised(**call):
     """The entries of the account were refused with 401."""
-    exchange = read(NO, **call)
-    return replace(exchange, wire=replace(exchange.wire, status=401))
+    return read(refused(status=401), **call)
 
 
 def shown(state, key="c", at=AT):
     """The consent was read."""
-    outcome = Accepted(items=(Item(key=key, state=state),))
-    return ask("permission", outcome, at, arguments={"id": key})
+    return ask("permission", accepted(Item(key=key, state=state)), at, arguments={"id": key})
 
 
-def ended(key="c", outcome=None):
+def ended(key="c", answer=None):
     """The consent was ended."""
-    return ask("revoke", outcome or Accepted(), arguments={"id": key})
-
-
-def numbered(*events):
-    """Number exchanges and signatures."""
-    out = [
-        replace(event, n=n) if isinstance(event, Exchange | Authorised) else event
-        for n, event in enumerate(events, 1)
-    ]
-    return History(events=tuple(out))
+    return ask("revoke", answer or accepted(), arguments={"id": key})
 
 
 def said(clause, *events):
     """Return what a clause's check says of a history, but for links: facet and agreement."""
-    evidence = checked(kind_in(CONTRACT, clause), numbered(*events))
-    return [f"{each.facet} {each.agreement.value}" for each in evidence if each.facet != "link"]
+    lines = evidence(kind_in(CONTRACT, clause), history(*events))
+    return [line.rpartition(" ")[0] for line in lines if not line.startswith("link ")]
 
 
 DECLINED = signed(ending=Ending.REFUSED)
@@ -176,12 +154,9 @@ def test_a_consent_has_a_link_to_be_signed():
     plain, valid = made(), made(state=State.VALID)
     linked = replace(plain, outcome=replace(plain.outcome, approval="https://quay.example/sign"))
     odd = replace(plain, call=replace(plain.call, variation="in a form of its own"))
-    evidence = checked(kind_in(CONTRACT, "signed"), numbered(owner(), linked, plain, valid, odd))
+    events = history(owner(), linked, plain, valid, odd)
 
-    assert ["link agrees (1,)", "link disagrees (2,)"] == [
-        f"{each.facet} {each.agreement.value} {tuple(n - 1 for n in each.exchanges)}"
-        for each in evidence
-    ]
+    assert ["link agrees 1", "link disagrees 2"] == evidence(kind_in(CONTRACT, "signed"), events)
 
 
 LAST = datetime(2026, 9, 17, 23, 50, tzinfo=LISBON)
@@ -232,7 +207,7 @@ def test_validity(events, expected):
         ((ended(), read(NO)), ["end-accepted agrees"]),
         ((ended(), shown(State.ENDED)), ["end-accepted agrees", "ended-shown agrees"]),
         ((ended(), shown(State.VALID)), ["end-accepted agrees", "ended-shown disagrees"]),
-        ((ended(outcome=NO), shown(State.VALID)), ["end-accepted disagrees"]),
+        ((ended(answer=NO), shown(State.VALID)), ["end-accepted disagrees"]),
     ],
 )
 def test_revocation(events, expected):
@@ -265,7 +240,7 @@ def test_replacement(events, expected):
 def certain(*events):
     """Return what is certainly, and what is perhaps, covered after some events."""
     consents = Consents(grant=QUAY.operations["permit"], contract=QUAY)
-    for event in numbered(*events).events:
+    for event in history(*events).events:
         consents.note(event)
     return set(consents.certain("psu")), set(consents.possible("psu"))
 
@@ -300,8 +275,8 @@ def test_a_recording_shows_no_signature():
 
 def test_a_refusal_without_a_consent_shows_other_kinds_nothing():
     """It is left out for them, as is one under a consent that is not signed; others stay."""
-    history = numbered(owner(), read(NO), made(), read(NO), signed(), read(NO), read())
-    kept = without_unconsented(QUAY, history)
+    events = history(owner(), read(NO), made(), read(NO), signed(), read(NO), read())
+    kept = without_unconsented(QUAY, events)
 
-    assert [3, 6, 7] == [exchange.n for exchange in kept.exchanges]
+    assert [2, 5, 6] == [exchange.n for exchange in kept.exchanges]
     assert [] == said("there", owner(), ask("accounts", NO))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from building import (
+from account_information import (
     AT,
     DONE,
     FAILED,
@@ -17,13 +17,11 @@ from building import (
     card,
     check,
     consent,
-    leaked,
-    listed,
     owner,
 )
 from rows import for_each
 
-from assay.history import Rejected
+from assay.testing import listed, refused
 
 PSU = owner("psu", account("A1", 1, 2), account("A2", 1), card("C1", 1))
 OTHER = owner("other", account("B1", 1), account("B2", 1))
@@ -83,7 +81,7 @@ def test_an_empty_answer_is_open_where_nothing_need_be_shown(ages):
         (UNKNOWN, "agrees"),
         (DATA, "disagrees"),
         (DONE, "disagrees"),
-        (leaked("x"), "disagrees"),
+        (refused("x"), "disagrees"),
         (NONE, "unclear"),
         (FAILED, "unclear"),
         (LOST, "unclear"),
@@ -111,7 +109,7 @@ def test_the_consent_counts_without_the_customer_too():
         (consent("A1"), absent(DATA)),
         (consent("B1", by="other"), balances(DATA, "B1", by="other")),
     )
-    for came, agreement in ((DATA, "disagrees"), (leaked("x"), "disagrees"), (NO, "agrees")):
+    for came, agreement in ((DATA, "disagrees"), (refused("x"), "disagrees"), (NO, "agrees")):
         assert f"balance-before {agreement} 1" in says(absent(came), *control)
         assert f"balance-refused {agreement} 3" in says(*control, absent(came, "A2"))
         assert f"balance-foreign {agreement} 5" in says(*control, *theirs, absent(came, "B1"))
@@ -231,7 +229,7 @@ def test_a_refused_consent_is_none():
 
 
 def test_of_a_customer_who_was_there_before_only_refusals_are_sure():
-    """An older consent may still hold: that can acquit, but not convict."""
+    """An older consent may still hold: that can agree, but not disagree."""
     psu = owner("psu", *PSU.owns, fresh=False)
     later = [consent("A1"), balances(DATA)]
 
@@ -248,7 +246,7 @@ def test_of_a_customer_who_was_there_before_only_refusals_are_sure():
         (balances(NO, "A2"), "disagrees"),
         (balances(GONE, "A2"), "disagrees"),
         (balances(UNKNOWN, "A2"), "unclear"),
-        (balances((Rejected(), 429), "A2"), "unclear"),
+        (balances(refused(status=429), "A2"), "unclear"),
         (balances(FAILED, "A2"), "unclear"),
         (absent(NO, "A2"), "unclear"),
         (replace(balances(NO, "A2"), call=replace(balances(NO, "A2").call, by="x")), "unclear"),
@@ -324,7 +322,7 @@ def test_naming_a_strangers_account_gives_nothing(came, agreement, taken):
     assert f"balance-usurped {agreement} 7" in says(
         *events, balances(NO, "B1"), named, balances(came, "B1")
     )
-    for before in ([], [balances(DATA, "B1")], [balances(leaked("x"), "B1")]):
+    for before in ([], [balances(DATA, "B1")], [balances(refused("x"), "B1")]):
         assert not [
             one for one in says(*events, *before, named, balances(came, "B1")) if "usurped" in one
         ]

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
-from building import AT, FAILED, GONE, LOST, NO, UNKNOWN, driven
-from orders import (
+from account_information import AT, FAILED, GONE, LOST, NO, UNKNOWN
+from payment_initiation import (
     DONE,
     ENDED,
     OPEN,
@@ -12,6 +13,7 @@ from orders import (
     cancel,
     check,
     effects,
+    flow,
     make,
     modify,
     payer,
@@ -27,25 +29,20 @@ from assay.cli.plan import plan_lines
 from assay.history import Authorise, Call, Code, Decision, Ending, Owned
 from assay.planning.plan import count_calls
 from assay.preparation.prepare import prepare
+from assay.testing import play
 
 CASH, USUAL = "categoryPurpose-CASH", "categoryPurpose-not-CASH"
 HOUR = 3600
 
 
-def says(*events):
-    """Return what is said of histories of several requests, in their order."""
-    flat = [one for many in events for one in (many if isinstance(many, list) else [many])]
-    return check("cash", *flat)
+says = partial(check, "cash")
 
 
-def paid(state, purpose="DVPM", factor="sms", *, key="P1", by="psu", step=None, at=AT, **arguments):
+def paid(state, purpose="DVPM", factor="sms", *, step=None, at=AT, **how):
     """Write down a request that was made, signed and read, all at one moment."""
-    step = {"factor": factor, **(step or {})}
-    return [
-        make(shown(key), key=key, by=by, at=at, categoryPurpose=purpose, **arguments),
-        sign(key=key, by=by, at=at, step=step),
-        read(shown(key, state), key=key, by=by, at=AT),
-    ]
+    return flow(
+        state, at=at, step={"factor": factor, **(step or {})}, categoryPurpose=purpose, **how
+    )
 
 
 #: What is executed whatever the rule says.
@@ -225,7 +222,7 @@ def test_a_request_with_no_address_is_another_sort():
 
 
 @for_each("came", [UNKNOWN, LOST, FAILED])
-def test_what_is_no_refusal_convicts_nobody(came):
+def test_what_is_no_refusal_is_no_violation(came):
     """Who asks was not known, or the target failed."""
     assert [CONTROLLED] == says(payer(), CONTROL, make(came, categoryPurpose="SUPP"))
 
@@ -408,7 +405,7 @@ def test_the_age_of_a_registration(hours, facet, right):
         (24 * 50, "creditorAccount-long", DONE),
     ],
 )
-def test_other_ages_convict_and_acquit_only_where_they_show_the_limit(hours, facet, right):
+def test_other_ages_count_only_where_they_show_the_limit(hours, facet, right):
     """Ten hours may not be enough; that they are not says little of 72."""
     wrong = DONE if right is REJECTED else REJECTED
     good = says(payer(), registered(hours), CONTROL, paid(right, "CASH"))
@@ -597,19 +594,18 @@ def asked(scenario, *, offered=None, state=DONE, refuse=False):
     """Play a probe to its end, and return its steps; every request comes to `state`."""
     keys = iter(range(99))
 
-    def answer(step):
-        match step:
-            case Call(operation="create-payment"):
-                return make(NO if refuse else shown(f"P{next(keys)}"), at=AT)
-            case Call():
-                return read(shown("P1", state), at=AT)
-            case Authorise(factor=factor):
-                lacking = offered is not None and factor not in offered
-                reply = sign(Ending.STOPPED if lacking else Ending.CONFIRMED, at=AT)
-                return replace(reply, step=step, offered=offered)
-        return payer(getattr(step, "subject", ""), "A1", "A2")
+    def bank(call):
+        if call.operation == "create-payment":
+            return NO if refuse else shown(f"P{next(keys)}")
+        return shown("P1", state)
 
-    return driven(PARAMS.probe(PARAMS.scenario(scenario)), answer)
+    def reply(step, reply):
+        if isinstance(step, Authorise) and offered is not None:
+            ending = Ending.CONFIRMED if step.factor in offered else Ending.STOPPED
+            return replace(reply, ending=ending, offered=offered)
+        return reply
+
+    return play(PARAMS, scenario, bank, reply=reply).steps
 
 
 def told(steps):

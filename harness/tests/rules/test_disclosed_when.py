@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
-from building import FAILED, LOST, NO, account, ask, check, consent, listed, owner
+from account_information import FAILED, LOST, NO, account, ask, check, consent, owner
 from rows import for_each
 
-TOLD, SILENT = listed("A1", PsuIdentity="P1"), listed("A1")
+from assay.testing import listed
+
+TOLD, SILENT = listed("A1", values={"PsuIdentity": "P1"}), listed("A1")
 PSU = owner("psu")
 
 
@@ -28,7 +30,7 @@ def test_it_is_withheld_before_and_given_after():
 def test_an_empty_value_is_not_given(given):
     """Null and nothing are no identity, nor is a structure of them."""
     assert ["disclosed-after disagrees 2"] == says(
-        PSU, consent("A1"), read(listed("A1", PsuIdentity=given))
+        PSU, consent("A1"), read(listed("A1", values={"PsuIdentity": given}))
     )
 
 
@@ -132,7 +134,7 @@ def test_two_customers_of_different_names_are_not_shown_the_same(names, values, 
     events = [
         step
         for by, value in zip(("psu", "other"), values, strict=True)
-        for step in (consent("A1", by=by), read(listed("A1", PsuIdentity=value), by=by))
+        for step in (consent("A1", by=by), read(listed("A1", values={"PsuIdentity": value}), by=by))
     ]
     subjects = [named(by, name) for by, name in zip(("psu", "other"), names, strict=True)]
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from building import AISP, Obliging, ruled
+from account_information import AISP, Obliging, ruled
 from rows import for_each
 
 from assay.history import Call, Holding
@@ -99,7 +99,7 @@ def test_a_price_has_no_end():
     scenario = params.scenario("accounts:unlimited")
 
     assert dry_run.MOST < count_calls(params, scenario)
-    assert count_calls(params, scenario) == len(Obliging().play(params.probe(scenario)))
+    assert count_calls(params, scenario) == len(Obliging().play(params, scenario.id).calls)
 
 
 def test_a_probe_that_cannot_use_an_answer_has_no_price_and_a_part_of_a_dry_run():

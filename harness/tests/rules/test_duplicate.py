@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
-from building import AT, FAILED, GONE, LOST, NO, PARIS, UNKNOWN, driven
-from orders import (
+from account_information import AT, FAILED, GONE, LOST, NO, UNKNOWN
+from payment_initiation import (
     DONE,
     ENDED,
     OPEN,
@@ -12,6 +13,7 @@ from orders import (
     cancel,
     check,
     effects,
+    flow,
     make,
     modify,
     payer,
@@ -25,29 +27,18 @@ from orders import (
 from rows import for_each
 
 from assay.contract.model import Capability
-from assay.history import Advance, Advanced, Arrange, Authorise, Call, Code, Decision, Ending
+from assay.history import Advance, Arrange, Authorise, Code, Decision, Ending
 from assay.planning.plan import count_calls
+from assay.testing import play
 
 DAY = timedelta(days=1)
 REPEAT, NEXT_DAY = "repeat-refused", "next-day-accepted"
 AMOUNT = "amount-changed-accepted"
 
 
-def says(*events, zone=PARIS, **changed):
-    """Return what is said of histories of several requests, in their order."""
-    flat = [one for many in events for one in (many if isinstance(many, list) else [many])]
-    return check("duplicate", *flat, zone=zone, **changed)
-
-
-def paid(state=DONE, *, key="P1", by="psu", at=AT, signed=None, step=None, **arguments):
-    """Write down a request that was made, signed and read, all at one moment."""
-    seen = sign(key=key, by=by, at=signed or at, step=step)
-    return [
-        make(shown(key), key=key, by=by, at=at, **arguments),
-        seen,
-        read(shown(key, state), key=key, by=by, at=signed or at),
-    ]
-
+says = partial(check, "duplicate")
+#: A request that was made, signed and read, all at one moment.
+paid = partial(flow, at=AT)
 
 #: What was executed first; a second customer, and what is like a second request of his.
 FIRST = [payer(), *paid(key="P0")]
@@ -331,7 +322,6 @@ ROWS = [
     ("after-refused-accepted", DECLINED, {}, DONE, ENDED),
     ("after-unsigned-accepted", LYING, {}, DONE, OPEN),
 ]
-IDS = [one[0] for one in ROWS]
 
 
 @for_each(("facet", "first", "arguments", "good", "stands"), ROWS)
@@ -344,7 +334,7 @@ def test_what_was_not_carried_out_is_not_repeated(facet, first, arguments, good,
 
 @for_each(("facet", "first", "arguments", "good", "stands"), ROWS)
 def test_the_repeat_of_what_was_not_carried_out_is_rejected(facet, first, arguments, good, stands):
-    """It convicts if the former still stands so, and the like of it was accepted."""
+    """It disagrees if the former still stands so, and the like of it was accepted."""
     rejected, like = (
         paid(REJECTED, **arguments),
         [OTHER, *paid(good, key="P9", by="b", debtorAccount="A2", **arguments)],
@@ -421,7 +411,7 @@ def test_anybody_elses_signature_decides_nothing():
     other = replace(signed, step=replace(signed.step, by="b"))
 
     assert [f"{REPEAT} disagrees 1,2,3,4,5,6"] == says(FIRST, made, other, seen)
-    assert [] == says(FIRST, made, other, replace(seen, outcome=shown("P1", OPEN)[0]))
+    assert [] == says(FIRST, made, other, replace(seen, outcome=shown("P1", OPEN).outcome))
 
 
 def test_what_is_rejected_after_a_wrong_entry_is_no_rejected_repeat():
@@ -476,29 +466,25 @@ def asked(scenario, state=DONE):
     """Play a probe; every second request comes to `state`. Return its steps in short."""
     out, keys = [], []
 
-    def answer(step):
+    def bank(call):
+        if call.operation != "create-payment":
+            out.append(call.operation.partition("-")[0])
+            return shown("P", state if len(keys) > 1 else DONE)
+        keys.append(f"P{len(keys)}")
+        out.append(f"make {call.mode} {call.arguments['debtorAccount']}")
+        out[-1] += "".join(f" other {one}" for one in call.varied)
+        out[-1] += f": {call.variation}" if call.variation else ""
+        return shown(keys[-1])
+
+    def reply(step, reply):
         match step:
-            case Call(operation="create-payment"):
-                keys.append(f"P{len(keys)}")
-                out.append(f"make {step.mode} {step.arguments['debtorAccount']}")
-                out[-1] += "".join(f" other {one}" for one in step.varied)
-                out[-1] += f": {step.variation}" if step.variation else ""
-                return make(shown(keys[-1]), at=AT)
-            case Call(operation=operation):
-                out.append(operation.partition("-")[0])
-                return read(shown("P", state if len(keys) > 1 else DONE), at=AT)
             case Authorise(decision=decision):
                 out.append("sign" if decision is Decision.CONFIRM else "refuse")
-                return replace(sign(at=AT), step=step)
-            case Advance(to=to):
-                out.append("advance")
-                return Advanced(now=to)
-            case Arrange(subject=name):
-                out.append("arrange")
-                return payer(name, f"{name}-1", f"{name}-2")
-        raise AssertionError(step)
+            case Advance() | Arrange():
+                out.append(type(step).__name__.lower())
+        return reply
 
-    driven(PARAMS.probe(PARAMS.scenario(scenario)), answer)
+    play(PARAMS, scenario, bank, reply=reply)
     return out
 
 

@@ -4,7 +4,7 @@ import time
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from building import (
+from account_information import (
     AISP,
     AT,
     DONE,
@@ -17,7 +17,6 @@ from building import (
     check,
     consent,
     item,
-    listed,
     owner,
     ruled,
 )
@@ -26,6 +25,7 @@ from rows import for_each
 from assay.history import Advanced
 from assay.rules.rule import facts_of
 from assay.rules.state.calendar import months_before
+from assay.testing import listed
 
 RECENT = {"last-used": "2026-09-15"}
 
@@ -112,7 +112,7 @@ def test_a_narrowed_list_and_a_stranger_are_not_judged():
     assert [] == check("accounts.eligible", ask("accounts", listed("A1")))
 
 
-def test_two_reasons_at_once_acquit_neither():
+def test_two_reasons_at_once_explain_neither():
     """Left out for one reason, it does not show that the other would have done."""
     both = account("A2", savings=True, inactive=True)
 

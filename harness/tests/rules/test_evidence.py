@@ -3,20 +3,11 @@
 from datetime import date, timedelta
 from types import SimpleNamespace
 
-from building import (
-    DONE,
-    GONE,
-    LOST,
-    NO,
-    NONE,
-    ask,
-    history,
-    leaked,
-    listed,
-)
+from account_information import DONE, GONE, LOST, NO, NONE, ask
 from rows import for_each
 
 from assay.rules import checks, verdict
+from assay.testing import history, listed, refused
 
 
 @for_each(
@@ -27,7 +18,7 @@ from assay.rules import checks, verdict
         (listed("A1"), "it was accepted (200) with 1 item"),
         (NO, "it was refused (403)"),
         (GONE, "it was refused (404)"),
-        (leaked("x", "y"), "it was refused (403), but the answer carries 2 items"),
+        (refused("x", "y"), "it was refused (403), but the answer carries 2 items"),
         (LOST, "no answer within 10 s"),
     ],
 )
@@ -56,11 +47,11 @@ def test_an_empty_list_comes_with_a_hint():
 )
 def test_a_call_that_comes_too_soon_answers_a_limit_only(status, limit, agreement):
     """A rate limiter refuses whatever is asked, so its refusal shows nothing of another rule."""
-    (event,) = history(ask("accounts", (NO[0], status))).exchanges
+    (event,) = history(ask("accounts", refused(status=status))).exchanges
 
     judged = verdict.must_be_refused("f", event, "it must", limit=limit)
     assert agreement == judged.agreement.value
-    (told,) = history(ask("accounts", (leaked("x")[0], status))).exchanges
+    (told,) = history(ask("accounts", refused("x", status=status))).exchanges
     assert "disagrees" == verdict.must_be_refused("f", told, "it must").agreement.value
 
 

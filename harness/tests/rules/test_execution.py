@@ -3,9 +3,10 @@
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import partial
 
-from building import AT, LOST, NO
-from orders import (
+from account_information import AT, LOST, NO
+from payment_initiation import (
     DONE,
     ENDED,
     OPEN,
@@ -24,7 +25,8 @@ from orders import (
 )
 from rows import for_each
 
-from assay.history import Code, Decision, Ending, Item, Rejected
+from assay.history import Code, Decision, Ending, Item
+from assay.testing import refused
 
 MAIN, ONCE, AS_ASKED, SHOWN = "main-flow", "once", "as-asked", "shown-as-it-is"
 DAY = date(2026, 9, 22)
@@ -37,8 +39,14 @@ IDLE = (AT, AT + timedelta(minutes=5))
 
 def says(*events, facet=None, subject=None):
     """Return what the check says of a history, of one facet or of all."""
-    found = check("execution", subject or payer(), *events)
-    return [one.rsplit(" ", 1)[0] for one in found if facet is None or one.startswith(f"{facet} ")]
+    found = check("execution", subject or payer(), *events, facet=facet)
+    return [line.rpartition(" ")[0] for line in found]
+
+
+main_flow = partial(says, facet=MAIN)
+as_asked = partial(says, facet=AS_ASKED)
+not_early = partial(says, facet="not-early")
+not_late = partial(says, facet="not-late")
 
 
 def carried(key="P9", **how):
@@ -64,7 +72,7 @@ def test_an_amount_of_any_scalar_type_is_plain_once_it_was_accepted(amount):
     """A bank may take amounts as numbers of JSON, with decimals or without."""
     done = effects("P1", **{**ASKED, "amount": str(amount)})
     made = make(amount=amount)
-    assert [f"{MAIN} agrees"] == says(made, sign(), done, read(shown(state=DONE)), facet=MAIN)
+    assert [f"{MAIN} agrees"] == main_flow(made, sign(), done, read(shown(state=DONE)))
 
 
 def test_what_is_shown_without_a_key_is_what_was_asked_about():
@@ -86,7 +94,7 @@ def test_what_long_did_not_come_is_missing():
 def test_what_was_overtaken_is_missing():
     """The like of it was signed after it, and was executed."""
     first = make(), sign()
-    assert [f"{MAIN} disagrees"] == says(*first, *carried(varied=["amount"]), facet=MAIN)[:1]
+    assert [f"{MAIN} disagrees"] == main_flow(*first, *carried(varied=["amount"]))[:1]
 
 
 @for_each(
@@ -111,7 +119,7 @@ def test_where_the_history_does_not_tell_nothing_is_due(events):
 def test_a_repeat_need_not_be_carried_out():
     """It is identical to one that may have been."""
     events = make(), sign(), make(shown("P2"), key="P2"), sign(key="P2")
-    assert [] == says(*events, effects("P1", now=LONG_AFTER), facet=MAIN)
+    assert [] == main_flow(*events, effects("P1", now=LONG_AFTER))
 
 
 @for_each("came", [NO, shown(approval=None), shown(key=None)])
@@ -140,13 +148,13 @@ def test_a_later_request_that_cannot_go_on_breaks_its_flow(came, sent, facet):
 
 def test_a_repeat_may_be_accepted_without_a_key():
     """It may be rejected afterwards."""
-    assert [] == says(*carried(), make(shown(key=None), amount="7.00"), facet=MAIN)[1:]
+    assert [] == main_flow(*carried(), make(shown(key=None), amount="7.00"))[1:]
 
 
 def test_a_plain_request_that_is_rejected_breaks_the_main_flow():
     """Only the first: later ones may be rejected for what came before."""
     assert [f"{MAIN} disagrees"] == says(make(NO))
-    assert [] == says(*carried(), make(NO), facet=MAIN)[1:]
+    assert [] == main_flow(*carried(), make(NO))[1:]
 
 
 def test_a_deferred_request_is_carried_out_on_its_day():
@@ -163,7 +171,7 @@ def test_a_deferred_request_is_carried_out_on_its_day():
 def test_early_is_before_the_day_however_it_is_told():
     """By the date of the execution, or because it was told before the day."""
     for event in (effects("P1", on=DAY - timedelta(days=1), now=LONG_AFTER), effects("P1", on=DAY)):
-        assert ["not-early disagrees"] == says(put_off(), sign(), event, facet="not-early")
+        assert ["not-early disagrees"] == not_early(put_off(), sign(), event)
 
 
 def test_late_takes_another_one_in_between():
@@ -171,8 +179,8 @@ def test_late_takes_another_one_in_between():
     late = effects("P1", on=DAY + timedelta(days=1), now=LONG_AFTER)
     other = put_off("P2", amount="9.00"), sign(key="P2")
     between = effects("P2", on=DAY, now=LONG_AFTER)
-    assert ["not-late unclear"] == says(put_off(), sign(), late, facet="not-late")
-    found = says(put_off(), sign(), *other, between, late, facet="not-late")
+    assert ["not-late unclear"] == not_late(put_off(), sign(), late)
+    found = not_late(put_off(), sign(), *other, between, late)
     assert ["not-late disagrees", "not-late agrees"] == found
 
 
@@ -190,7 +198,7 @@ def test_twice_is_once_too_often():
 def test_another_value_is_not_as_asked(name):
     """Each value that the fixture tells is compared."""
     event = effects("P1", **{**ASKED, name: "99"})
-    assert [f"{AS_ASKED} disagrees"] == says(make(), sign(), event, facet=AS_ASKED)
+    assert [f"{AS_ASKED} disagrees"] == as_asked(make(), sign(), event)
 
 
 def test_what_is_null_was_left_to_the_bank():
@@ -198,18 +206,18 @@ def test_what_is_null_was_left_to_the_bank():
     events = make(debtorAccount=None), sign()
     for amount, word in ((ASKED["amount"], "agrees"), ("9.99", "disagrees")):
         done = effects("P1", **{**ASKED, "amount": amount, "debtorAccount": "A1"})
-        assert [f"{AS_ASKED} {word}"] == says(*events, done, facet=AS_ASKED)
+        assert [f"{AS_ASKED} {word}"] == as_asked(*events, done)
 
 
 def test_the_values_in_force_are_those_of_the_last_change():
     """If it was accepted, and nothing is doubtful."""
     done = effects("P1", now=LONG_AFTER, on=DAY, amount="9.00")
     changed = put_off(), modify(amount="9.00"), sign(), done
-    assert [f"{AS_ASKED} agrees"] == says(*changed, facet=AS_ASKED)
+    assert [f"{AS_ASKED} agrees"] == as_asked(*changed)
     refused = put_off(), modify(NO, amount="9.00"), sign(), done
-    assert [f"{AS_ASKED} disagrees"] == says(*refused, facet=AS_ASKED)
+    assert [f"{AS_ASKED} disagrees"] == as_asked(*refused)
     lost = put_off(), modify(LOST, amount="9.00"), sign(), done
-    assert [] == says(*lost, facet=AS_ASKED)
+    assert [] == as_asked(*lost)
 
 
 # -- what is not due -------------------------------------------------------------------
@@ -344,8 +352,8 @@ def test_what_was_not_refused_may_show(events):
 @for_each(("state", "told"), [(OPEN, True), (DONE, True), (REJECTED, False)])
 def test_a_request_that_was_refused_is_not_open(state, told):
     """A refusal may name a key, and show there that it was rejected."""
-    refused = Rejected(leaked=(Item(key="P1", resource="payment"),)), 403
-    found = says(*carried(), make(refused), read(shown(state=state)), facet="refused-undone")
+    refusal = refused(Item(key="P1", resource="payment"))
+    found = says(*carried(), make(refusal), read(shown(state=state)), facet="refused-undone")
 
     assert (["refused-undone disagrees"] if told else []) == found
 

@@ -1,12 +1,33 @@
 """`factors` judges what is offered, what is asked for, and what is made of it."""
 
-from building import AT, LOST
-from orders import DONE, ENDED, OPEN, REJECTED, cancel, check, history, make, payer, ruled, shown
-from rows import for_each
-from screens import ALL, CONFIRMED, DISCONNECTED, FACTORS, REFUSED, STOPPED, Signing, story
+from functools import partial
 
-from assay.history import Accepted, Code, Decision, Item
+from account_information import AT, LOST
+from payment_initiation import (
+    ALL,
+    CONFIRMED,
+    DISCONNECTED,
+    DONE,
+    ENDED,
+    FACTORS,
+    OPEN,
+    REFUSED,
+    REJECTED,
+    STOPPED,
+    Signing,
+    cancel,
+    check,
+    make,
+    payer,
+    ruled,
+    shown,
+    story,
+)
+from rows import for_each
+
+from assay.history import Code, Decision, Item
 from assay.planning.plan import count_calls
+from assay.testing import accepted, history
 
 ONLY_PASSWORD = ("login", "password", "decision")
 NO_CODE = ("login", "password", "factor", "decision")
@@ -26,8 +47,6 @@ def about(facet, *events, segment=None):
 
 
 # -- what is offered ------------------------------------------------------------------
-
-
 @for_each(
     ("segment", "offered", "word"),
     [
@@ -95,8 +114,6 @@ def test_what_is_offered_is_told(offered, description):
 
 
 # -- what is asked for ----------------------------------------------------------------
-
-
 def test_password_and_code_are_asked_for():
     """All three conform on a way on which everything is."""
     assert ["password-alone agrees 1,2,3", "factor-alone agrees 1,2,3"] == says(*RIGHT)
@@ -181,8 +198,6 @@ def test_what_was_touched_otherwise_is_not_judged():
 
 
 # -- what is made of it ----------------------------------------------------------------
-
-
 def wrong(code=Code.WRONG, ending=STOPPED, state=OPEN, *, key="P2", factor=None, **seen):
     """Write down that a code was typed in that is none."""
     screens = ALL if ending is CONFIRMED else ALL[:-1]
@@ -190,35 +205,56 @@ def wrong(code=Code.WRONG, ending=STOPPED, state=OPEN, *, key="P2", factor=None,
     return story(key, ending, state, **{"screens": screens, "step": step, **seen})
 
 
-@for_each("code", BAD)
+def locked_out(password=Code.WRONG, ending=STOPPED, state=OPEN, **seen):
+    """Write down that a password was typed in that is none."""
+    screens = ALL if ending is CONFIRMED else ALL[:2]
+    return story("P2", ending, state, **{"screens": screens, "step": {"typed": password}, **seen})
+
+
+TAKEN = {"factor": "soft-token", "forced": True}
+
+
+def sent(ending=STOPPED, state=OPEN, **seen):
+    """Write down that a factor was sent that the screen did not offer."""
+    screens = ALL if ending is CONFIRMED else ALL[:3]
+    return story("P2", ending, state, **{"screens": screens, "step": TAKEN, **seen})
+
+
+#: What must sign nothing, by facet.
+BENT = [
+    *(("code-checked", partial(wrong, code)) for code in BAD),
+    *(("password-checked", partial(locked_out, password)) for password in BAD),
+    ("PRO-not-with-soft-token", sent),
+]
+
+
+@for_each(("facet", "bent"), BENT)
 @for_each(
-    ("ending", "state"),
+    ("ending", "state", "word"),
     [
-        (STOPPED, OPEN),
-        (STOPPED, ENDED),
-        (DISCONNECTED, ENDED),
-        (DISCONNECTED, REJECTED),
-        (CONFIRMED, ENDED),
-        (CONFIRMED, REJECTED),
+        (STOPPED, OPEN, "agrees"),
+        (STOPPED, ENDED, "agrees"),
+        (DISCONNECTED, ENDED, "agrees"),
+        (DISCONNECTED, REJECTED, "agrees"),
+        (CONFIRMED, ENDED, "agrees"),
+        (CONFIRMED, REJECTED, "agrees"),
+        (CONFIRMED, OPEN, "unclear"),
+        (CONFIRMED, DONE, "disagrees"),
+        (STOPPED, DONE, "disagrees"),
+        (DISCONNECTED, DONE, "disagrees"),
     ],
 )
-def test_what_is_no_code_signs_nothing(code, ending, state):
-    """The right one does, and this one does not, whenever that is found out."""
-    assert ["agrees 1,2,3,4,5,6"] == about("code-checked", *RIGHT, *wrong(code, ending, state))
-
-
-@for_each("code", BAD)
-@for_each("ending", [CONFIRMED, STOPPED, DISCONNECTED])
-def test_what_is_no_code_signs_all_the_same(code, ending):
-    """It was executed, whatever the screens said, and needs no comparison."""
-    way = wrong(code, ending, DONE)
-    assert ["disagrees 1,2,3,4,5,6"] == about("code-checked", *RIGHT, *way)
-    assert ["disagrees 1,2,3"] == about("code-checked", *way)
+def test_what_is_wrong_signs_nothing(facet, bent, ending, state, word):
+    """The right way does, and without it a refusal is no merit; what is executed needs no control."""
+    way = bent(ending, state)
+    assert [f"{word} 1,2,3,4,5,6"] == about(facet, *RIGHT, *way, segment="PRO")
+    alone = ["disagrees 1,2,3"] if word == "disagrees" else []
+    assert alone == about(facet, *way, segment="PRO")
 
 
 def test_what_was_confirmed_and_carried_out_was_signed():
     """Wherever it stood before: the screens accepted the confirmation."""
-    nameless = (Accepted(items=(Item(key="P2"),)), 201)
+    nameless = accepted(Item(key="P2"), status=201)
     way = wrong(ending=CONFIRMED, state=DONE, made=nameless)
     assert ["disagrees 1,2,3"] == about("code-checked", *way)
 
@@ -230,7 +266,7 @@ def test_what_was_confirmed_and_carried_out_was_signed():
         wrong(looked=LOST),
         wrong(coded=False),
         wrong(state=DONE, coded=False),
-        wrong(state=DONE, made=(Accepted(items=(Item(key="P2"),)), 201)),
+        wrong(state=DONE, made=accepted(Item(key="P2"), status=201)),
     ],
 )
 def test_what_may_have_been_taken_or_not(way):
@@ -275,32 +311,6 @@ def test_nothing_came_of_anything():
 
 
 # -- the password, and factors that are not offered ---------------------------------------
-
-
-def locked_out(password=Code.WRONG, ending=STOPPED, state=OPEN, **seen):
-    """Write down that a password was typed in that is none."""
-    screens = ALL if ending is CONFIRMED else ALL[:2]
-    return story("P2", ending, state, **{"screens": screens, "step": {"typed": password}, **seen})
-
-
-@for_each("password", BAD)
-@for_each(
-    ("ending", "state", "word"),
-    [
-        (STOPPED, OPEN, "agrees"),
-        (DISCONNECTED, REJECTED, "agrees"),
-        (CONFIRMED, REJECTED, "agrees"),
-        (CONFIRMED, OPEN, "unclear"),
-        (CONFIRMED, DONE, "disagrees"),
-        (STOPPED, DONE, "disagrees"),
-    ],
-)
-def test_what_is_no_password_signs_nothing(password, ending, state, word):
-    """The right one does, and this one does not, whenever that is found out."""
-    way = locked_out(password, ending, state)
-    assert [f"{word} 1,2,3,4,5,6"] == about("password-checked", *RIGHT, *way)
-
-
 @for_each(
     "way",
     [
@@ -318,12 +328,6 @@ def test_what_shows_nothing_of_the_password(way):
     assert [] == about("password-checked", *story("P3"), *way)
 
 
-def test_a_refused_password_without_the_right_one_is_no_merit():
-    """Where nobody can sign, nobody can sign with a wrong password."""
-    assert [] == about("password-checked", *locked_out())
-    assert ["disagrees 1,2,3"] == about("password-checked", *locked_out(state=DONE))
-
-
 def test_a_wrong_password_is_no_evidence_of_the_code():
     """Both were asked for; which of them was found wrong, nobody knows."""
     assert [] == about(
@@ -331,32 +335,6 @@ def test_a_wrong_password_is_no_evidence_of_the_code():
         *RIGHT,
         *locked_out(CONFIRMED, step={"code": Code.WRONG, "typed": Code.WRONG}),
     )
-
-
-TAKEN = {"factor": "soft-token", "forced": True}
-
-
-def sent(ending=STOPPED, state=OPEN, **seen):
-    """Write down that a factor was sent that the screen did not offer."""
-    screens = ALL if ending is CONFIRMED else ALL[:3]
-    return story("P2", ending, state, **{"screens": screens, "step": TAKEN, **seen})
-
-
-@for_each(
-    ("ending", "state", "word"),
-    [
-        (STOPPED, OPEN, "agrees"),
-        (DISCONNECTED, ENDED, "agrees"),
-        (CONFIRMED, REJECTED, "agrees"),
-        (CONFIRMED, OPEN, "unclear"),
-        (CONFIRMED, DONE, "disagrees"),
-    ],
-)
-def test_what_is_not_offered_signs_nothing(ending, state, word):
-    """Even if the browser sends it; the same customer signs with what is offered."""
-    way = sent(ending, state)
-    found = about("PRO-not-with-soft-token", *RIGHT, *way, segment="PRO")
-    assert [f"{word} 1,2,3,4,5,6"] == found
 
 
 @for_each(
@@ -377,19 +355,12 @@ def test_what_shows_nothing_of_factors_that_are_not_offered(way, segment):
     assert [] == about("PRO-not-with-soft-token", *RIGHT, *way, segment=segment)
 
 
-def test_a_refused_factor_without_one_that_signs_is_no_merit():
-    """Where nobody can sign, nobody can sign with another factor."""
-    assert [] == about("PRO-not-with-soft-token", *sent(), segment="PRO")
-
-
 # -- the probe ----------------------------------------------------------------------------
-
-
 @for_each("scenario", ["PART:offered", "PRO:offered", "PRO:soft-token", "codes", "passwords"])
 def test_the_price(scenario):
     """What the plan says is what it costs."""
     p = ruled("sca.factors")
-    assert count_calls(p, p.scenario(scenario)) == Signing().play(p.probe(p.scenario(scenario)))
+    assert count_calls(p, p.scenario(scenario)) == Signing().play(p, scenario).spent
 
 
 def test_the_facets():
@@ -414,32 +385,31 @@ def test_the_facets():
 def test_a_look_at_what_is_offered_carries_nothing_out(segment):
     """The customer is of that kind, and refuses in the end."""
     p = ruled("sca.factors")
-    bank = Signing(offered=FACTORS)
-    bank.play(p.probe(p.scenario(f"{segment}:offered")))
-    assert segment == bank.events[0].segment
-    assert [(Decision.REFUSE, None)] == [(one.decision, one.factor) for one in bank.ways()]
+    played = Signing(offered=FACTORS).play(p, f"{segment}:offered")
+    assert segment == played.history.events[0].segment
+    assert [(Decision.REFUSE, None)] == [(one.decision, one.factor) for one in played.signatures]
     assert [(f"{segment}-offered", "agrees")] == [
-        (one.facet, one.agreement.value) for one in p.check(history(*bank.events))
+        (one.facet, one.agreement.value) for one in p.check(played.history)
     ]
 
 
 def test_passwords_that_are_none_are_typed_in():
     """The right one first; the code is right each time."""
     p = ruled("sca.factors")
-    bank = Signing()
-    bank.play(p.probe(p.scenario("passwords")))
-    assert [Code.RIGHT, Code.EMPTY, Code.HALF, Code.WRONG] == [one.typed for one in bank.ways()]
-    assert {Code.RIGHT} == {one.code for one in bank.ways()}
+    played = Signing().play(p, "passwords")
+    assert [Code.RIGHT, Code.EMPTY, Code.HALF, Code.WRONG] == [
+        one.typed for one in played.signatures
+    ]
+    assert {Code.RIGHT} == {one.code for one in played.signatures}
 
 
 def test_a_factor_that_is_not_offered_is_sent():
     """Once, by a small professional, after a plain signature."""
     p = ruled("sca.factors")
-    bank = Signing()
-    bank.play(p.probe(p.scenario("PRO:soft-token")))
-    assert "PRO" == bank.events[0].segment
+    played = Signing().play(p, "PRO:soft-token")
+    assert "PRO" == played.history.events[0].segment
     assert [(None, False), ("soft-token", True)] == [
-        (one.factor, one.forced) for one in bank.ways()
+        (one.factor, one.forced) for one in played.signatures
     ]
 
 
@@ -447,7 +417,7 @@ def test_every_factor_that_is_offered_is_tried():
     """The right codes first, for wrong ones may lock a customer out."""
     p = ruled("sca.factors")
     bank = Signing(offered=("cap", "email", "sms"))
-    bank.play(p.probe(p.scenario("codes")))
+    played = bank.play(p, "codes")
     assert [
         (None, Code.RIGHT),
         ("sms", Code.RIGHT),
@@ -455,7 +425,7 @@ def test_every_factor_that_is_offered_is_tried():
         ("cap", Code.HALF),
         ("cap", Code.WRONG),
         ("sms", Code.WRONG),
-    ] == [(one.factor, one.code) for one in bank.ways()]
+    ] == [(one.factor, one.code) for one in played.signatures]
     about_ = [one["debtorAccount"] for one in bank.asked.values()]
     assert len(set(about_)) == len(about_)
 
@@ -464,18 +434,16 @@ def test_where_nothing_can_be_made_or_seen_nothing_is_tried():
     """Neither a refusal nor a way without factors makes the probe stumble."""
     p = ruled("sca.factors")
     refusing, blind = Signing(refuses=True), Signing(offered=None)
-    refusing.play(p.probe(p.scenario("codes")))
-    blind.play(p.probe(p.scenario("codes")))
-    assert [] == refusing.ways()
-    assert 1 == len(blind.ways())
+    assert () == refusing.play(p, "codes").signatures
+    assert 1 == len(blind.play(p, "codes").signatures)
 
 
 def test_a_target_that_takes_any_code_is_found_out():
     """The probe's own history, of a bank that lets everybody sign."""
     p = ruled("sca.factors")
     bank = Signing()
-    bank.play(p.probe(p.scenario("codes")))
-    said = {(one.facet, one.agreement.value) for one in p.check(history(*bank.events))}
+    played = bank.play(p, "codes")
+    said = {(one.facet, one.agreement.value) for one in p.check(played.history)}
     assert {
         ("password-alone", "agrees"),
         ("factor-alone", "agrees"),

@@ -3,10 +3,11 @@
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from assay.history import Call, Exchange, Rejected, Wire
+from assay.history import Call
 from assay.parsing.parse import find_contract, parse_contract
 from assay.rules.facets import NOTHING, CallLimit, Facts
 from assay.rules.rule import Kind, clauses_of, facts_of
+from assay.testing import exchange, refused
 
 AISP = parse_contract(find_contract("aisp"))
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
@@ -35,13 +36,11 @@ def test_kinds_of_other_packages_have_facts():
     clause = replace(AISP.clauses[0], id="theirs", rule=Guest)
     contract = replace(AISP, clauses=(*AISP.clauses, clause))
     call = Call(operation="accounts", subject="psu", arguments={"trace": "7", "since": "x"})
-    exchange = Exchange(
-        n=1, at=NOW, call=call, outcome=Rejected(), wire=Wire(method="GET", url="x:", status=403)
-    )
+    made = exchange(call, refused())
 
     assert "guest" == contract.clauses[-1].kind
-    assert {"since": "x"} == facts_of(contract).without_call_ids(exchange).call.arguments
-    assert exchange is facts_of(AISP).without_call_ids(exchange)
+    assert {"since": "x"} == facts_of(contract).without_call_ids(made).call.arguments
+    assert made is facts_of(AISP).without_call_ids(made)
 
 
 def test_two_clauses_about_the_same_are_one_fact():

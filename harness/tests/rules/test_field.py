@@ -3,26 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
-from building import (
-    AISP,
-    FAILED,
-    NO,
-    account,
-    ask,
-    card,
-    check,
-    item,
-    leaked,
-    listed,
-    owner,
-    ruled,
-)
+from account_information import AISP, FAILED, NO, account, ask, card, check, item, owner, ruled
 from rows import for_each
 
 from assay.history import Call, Item
 from assay.history.events import Masked
 from assay.planning.plan import count_calls
-from assay.testing import accepted, evidence, exchange, kind_in
+from assay.testing import accepted, evidence, exchange, kind_in, listed, refused
 from assay.testing import history as literal
 
 IBAN, PAN = "FR7630006000011234567890189", "4111111111111111"
@@ -78,7 +65,7 @@ def test_what_nobody_has_named_is_left_alone():
     assert [] == check("balance-type", balance("CLBD"))
 
 
-@for_each("came", [NO, FAILED, leaked("x"), listed()])
+@for_each("came", [NO, FAILED, refused("x"), listed()])
 def test_what_is_not_served_is_not_judged(came):
     """Fields are those of accepted answers."""
     assert [] == check("balance-type", PSU, ask("balances", came, "A1"))

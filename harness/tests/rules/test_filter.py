@@ -4,12 +4,11 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-import pytest
 from rows import for_each
 
 from assay.history import Accepted, Call, Item
 from assay.history.events import Masked
-from assay.testing import evidence, exchange, history, kind_in, listed, play, problems, refused
+from assay.testing import evidence, exchange, history, kind_in, listed, play, refused
 
 DESK = Path(__file__).parents[1] / "general_kinds" / "desk.yaml"
 KIND = kind_in(DESK, "selected")
@@ -129,21 +128,3 @@ def test_a_range_begins_on_a_day_that_has_entries():
     assert [None, "2026-09-03", None] == [call.arguments.get("from") for call in dated]
     bare = play(KIND, "since", lambda call: listed()).calls
     assert bare[1].arguments["from"] not in {None, "2026-09-03"}
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "problem"),
-    [
-        ("    argument: status\n    field", "    field", "`values` without `argument`"),
-        ("    field: status\n    values", "    field: state\n    values", "there is no field 'state' (did you mean 'status'?)"),
-        ("operation: entries\n    argument", "operation: accounts\n    argument", "'accounts' takes no such day"),
-        ("since: included", "since: maybe", "expected included or excluded, found 'maybe'"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_in_a_clause_is_a_finding(tmp_path, right, wrong, problem):
-    """A wrong name has a line and a hint."""
-    before, _, clause = DESK.read_text("utf-8").rpartition("  - id: selected")
-    path = tmp_path / "wrong.yaml"
-    path.write_text(f"{before}  - id: selected{clause.replace(right, wrong, 1)}")
-
-    assert any(problem in message for message in problems(path)), problems(path)

@@ -2,17 +2,12 @@
 
 from dataclasses import replace
 
-from building import BROKEN, FAILED, GONE, LOST, NO, ODD, UNKNOWN, Obliging
-from orders import (
+from account_information import BROKEN, FAILED, LOST, NO, UNKNOWN
+from payment_initiation import (
     ARGUMENTS,
-    DONE,
-    ENDED,
     OPEN,
-    PIS,
     REJECTED,
     check,
-    effects,
-    history,
     make,
     modify,
     payer,
@@ -23,9 +18,10 @@ from orders import (
 )
 from rows import for_each
 
-from assay.history import Accepted, Arrange, Call, Exchange, Malformed
+from assay.history import Arrange, Call
 from assay.planning.plan import count_calls
 from assay.rules.verdict import Agreement
+from assay.testing import accepted, evidence, history, play
 
 
 def says(*events, clause="charge-bearer", **changed):
@@ -96,22 +92,9 @@ def test_what_is_no_text_is_not_judged(value, came):
     assert [] == says(make(), bent(came, value), make(came, without=("chargeBearer",)))
 
 
-@for_each("came", [NO, GONE, (NO[0], 400), (NO[0], 422)])
-def test_any_refusal_will_do(came):
-    """The document gives no codes."""
-    assert ["other-value agrees 1,2"] == says(make(), bent(came))
-
-
 def test_everything_refused_is_no_merit():
     """A target that refuses the control as well has shown nothing."""
     assert [] == says(make(NO), *(bent(NO, value) for value, _ in SPELT))
-
-
-@for_each("came", [LOST, FAILED, ODD, UNKNOWN])
-def test_an_answer_that_tells_nothing(came):
-    """It is unclear beside a control, and nothing without one."""
-    assert ["other-value unclear 1,2"] == says(make(), bent(came))
-    assert [] == says(make(came), bent(came), bent(NO))
 
 
 def test_the_control_has_the_right_value():
@@ -119,72 +102,10 @@ def test_the_control_has_the_right_value():
     assert ["other-value disagrees 1"] == says(bent(shown(), "SHAR"), bent(NO, "DEBT"))
 
 
-@for_each(
-    "changes",
-    [
-        {"by": "other"},
-        {"tpp": "second"},
-        {"mode": "instant"},
-        {"host": 0},
-        {"amount": "9.99"},
-        {"without": ("categoryPurpose",)},
-    ],
-)
-def test_another_request_is_no_control(changes):
-    """The control is the same request but for the value; a second variation needs its own."""
-    assert [] == says(payer("other"), make(), bent(NO, **changes))
-    assert ["other-value agrees 1,2"] == says(make(**changes), bent(NO, **changes))
-    assert ["other-value disagrees 2"] == says(make(), bent(shown("P2"), **changes))
-
-
-def test_a_control_that_was_rejected_or_signed_is_none():
-    """Everything rejected in the end is no merit, and a repeat may be refused as one."""
-    for then in (read(shown(state=REJECTED)), read(shown(state=DONE)), sign(), effects("P1")):
-        assert [] == says(make(), then, bent(NO))
-
-
-def test_the_control_may_come_later_and_be_changed():
-    """What counts is what was sent when it was made."""
-    later = [make(mode="deferred"), modify(amount="1.00")]
-    assert ["other-value agrees 1,2"] == says(bent(NO, mode="deferred"), *later)
-
-
-def test_rejected_later_is_refused():
-    """The document does not say when a rejection comes."""
-    events = [bent(shown("P2"), key="P2"), read(shown("P2", REJECTED), key="P2")]
-    assert ["other-value agrees 1,2,3"] == says(make(), *events)
-    assert [] == says(make(NO), *events)
-
-
-@for_each("state", [OPEN, DONE, ENDED])
-def test_read_as_anything_else_is_wrong(state):
-    """A look that does not show it rejected changes nothing."""
-    events = [bent(shown("P2"), key="P2"), read(shown("P2", state), key="P2")]
-    assert ["other-value disagrees 1,2,3"] == says(make(), *events)
-
-
-def test_a_state_that_the_profile_does_not_know_is_unclear():
-    """It may be the target's word for rejected."""
-    events = [bent(shown("P2"), key="P2"), read(shown("P2", None), key="P2")]
-    assert ["other-value unclear 1,2,3"] == says(make(), *events)
-    assert ["other-value disagrees 1,2,3"] == says(make(), *events, effects("P2"))
-
-
-def test_calls_that_are_bent_otherwise_are_not_judged():
-    """A body that does not read, and one with credentials, are other rules' matters."""
-    wrong = bent(shown("P2"))
-    assert [] == says(
-        make(),
-        replace(wrong, call=replace(wrong.call, malformed=Malformed.TRUNCATED)),
-        replace(wrong, call=replace(wrong.call, credentials=True)),
-        modify(NO, chargeBearer="SHAR"),
-    )
-
-
 def test_the_evidence_says_what_happened():
     """Its words name the field, what is right, and what came."""
     params = ruled("charge-bearer")
-    wrong = bent((Accepted(), 201), variation="chargeBearer is 'SHAR'")
+    wrong = bent(accepted(status=201), variation="chargeBearer is 'SHAR'")
     (evidence,) = params.check(history(payer(), make(), wrong))
 
     assert Agreement.DISAGREES is evidence.agreement
@@ -194,8 +115,6 @@ def test_the_evidence_says_what_happened():
 
 
 # -- facets and the probe ---------------------------------------------------------
-
-
 def asked(**changed):
     params = ruled("charge-bearer", **changed)
     return [facet.id for facet in params.facets()]
@@ -213,30 +132,28 @@ def test_what_has_no_other_letters_has_no_facet_for_them(const):
     assert ["other-value", "padded"] == asked(const=const)
 
 
-class Bank(Obliging):
-    """A bank that takes what `accepts` says, and shows it as open."""
-
-    def __init__(self, accepts):
-        super().__init__(contract=PIS)
-        self.accepts = accepts
-
-    def answer(self, step):
-        reply = super().answer(step)
-        if not isinstance(reply, Exchange):
-            return reply
-        reply = replace(reply, call=replace(step, arguments={**ARGUMENTS, **step.arguments}))
-        outcome, status = shown() if self.accepts(reply.call.arguments) else NO
-        return replace(reply, outcome=outcome, wire=replace(reply.wire, status=status))
-
-
 def played(accepts=lambda sent: sent["chargeBearer"] == "SLEV", **changed):
-    """Return the rule, its parameters, the calls of its probe, and what its check says."""
+    """Return the rule, the calls of its probe at a bank that takes what `accepts` says, and what its check says."""
     params = ruled("charge-bearer", **changed)
-    bank = Bank(accepts)
-    calls = bank.play(params.probe(params.scenario("values")))
-    assert {Arrange, Call} == {type(step) for step in bank.steps}
-    found = params.check(history(*bank.events))
-    return params, calls, [f"{one.facet} {one.agreement.value}" for one in found]
+    found = play(
+        params, "values", lambda call: shown() if accepts(sent(call)) else NO, reply=with_all_sent
+    )
+    assert {Arrange, Call} == {type(step) for step in found.steps}
+    said = evidence(params, found.history, alone=True)
+    return params, found.calls, [line.rpartition(" ")[0] for line in said]
+
+
+def sent(call):
+    """Return the arguments of a call with those that the target file adds."""
+    return {**ARGUMENTS, **call.arguments}
+
+
+def with_all_sent(step, reply):
+    return (
+        replace(reply, call=replace(step, arguments=sent(step)))
+        if isinstance(step, Call)
+        else reply
+    )
 
 
 @for_each("spelling", ["exact", "unspecified"])
@@ -311,14 +228,6 @@ def test_what_is_accepted_is_read_and_never_signed():
     assert 1 + 2 * 13 == len(calls)
     assert {"create-payment", "read-payment"} == {one.operation for one in calls}
     assert {"disagrees"} == {one.partition(" ")[2] for one in results}
-
-
-def test_a_failure_is_no_refusal():
-    """Beside an accepted control the target fails over the value; overloaded, it may be anything."""
-    assert ["other-value disagrees 1,2"] == says(make(), bent(BROKEN))
-    assert ["other-value unclear 1,2"] == says(make(), bent(FAILED))
-    assert [] == says(bent(BROKEN))
-    assert [] == says(make(BROKEN), bent(BROKEN))
 
 
 # -- changes ------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """`gives-back` compares what is read with what was sent."""
 
-from building import LOST, NO
-from orders import REJECTED, check, make, modify, payer, read, shown
+from account_information import LOST, NO
+from payment_initiation import REJECTED, check, make, modify, payer, read, shown
 from rows import for_each
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from building import (
+from account_information import (
     AT,
     FAILED,
     LOST,
@@ -16,12 +16,11 @@ from building import (
     ask,
     check,
     item,
-    listed,
     owner,
 )
 from rows import for_each
 
-from assay.history import Rejected
+from assay.testing import listed, refused
 
 PSU = owner("psu", account("A1", 1, 89, 90, 91, 120), account("A2", 1, 89))
 
@@ -64,7 +63,7 @@ def test_an_entry_on_an_excluded_edge_is_reason_enough_to_judge():
 
 @for_each("came", [NO, FAILED, LOST, NONE, listed(item("x"))])
 def test_what_shows_no_dates_leaves_it_open(came):
-    """A refusal, failure, time-out, empty list or undated item neither acquits nor convicts."""
+    """A refusal, failure, time-out, empty list or undated item neither agrees nor disagrees."""
     assert ["default unclear 1"] == says(PSU, ask("transactions", came, "A1"))
 
 
@@ -74,7 +73,7 @@ def test_nothing_is_said_of_what_has_nothing_older():
     assert [] == says(ask("transactions", listed(*days(1, 89)), "A1"))
 
 
-def test_recorded_traffic_convicts_without_a_roster():
+def test_recorded_traffic_shows_violations_without_a_roster():
     """An item that is too old speaks for itself."""
     assert ["default disagrees 1"] == says(ask("transactions", listed(*days(1, 91)), "A1"))
 
@@ -105,7 +104,7 @@ PLAIN = ask("transactions", listed(*days(1)), "A1")
         (NO, "agrees"),
         (listed(*days(1, 90)), "agrees"),
         (listed(*days(1, 91)), "disagrees"),
-        ((Rejected(leaked=(item("x", on=TODAY - timedelta(days=100)),)), 400), "disagrees"),
+        (refused(item("x", on=TODAY - timedelta(days=100)), status=400), "disagrees"),
         (NONE, "unclear"),
         (FAILED, "unclear"),
         (LOST, "unclear"),

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from building import FAILED, LOST, NO, ask, check, listed
+from account_information import FAILED, LOST, NO, ask, check
 from rows import for_each
+
+from assay.testing import listed
 
 HERE = "https://www.30001.live.bank.example/accounts"
 

@@ -1,7 +1,7 @@
 """The table of kinds, and what holds for every rule."""
 
 import pytest
-from building import AISP, facets
+from account_information import AISP, facets
 from rows import for_each
 
 from assay.contract.model import Capability

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from building import (
+from account_information import (
     AT,
     FAILED,
     LOST,
@@ -13,10 +13,11 @@ from building import (
     check,
     consent,
     item,
-    listed,
     owner,
 )
 from rows import for_each
+
+from assay.testing import listed
 
 PSU = owner("psu", account("A1"), account("A2"), card("C1"))
 ALL = listed("A1", "A2", "C1")
@@ -156,8 +157,6 @@ def test_an_empty_list_shows_nothing_of_others():
 
 
 # -- what says nothing -----------------------------------------------------------------------
-
-
 def test_pages_of_two_days_are_no_one_list():
     """A card may have been left out at midnight."""
     late, early = AT.replace(hour=23, minute=59), AT.replace(day=17, hour=0, minute=0)

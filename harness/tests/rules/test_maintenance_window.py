@@ -3,11 +3,12 @@
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from building import AISP, AT, FAILED, LOST, NO, PARIS, ask, check, listed, ruled
+from account_information import AISP, AT, FAILED, LOST, NO, PARIS, ask, check, ruled
 from rows import for_each
 
 from assay.rules.kinds.access.maintenance_window import MaintenanceWindow
 from assay.rules.rule import clauses_of
+from assay.testing import listed
 
 DATA = listed("A1")
 QUIET = ask("accounts", DATA)

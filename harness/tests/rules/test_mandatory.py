@@ -3,32 +3,24 @@
 from dataclasses import replace
 from decimal import Decimal
 
-from building import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, Obliging, ask
-from orders import (
+from account_information import NO
+from payment_initiation import (
     ARGUMENTS,
     DONE,
-    ENDED,
-    OPEN,
-    PIS,
     REJECTED,
-    cancel,
     check,
-    effects,
-    history,
     make,
-    modify,
     payer,
     read,
     ruled,
     shown,
-    sign,
-    withdrawn,
 )
 from rows import for_each
 
-from assay.history import Accepted, Arrange, Call, Ending, Exchange, Lacking, Malformed
+from assay.history import Arrange, Call
 from assay.planning.plan import count_calls
 from assay.rules.verdict import Agreement
+from assay.testing import evidence, history, play
 
 FIELDS = ("chargeBearer", "categoryPurpose", "creditorAccount", "successfulReportUrl")
 #: One value for each way of being wrong, where a text is right; None stands for no field at all.
@@ -61,122 +53,10 @@ def test_accepted_is_wrong(field, way):
     assert [f"{field}-{way} disagrees 1,2"] == says(make(), bad)
 
 
-@for_each("came", [NO, GONE, (NO[0], 400), (NO[0], 422)])
-def test_any_refusal_will_do(came):
-    """The document gives no codes."""
-    assert ["chargeBearer-null agrees 1,2"] == says(make(), bent(came, value=None))
-
-
 def test_everything_refused_is_no_merit():
     """A target that refuses the control as well has shown nothing."""
     events = [bent(NO, field, value) for field in FIELDS for value in WRONG.values()]
     assert [] == says(make(NO), *events)
-
-
-@for_each("came", [LOST, FAILED, ODD, UNKNOWN])
-def test_no_control_no_doubt_either(came):
-    """Where the control was not answered, the others have nothing to be compared with."""
-    assert [] == says(make(came), bent(came), bent(NO, value=None), bent(came, value=7))
-
-
-@for_each("came", [LOST, FAILED, ODD, UNKNOWN])
-def test_an_answer_that_tells_nothing_is_unclear(came):
-    """A target that failed, was not heard, or asked who calls did not refuse this request."""
-    assert ["chargeBearer-missing unclear 1,2"] == says(make(), bent(came))
-
-
-def test_accepted_is_wrong_without_a_control():
-    """What is not to be accepted was accepted, whatever became of a valid one."""
-    assert ["chargeBearer-missing disagrees 2"] == says(make(NO), bent(shown()))
-    assert ["chargeBearer-empty disagrees 1"] == says(bent(shown(), value=""))
-
-
-def test_accepted_with_nothing_in_the_answer_is_wrong_all_the_same():
-    """A target may give no key and no state of what it took."""
-    assert ["chargeBearer-missing disagrees 1,2"] == says(make(), bent((Accepted(), 201)))
-
-
-def test_shown_as_rejected_in_the_same_answer():
-    """That an answer came with a good status does not mean that the request was accepted."""
-    assert ["chargeBearer-missing agrees 1,2"] == says(make(), bent(shown("P2", REJECTED)))
-
-
-def test_rejected_later_is_refused():
-    """The document does not say when a rejection comes."""
-    events = [bent(shown("P2"), key="P2"), read(shown("P2", REJECTED), key="P2")]
-    assert ["chargeBearer-missing agrees 1,2,3"] == says(make(), *events)
-
-
-def test_rejected_later_without_a_control():
-    """Later or at once: a refusal without an accepted control tells nothing."""
-    assert [] == says(make(NO), bent(shown()), read(shown(state=REJECTED)))
-
-
-@for_each(
-    "touch",
-    [
-        sign(key="P2"),
-        sign(Ending.REFUSED, key="P2"),
-        sign(Ending.DISCONNECTED, key="P2"),
-        cancel(shown("P2"), key="P2"),
-        cancel(LOST, key="P2"),
-        modify(key="P2", amount="1.00"),
-        withdrawn(key="P2"),
-    ],
-)
-def test_rejected_for_what_became_of_it_since(touch):
-    """A bank may call a cancelled one rejected, and one that was signed may break another rule."""
-    late = read(shown("P2", REJECTED), key="P2")
-    (found,) = says(make(), bent(shown("P2"), key="P2"), touch, late)
-    assert "chargeBearer-missing unclear" == found.rpartition(" ")[0]
-    assert [] == says(make(NO), bent(shown("P2"), key="P2"), touch, late)
-
-
-@for_each("state", [OPEN, DONE, ENDED])
-def test_read_as_anything_else_is_wrong(state):
-    """A look that does not show it rejected changes nothing."""
-    events = [bent(shown("P2"), key="P2"), read(shown("P2", state), key="P2")]
-    assert ["chargeBearer-missing disagrees 1,2,3"] == says(make(), *events)
-
-
-@for_each("came", [LOST, FAILED, NO])
-def test_a_look_that_failed_excuses_nothing(came):
-    """It was accepted, and nobody has seen it rejected."""
-    events = [bent(shown("P2"), key="P2"), read(came, key="P2")]
-    assert ["chargeBearer-missing disagrees 1,2,3"] == says(make(), *events)
-
-
-@for_each("came", [shown("P2", None), (Accepted(), 200)])
-def test_a_state_that_the_profile_does_not_know_is_unclear(came):
-    """It may be the target's word for rejected."""
-    events = [bent(shown("P2"), key="P2"), read(came, key="P2")]
-    assert ["chargeBearer-missing unclear 1,2,3"] == says(make(), *events)
-
-
-def test_the_last_look_counts():
-    """A word that is not known, followed by one that is, leaves no doubt."""
-    taken = bent(shown("P2"), key="P2")
-    looks = [read(shown("P2", None), key="P2"), read(shown("P2", OPEN), key="P2")]
-    assert ["chargeBearer-missing disagrees 1,2,4"] == says(make(), taken, *looks)
-    assert ["chargeBearer-missing unclear 1,2,3,4"] == says(make(), taken, *looks[::-1])
-
-
-def test_rejected_and_then_changed_it_is_open_for_what_it_says_since():
-    """A bank may accept a change of what it rejected: that is another request then."""
-    rejected = bent(shown("P2", REJECTED), key="P2")
-    events = [rejected, modify(shown("P2"), key="P2"), read(shown("P2", OPEN), key="P2")]
-    (found,) = says(make(), *events)
-    assert "chargeBearer-missing unclear" == found.rpartition(" ")[0]
-    open_before = bent(shown("P2", OPEN), key="P2")
-    (found,) = says(make(), open_before, *events[1:])
-    assert "chargeBearer-missing disagrees" == found.rpartition(" ")[0]
-
-
-def test_carried_out_is_wrong_whatever_is_shown():
-    """The world's word outweighs a state that says otherwise, or none."""
-    for state in (REJECTED, None):
-        events = [bent(shown("P2"), key="P2"), read(shown("P2", state), key="P2"), effects("P2")]
-        assert ["chargeBearer-missing disagrees 1,2,3"] == says(make(), *events)
 
 
 def test_two_deviations_at_once_belong_to_neither():
@@ -185,65 +65,6 @@ def test_two_deviations_at_once_belong_to_neither():
         assert [] == says(make(), bent(came, "chargeBearer", None, categoryPurpose=""))
         assert [] == says(make(), make(came, without=("chargeBearer", "creditorAccount")))
         assert [] == says(make(), bent(came, "chargeBearer", [7], categoryPurpose=[]))
-
-
-def test_a_second_deviation_that_is_no_field_of_the_rule_needs_its_own_control():
-    """Refused for another currency, it says nothing; accepted, it says enough."""
-    assert [] == says(make(), bent(NO, currency="USD"))
-    assert ["chargeBearer-missing disagrees 2"] == says(make(), bent(shown("P2"), currency="USD"))
-    assert ["chargeBearer-missing agrees 1,2"] == says(
-        make(currency="USD"), bent(NO, currency="USD")
-    )
-
-
-@for_each(
-    "changes",
-    [{"by": "other"}, {"tpp": "second"}, {"mode": "instant"}, {"host": 0}, {"amount": "9.99"}],
-)
-def test_somebody_elses_request_is_no_control(changes):
-    """The control is the same request of the same customer, by the same TPP."""
-    assert [] == says(payer("other"), make(**changes), bent(NO))
-    assert ["chargeBearer-missing agrees 1,2"] == says(make(**changes), bent(NO, **changes))
-
-
-def test_a_customer_who_was_introduced_anew_is_somebody_else():
-    """It may be another bank, which offers less."""
-    assert [] == says(make(), Lacking(mode="instant", now=AT), payer(), bent(NO))
-
-
-def test_the_control_may_come_later():
-    """The order in which they were made tells nothing."""
-    assert ["chargeBearer-missing agrees 1,2"] == says(bent(NO), make())
-
-
-def test_a_control_that_was_rejected_in_the_end_is_none():
-    """A target that accepts everything at once, to reject it all later, has shown nothing."""
-    assert [] == says(make(), read(shown(state=REJECTED)), bent(NO))
-
-
-@for_each("then", [[sign()], [read(shown(state=DONE))], [effects("P1")]])
-def test_a_control_that_was_signed_is_none(then):
-    """What comes after it may be refused as its repeat, and not for its variation."""
-    assert [] == says(make(), *then, bent(NO))
-    assert ["chargeBearer-missing disagrees 3"] == [
-        line.replace(" 2", " 3") for line in says(make(), *then, bent(shown("P2"), key="P2"))
-    ]
-
-
-def test_a_control_that_was_ended_is_one():
-    """It was accepted, and then cancelled: nobody rejected it."""
-    assert ["chargeBearer-missing agrees 1,3"] == says(
-        make(mode="deferred"), cancel(), bent(NO, mode="deferred")
-    )
-
-
-def test_what_counts_is_what_was_sent_when_it_was_made():
-    """A later change of the control does not make it another request."""
-    assert ["creditorAccount-missing agrees 1,3"] == says(
-        make(mode="deferred"),
-        modify(amount="1.00"),
-        bent(NO, "creditorAccount", mode="deferred"),
-    )
 
 
 @for_each("value", [0, 4711, 1.5, Decimal("1.5"), True, False])
@@ -305,24 +126,6 @@ def test_a_text_that_is_not_empty_is_not_judged(value):
     assert [] == says(make(), bent(shown("P2"), value=value), bent(NO, value=value))
 
 
-def test_calls_that_are_bent_otherwise_are_not_judged():
-    """A body that does not read, credentials, and other operations are nobody's variation here."""
-    broken = bent(shown("P2"))
-    assert [] == says(
-        make(),
-        replace(broken, call=replace(broken.call, malformed=Malformed.TRUNCATED)),
-        replace(broken, call=replace(broken.call, credentials=True)),
-        ask("modify-payment", NO, arguments={"chargeBearer": None}),
-        read(NO, key="P9"),
-    )
-
-
-def test_a_customer_who_was_never_introduced():
-    """Recorded traffic does not say who exists."""
-    made = (make(), bent(NO))
-    assert ["chargeBearer-missing agrees 1,2"] == check("mandatory-fields", *made)
-
-
 def test_the_evidence_says_what_happened():
     """Its words name the field, the way, and what came."""
     params = ruled("mandatory-fields")
@@ -349,37 +152,30 @@ def test_one_trial_a_field():
 
 
 # -- the probe --------------------------------------------------------------------
-
-
-class Bank(Obliging):
-    """A bank that takes what `accepts` says, and shows what was really sent."""
-
-    taken = 0
-
-    def __init__(self, accepts, **sent):
-        super().__init__(contract=PIS)
-        self.accepts, self.sent = accepts, {**ARGUMENTS, **sent}
-
-    def answer(self, step):
-        reply = super().answer(step)
-        if not isinstance(reply, Exchange):
-            return reply
-        if step.operation == "read-payment":
-            return replace(reply, outcome=shown("P1", REJECTED)[0])
-        sent = {**self.sent, **step.arguments}
-        sent = {name: value for name, value in sent.items() if name not in step.without}
-        outcome, status = shown() if self.accepts(sent) else NO
-        wire = replace(reply.wire, status=status)
-        return replace(reply, call=replace(step, arguments=sent), outcome=outcome, wire=wire)
-
-
-def played(field, accepts, **sent):
-    """Return the calls of a probe at a bank, and what the check says of them."""
+def played(field, accepts, **known):
+    """Play a probe at a bank that takes what `accepts` says; return its steps, and what the check says."""
     params = ruled("mandatory-fields")
-    bank = Bank(accepts, **sent)
-    calls = bank.play(params.probe(params.scenario(field)))
-    found = params.check(history(*bank.events))
-    return calls, [f"{one.facet} {one.agreement.value}" for one in found]
+
+    def sent(call):
+        arguments = {**ARGUMENTS, **known, **call.arguments}
+        return {name: value for name, value in arguments.items() if name not in call.without}
+
+    def bank(call):
+        if call.operation == "read-payment":
+            return shown("P1", REJECTED)
+        return shown() if accepts(sent(call)) else NO
+
+    def reply(step, reply):
+        if isinstance(step, Call) and step.operation != "read-payment":
+            return replace(reply, call=replace(step, arguments=sent(step)))
+        return reply
+
+    found = play(params, field, bank, reply=reply)
+    # No clock is moved and nobody signs.
+    assert {Arrange, Call} == {type(step) for step in found.steps}
+    return found.calls, [
+        line.rpartition(" ")[0] for line in evidence(params, found.history, alone=True)
+    ]
 
 
 @for_each("field", FIELDS)
@@ -424,13 +220,3 @@ def test_what_is_accepted_is_read_and_never_signed():
         for one in calls
         if one.operation == "read-payment"
     ]
-
-
-def test_the_probe_takes_no_other_steps():
-    """No clock is moved and nobody signs."""
-    params = ruled("mandatory-fields")
-    bank = Bank(lambda _: True)
-    bank.play(params.probe(params.scenario("creditorAccount")))
-
-    assert {Arrange, Call} == {type(step) for step in bank.steps}
-    assert AT == bank.now

@@ -3,33 +3,30 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from building import AT, FAILED, LOST, NO, ODD, UNKNOWN, driven
-from orders import (
+from account_information import AT, NO
+from payment_initiation import (
     DONE,
-    ENDED,
     OPEN,
     PIS,
     REJECTED,
-    cancel,
+    carrying_out,
     check,
-    effects,
-    history,
     make,
-    modify,
     payer,
+    price,
+    probed,
     read,
     registered,
     ruled,
     shown,
     sign,
-    withdrawn,
 )
-from playing import calls, carrying_out, paid, play, price
 from rows import for_each
 
 from assay.contract.model import Capability
-from assay.history import Arrange, Authorise, Ending, Lack, Lacking, Malformed
+from assay.history import Arrange, Call, Lack, Lacking, Malformed
 from assay.rules.verdict import Standing
+from assay.testing import history, play
 
 LATER = "2026-09-19"
 DEFERRED = make(mode="deferred", date=LATER)
@@ -54,21 +51,11 @@ def test_what_is_served_is_accepted():
     assert ["immediate agrees 1", "deferred agrees 2"] == types(make(), DEFERRED)
 
 
-def test_a_refusal_beside_an_accepted_one_convicts():
+def test_a_refusal_beside_an_accepted_one_is_a_violation():
     """The same request, accepted in another mode, shows that it is the mode that is refused."""
     assert ["deferred agrees 1", "immediate disagrees 1,2"] == types(DEFERRED, make(NO))
     assert ["deferred disagrees 1,2", "immediate agrees 2"] == types(
         make(NO, mode="deferred", date=LATER), make()
-    )
-
-
-def test_one_that_is_made_as_rejected_was_refused():
-    """Some say no by accepting a request that is rejected already."""
-    assert ["deferred agrees 1", "immediate disagrees 1,2"] == types(
-        DEFERRED, make(shown("P2", REJECTED))
-    )
-    assert ["deferred agrees 1", "immediate disagrees 1,2,3"] == types(
-        DEFERRED, make(shown("P2")), read(shown("P2", REJECTED), key="P2")
     )
 
 
@@ -80,17 +67,6 @@ def test_one_that_ended_rejected_is_not_served():
     )
     late = replace(rejected, at=AT + timedelta(hours=1))
     assert ["deferred agrees 1"] == types(DEFERRED, make(shown("P2")), late)
-
-
-@for_each("came", [FAILED, LOST, ODD, UNKNOWN])
-def test_no_answer_convicts_nobody(came):
-    """Nor does one that does not know the caller."""
-    assert ["deferred agrees 1", "immediate unclear 2"] == types(DEFERRED, make(came))
-
-
-def test_who_refuses_everything_is_not_judged_here():
-    """That nothing is accepted is not the mode's fault."""
-    assert [] == types(make(NO), make(NO, mode="deferred", date=LATER))
 
 
 @for_each(
@@ -112,7 +88,7 @@ def test_who_refuses_everything_is_not_judged_here():
         make(NO, mode="deferred", date="2027-09-19"),
     ],
 )
-def test_a_refusal_for_another_reason_convicts_nobody(refused):
+def test_a_refusal_for_another_reason_is_no_violation(refused):
     """Whatever else differs from what was accepted may have been why."""
     who = payer("psu", "A1", "A2"), payer("other", "B1"), payer("joint", "A1")
     said = check("payment-types", *who, make(), DEFERRED, refused)
@@ -154,16 +130,10 @@ def test_a_call_that_is_bent_on_purpose_is_none_of_these():
         assert ["deferred agrees 1"] == types(DEFERRED, bent)
 
 
-def test_a_repeat_of_one_that_was_signed_convicts_nobody():
+def test_a_repeat_of_one_that_was_signed_is_no_violation():
     """It may be refused for being one."""
-    events = make(), sign(), make(NO), replace(DEFERRED, outcome=shown("P3")[0])
+    events = make(), sign(), make(NO), replace(DEFERRED, outcome=shown("P3").outcome)
     assert ["immediate agrees 1,2", "deferred agrees 4"] == types(*events)
-
-
-def test_who_has_a_past_may_repeat_something():
-    """What was signed before the history began, nobody knows."""
-    said = types(DEFERRED, make(NO), who=payer(fresh=False))
-    assert ["deferred agrees 1", "immediate unclear 1,2"] == said
 
 
 @for_each(
@@ -202,15 +172,21 @@ def test_what_a_real_customer_is_refused_is_asked_again(fresh, refuses, asked):
     clause = ruled("payment-types")
     seen = []
 
-    def answer(step):
-        if isinstance(step, Arrange):
-            return payer(step.subject, fresh=fresh)
-        given = {"amount": "12.30", **step.arguments}
-        seen.append(f"{step.mode} {given['amount']}".removesuffix(" 12.30"))
-        came = make(NO if step.mode in refuses.split() else shown(f"P{len(seen)}"))
-        return replace(came, at=AT, call=replace(step, arguments=given))
+    def bank(call):
+        amount = call.arguments.get("amount", "12.30")
+        seen.append(f"{call.mode} {amount}".removesuffix(" 12.30"))
+        return NO if call.mode in refuses.split() else shown(f"P{len(seen)}")
 
-    driven(clause.probe(clause.scenario("served")), answer)
+    def reply(step, reply):
+        match step:
+            case Arrange():
+                return replace(reply, fresh=fresh)
+            case Call():
+                sent = {"amount": "12.30", **step.arguments}
+                return replace(reply, call=replace(step, arguments=sent))
+        return reply
+
+    play(clause, "served", bank, reply=reply)
     assert asked == seen
 
 
@@ -259,7 +235,7 @@ def test_a_mode_is_rejected_where_it_is_not_offered():
     )
 
 
-def test_carrying_it_out_where_it_is_not_offered_convicts():
+def test_carrying_it_out_where_it_is_not_offered_is_a_violation():
     """It needs no control to be wrong."""
     events = make(shown("P2"), mode="instant"), sign(key="P2"), read(shown("P2", DONE), key="P2")
     assert ["instant-not-offered disagrees 1,2,3"] == check(
@@ -274,92 +250,12 @@ def test_another_bank_is_no_control():
 
 
 # -- modes that are refused -------------------------------------------------------------
-def test_a_refusal_counts_beside_the_plain_request():
-    """Before or after it; but not without."""
-    assert ["several-refused agrees 1,2"] == single(make(), several(NO))
-    assert ["several-refused agrees 1,2"] == single(several(NO), make())
-    assert ["several-refused agrees 1,2"] == single(make(), several(shown("P2", REJECTED)))
-    assert [] == single(several(NO))
-    assert [] == single(make(NO), several(NO))
-    assert [] == single(make(shown(state=REJECTED)), several(NO))
-    assert [] == single(make(LOST), several(NO))
-    assert [] == single(make(amount="1.00"), several(NO))
-
-
-def test_what_was_carried_out_was_not_refused():
-    """By the target's word or the world's, and whatever its answer said."""
-    done = read(shown("P2", DONE), key="P2")
-    assert ["several-refused disagrees 2,3,4"] == single(make(), several(), sign(key="P2"), done)
-    assert ["several-refused disagrees 2,3"] == single(
-        make(), several(), sign(key="P2"), effects("P2")
-    )
-
-
-@for_each("state", [OPEN, ENDED, None])
-def test_what_is_accepted_and_not_carried_out_is_open(state):
-    """It may be rejected yet, or have ended for another reason."""
-    events = sign(key="P2"), read(shown("P2", state), key="P2")
-    assert ["several-refused unclear 2"] == single(make(), several())
-    assert ["several-refused unclear 2,3,4"] == single(make(), several(shown("P2", state)), *events)
-
-
-def test_a_late_rejection_counts_beside_a_control_that_went_on():
-    """Who rejects everything that is signed does not pass, nor who is not seen to go on."""
-    late = several(), sign(key="P2"), read(shown("P2", REJECTED), key="P2")
-    assert ["several-refused unclear 2,3,4"] == single(make(), *late)
-    assert ["several-refused unclear 2,3,4"] == single(
-        make(), *late, sign(), read(shown(state=REJECTED))
-    )
-    assert ["several-refused unclear 2,3,4"] == single(
-        make(), *late, sign(Ending.STOPPED), read(shown())
-    )
-    assert ["several-refused unclear 2,3,4"] == single(
-        make(shown(state=None)), *late, sign(), read(shown(state=None))
-    )
-    for state in (DONE, OPEN):
-        assert ["several-refused agrees 1,2,3,4,5,6"] == single(
-            make(), *late, sign(), read(shown(state=state))
-        )
-
-
-def test_a_late_rejection_of_a_repeat_shows_nothing():
-    """It may be rejected for being one, when the control was signed before it was made."""
+def test_the_rejection_of_a_repeat_shows_nothing():
+    """At once or late, it may be for being one, when the control was signed before it was made."""
+    assert [] == single(make(), sign(), several(NO))
     late = several(), sign(key="P2"), read(shown("P2", REJECTED), key="P2")
     said = single(make(), sign(), read(shown(state=DONE)), *late)
     assert ["several-refused unclear 4,5,6"] == said
-
-
-@for_each("done", [modify(key="P2", amount="-1"), cancel(key="P2"), withdrawn(key="P2")])
-def test_a_late_rejection_of_what_was_changed_or_ended_shows_nothing(done):
-    """It may be rejected for that; but not for what was refused."""
-    rejected = [read(shown("P2", REJECTED), key="P2"), sign(), read(shown(state=DONE))]
-    assert "agrees" not in " ".join(single(make(), several(), done, *rejected))
-    for none in (modify(NO, key="P2", amount="-1"), cancel(NO, key="P2")):
-        (line,) = single(make(), several(), none, *rejected)
-        assert line.startswith("several-refused agrees 1,2,3,4")
-    (line,) = single(make(), several(), withdrawn(key="P2", done=False), *rejected)
-    assert line.startswith("several-refused agrees 1,2,3")
-
-
-@for_each("date", [LATER, "soon", None])
-def test_what_has_a_day_that_it_has_no_use_for_may_be_refused_for_that(date):
-    """Then it shows nothing of the mode, at once or later."""
-    late = several(date=date), sign(key="P2"), read(shown("P2", REJECTED), key="P2")
-    assert [] == single(make(), several(NO, date=date))
-    assert ["several-refused unclear 2,3,4"] == single(
-        make(), *late, sign(), read(shown(state=DONE))
-    )
-
-
-def test_a_refused_repeat_shows_nothing():
-    """Once the same was signed, a refusal may be for that."""
-    assert [] == single(make(), sign(), several(NO))
-
-
-@for_each("came", [FAILED, LOST, UNKNOWN])
-def test_no_answer_is_no_refusal(came):
-    """Nobody can tell what was done."""
-    assert ["several-refused unclear 2"] == single(make(), several(came))
 
 
 # -- the probes ---------------------------------------------------------------------------
@@ -379,11 +275,11 @@ def test_a_bank_that_says_no_costs_what_was_planned(clause, scenario, modes):
         plain = call.mode in {"immediate", "deferred"} or scenario == "instant:offered"
         return shown(key) if plain else NO
 
-    steps, said = play(clause, scenario, bank)
-    asked = [call.mode for call in calls(steps)]
-    assert (modes, price(clause, scenario)) == (asked, paid(steps))
-    assert [step.mode == "deferred" for step in calls(steps)] == [
-        "date" in step.arguments for step in calls(steps)
+    played, said = probed(clause, scenario, bank)
+    asked = [call.mode for call in played.calls]
+    assert (modes, price(clause, scenario)) == (asked, played.spent)
+    assert [step.mode == "deferred" for step in played.calls] == [
+        "date" in step.arguments for step in played.calls
     ]
     assert all(line.endswith("agrees") for line in said)
     wanted = {id_ for id_, one in facets(clause).items() if one.scenario.id == scenario}
@@ -397,9 +293,9 @@ def facets(clause):
 
 
 def test_what_should_have_been_rejected_is_signed_to_see():
-    """And read, so that a lenient bank is convicted."""
-    steps, said = play("single", "several:refused", carrying_out)
-    assert ["R300-0001-4711"] == [step.request for step in steps if isinstance(step, Authorise)]
+    """And read, so that a lenient bank is found."""
+    played, said = probed("single", "several:refused", carrying_out)
+    assert ["R200-0001-4711"] == [step.request for step in played.signatures]
     assert ["several-refused disagrees"] == said
 
 
@@ -408,11 +304,11 @@ def test_a_late_rejection_is_compared_with_the_control():
 
     def bank(call, key):
         late = call.arguments.get("paymentRequestResourceId")
-        return shown(late or key, {None: OPEN, "R300-0001-4711": REJECTED}.get(late, DONE))
+        return shown(late or key, {None: OPEN, "R200-0001-4711": REJECTED}.get(late, DONE))
 
-    steps, said = play("single", "several:refused", bank)
-    signed = [step.request for step in steps if isinstance(step, Authorise)]
-    assert ["R300-0001-4711", "R200-0001-4711"] == signed
+    played, said = probed("single", "several:refused", bank)
+    signed = [step.request for step in played.signatures]
+    assert ["R200-0001-4711", "R100-0001-4711"] == signed
     assert ["several-refused agrees"] == said
 
 
@@ -422,17 +318,17 @@ def test_what_is_rejected_as_it_is_made_need_not_be_signed():
     def bank(call, key):
         return shown(key, REJECTED if call.mode == "several" else OPEN)
 
-    steps, said = play("single", "several:refused", bank)
-    assert 2 == paid(steps)
+    played, said = probed("single", "several:refused", bank)
+    assert 2 == played.spent
     assert ["several-refused agrees"] == said
 
 
 def test_one_goes_to_the_other_bank_first():
     """Nobody can be brought into being before that."""
-    steps, _ = play("payment-types", "instant:not-offered")
-    assert isinstance(steps[0], Lack)
-    assert not any(isinstance(step, Lack) for step in steps[1:])
-    assert "instant" == steps[0].mode
+    played, _ = probed("payment-types", "instant:not-offered")
+    assert isinstance(played.steps[0], Lack)
+    assert not any(isinstance(step, Lack) for step in played.steps[1:])
+    assert "instant" == played.steps[0].mode
 
 
 def test_a_mode_that_nobody_spells_is_not_offered():

@@ -1,6 +1,6 @@
 """`no-credentials` wants a refusal of what its proper twin is granted."""
 
-from building import (
+from account_information import (
     BROKEN,
     DONE,
     FAILED,
@@ -12,13 +12,12 @@ from building import (
     ask,
     check,
     consent,
-    leaked,
-    listed,
     ruled,
 )
 from rows import for_each
 
 from assay.history import CredentialPlace, Token
+from assay.testing import listed, refused
 
 CONTROL = ask("accounts", listed("A1"))
 
@@ -34,7 +33,7 @@ def tricked(came, **how):
         (UNKNOWN, "agrees"),
         (listed("A1"), "disagrees"),
         (DONE, "disagrees"),
-        (leaked("A1"), "disagrees"),
+        (refused("A1"), "disagrees"),
         (NONE, "unclear"),
         (FAILED, "unclear"),
         (LOST, "unclear"),
@@ -103,7 +102,7 @@ def test_credentials_beside_a_token_show_nothing():
 def test_credentials_are_sent_in_every_place_that_a_call_has(operation, places):
     """After the call with its token, and after one with nothing in its place."""
     clause = ruled("redirect-only")
-    calls = Obliging().play(clause.probe(clause.scenario(operation)))
+    calls = Obliging().play(clause, operation).calls
     asked = [call for call in calls if call.operation in {operation, "accounts"}]
 
     assert [None, Token.NONE] == [call.bearer for call in asked[-2 - len(places) :][:2]]

@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 
-from building import FAILED, LOST, NO, UNKNOWN
-from orders import (
+from account_information import FAILED, LOST, NO, UNKNOWN
+from payment_initiation import (
     DONE,
     ENDED,
     OPEN,
     REJECTED,
     check,
     effects,
-    history,
+    flow,
     make,
     payer,
     read,
@@ -19,11 +19,11 @@ from orders import (
     sign,
 )
 from rows import for_each
-from sound import hold
 
 from assay.contract.model import Capability
 from assay.history import Decision, Ending, Wire
 from assay.planning.plan import count_calls
+from assay.testing import history
 
 PUT_OFF = {"mode": "deferred", "date": "2026-09-19"}
 LATER = {"mode": "deferred", "date": "2026-09-20"}
@@ -38,12 +38,7 @@ def says(*events, subject=None, **changed):
 
 def carried(key="P9", **how):
     """Write down a control: made, signed, and seen to be executed."""
-    by = how.pop("by", "psu")
-    return (
-        make(shown(key), key=key, by=by, **how),
-        sign(key=key, by=by),
-        read(shown(key, DONE), key=key, by=by),
-    )
+    return flow(key=key, **how)
 
 
 def stranger(ending=Ending.STOPPED, **how):
@@ -302,29 +297,6 @@ def test_what_the_report_says():
     events = history(payer(fresh=False), make(), read(shown(state=DONE)))
     (doubtful,) = params.check(events)
     assert doubtful.seen.endswith("it may have been signed before this history")
-
-
-def test_each_facet_has_its_control_and_price():
-    """On the sound bank all is as planned, on every trial's first moment."""
-    for seed in (0, 7):
-        calls, made, verdicts = hold("sca.required", seed)
-        assert (33, 33, {"conforms"}) == (calls, made, set(verdicts.values()))
-
-
-@for_each(
-    ("modes", "price"),
-    [(["deferred"], 10 + 6 + 6), (["instant", "deferred"], 15 + 12 + 6), ([], 10 + 6 + 6)],
-)
-def test_whatever_modes_are_named_the_price_is_right(modes, price):
-    """And the sound bank keeps the clause in each of them."""
-    calls, made, verdicts = hold("sca.required", words={"modes": modes})
-    assert (price, price, {"conforms"}) == (calls, made, set(verdicts.values()))
-
-
-def test_a_bank_that_signs_nothing_shows_nothing():
-    """Where even what is signed is never executed, nothing is acquitted."""
-    _, _, verdicts = hold("sca.required", executable=lambda _payment: False)
-    assert {"indeterminate"} == set(verdicts.values())
 
 
 def test_modes_are_optional():

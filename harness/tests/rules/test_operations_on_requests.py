@@ -3,17 +3,15 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from building import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, ask, driven
-from orders import (
+from account_information import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, ask
+from payment_initiation import (
     DONE,
     KEY,
     OPEN,
     REJECTED,
-    Ending,
     cancel,
     check,
     effects,
-    history,
     make,
     modify,
     payer,
@@ -24,9 +22,10 @@ from orders import (
 )
 from rows import for_each
 
-from assay.history import Advanced, Malformed, Owned, Subject
+from assay.history import Ending, Malformed, Owned, Subject
 from assay.planning.plan import count_calls
 from assay.rules.lifecycle import request_steps
+from assay.testing import history, play
 
 ANSWERS = [
     (NO, "disagrees"),
@@ -68,7 +67,7 @@ def test_a_valid_request_must_be_taken(came, says):
         ),
     ],
 )
-def test_a_request_that_may_be_refused_convicts_nobody(event, customer):
+def test_a_request_that_may_be_refused_is_no_violation(event, customer):
     """What is known to speak against a request makes its refusal no evidence."""
     assert [] == check("payments.create", customer, event)
 
@@ -84,7 +83,7 @@ def test_a_request_that_may_be_refused_convicts_nobody(event, customer):
         [make(NO, creditorAccount=["C1"])],
     ],
 )
-def test_a_request_that_another_rule_may_reject_convicts_nobody(events):
+def test_a_request_that_another_rule_may_reject_is_no_violation(events):
     """A bank may say no at once to what others reject once it is signed."""
     assert "answers disagrees" not in " ".join(check("payments.create", payer(), *events))
 
@@ -144,7 +143,7 @@ def test_a_request_that_can_be_changed_must_be(came, says):
         [DEFERRED, read(shown(state=None)), modify(NO, at=AT + timedelta(days=3), amount="1.00")],
     ],
 )
-def test_a_change_that_may_be_refused_convicts_nobody(events):
+def test_a_change_that_may_be_refused_is_no_violation(events):
     """What has happened to a request may stand in the way."""
     assert [] == check("payments.modify", payer(), *events)
 
@@ -258,14 +257,8 @@ def test_a_probe_stops_where_no_request_is_made(clause, scenario):
     """A target that refuses the request leaves nothing to ask about, and that is no fault of ours."""
     params = ruled(clause)
 
-    def answer(step):
-        if hasattr(step, "operation"):
-            return history(make(NO)).exchanges[0]
-        return Advanced(now=step.to or AT) if hasattr(step, "to") else payer()
-
-    steps = driven(params.probe(params.scenario(scenario)), answer)
-    calls = sum(hasattr(step, "operation") for step in steps)
-    assert 1 <= calls <= count_calls(params, params.scenario(scenario))
+    played = play(params, scenario, lambda call: NO)
+    assert 1 <= len(played.calls) <= count_calls(params, params.scenario(scenario))
 
 
 def test_the_key_of_a_request_is_that_of_its_answer():

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 
-from building import AT, FAILED, NO, account, ask, card, check, item, leaked, listed, owner
+from account_information import AT, FAILED, NO, account, ask, card, check, item, owner
 from rows import for_each
 
 from assay.files.load import loads
-from assay.history import Accepted, Call, Exchange, History, Item, Malformed, Owned, Subject, Wire
+from assay.history import Call, Malformed, Owned, Subject
 from assay.parsing.parse import parse_document
 from assay.rules.rule import clauses_of
-from assay.testing import START, accepted, evidence, exchange, kind_in, refused
+from assay.testing import START, accepted, evidence, exchange, history, kind_in, listed, refused
 from assay.testing import history as literal
 
 PSU = owner("psu", account("A1", 1, 2), account("A2", 3), card("C1", 1))
@@ -39,7 +39,7 @@ def test_a_list_shows_what_is_the_customers_own(shown, agreement):
     )
 
 
-@for_each("came", [listed(), listed("ELSE"), listed(item()), NO, FAILED, leaked("B1")])
+@for_each("came", [listed(), listed("ELSE"), listed(item()), NO, FAILED, refused("B1")])
 def test_a_list_of_nothing_that_is_known_says_nothing(came):
     """A refusal is another clause's business, also one that shows something."""
     assert [] == says(ask("accounts", came))
@@ -220,14 +220,5 @@ def test_two_operations_that_list_one_resource_have_a_facet_each():
     (clause,) = clauses_of(parse_document(loads(beginning + TWO_LISTS, "two.yaml")))
     assert ["booked-entry", "pending-entry"] == [facet.id for facet in clause.facets()]
     call = Call(operation="pending", subject="psu", arguments={"iban": "A1"})
-    foreign = Accepted(items=(Item(key="E1", resource="entry", fields={"iban": "B1"}),))
-    events = [
-        PSU,
-        OTHER,
-        Exchange(
-            n=1, at=AT, call=call, outcome=foreign, wire=Wire(method="GET", url="", status=200)
-        ),
-    ]
-    assert [("pending-entry", "disagrees")] == [
-        (each.facet, each.agreement.value) for each in clause.check(History(events=tuple(events)))
-    ]
+    foreign = exchange(call, listed(item("E1", resource="entry", iban="B1")))
+    assert ["pending-entry disagrees 1"] == evidence(clause, history(PSU, OTHER, foreign))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from building import (
+from account_information import (
     AISP,
     AT,
     FAILED,
@@ -16,15 +16,14 @@ from building import (
     ask,
     check,
     consent,
-    history,
     item,
-    listed,
     owner,
     ruled,
 )
 from rows import for_each
 
 from assay.history import Entry
+from assay.testing import history, listed
 
 PSU = owner("psu", *(account(f"A{n}") for n in range(1, 13)))
 KEYS = [f"A{n}" for n in range(1, 13)]
@@ -333,8 +332,6 @@ def test_entries_of_tomorrow_are_not_waited_for():
 
 
 # -- lists that a consent may narrow, and pages of two days -----------------------------------
-
-
 def complete(*events):
     return [one for one in says(*events) if one.startswith(("first", "complete"))]
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from building import AISP
+from account_information import AISP
 from rows import for_each
 
 from assay.contract.model import Clause, Level, Operation

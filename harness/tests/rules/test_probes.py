@@ -4,12 +4,11 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import pytest
-from building import AISP, AT, PARIS, Obliging, facets, history, ruled
+from account_information import AISP, AT, PARIS, Obliging, facets, ruled
 from rows import for_each
 
 from assay.contract.model import Capability
 from assay.history import (
-    Accepted,
     Advance,
     Advanced,
     Arrange,
@@ -21,18 +20,16 @@ from assay.history import (
 )
 from assay.planning.plan import count_calls
 from assay.rules import steps
-from assay.rules.consent_probes import probe_of
-from assay.rules.rule import Scenario
 from assay.rules.verdict import Agreement
+from assay.testing import exchange, listed
 
 FACETS = facets()
-IDS = [one.id for one, _ in FACETS]
 
 
 @for_each(("obligation", "params"), FACETS)
 def test_price_is_the_number_of_calls_on_an_obliging_bank(obligation, params):
     """What the plan says a trial costs is what it costs."""
-    calls = Obliging().play(params.probe(obligation.scenario))
+    calls = Obliging().play(params, obligation.scenario.id).calls
 
     assert count_calls(params, obligation.scenario) == len(calls)
 
@@ -44,18 +41,15 @@ def test_maintenance_costs_the_same_whenever_it_is_asked(day, hour):
     params = ruled("maintenance")
     bank = Obliging(now=AT.replace(day=day, hour=hour))
 
-    assert count_calls(params, params.scenario("week")) == len(
-        bank.play(params.probe(params.scenario("week")))
-    )
+    assert count_calls(params, params.scenario("week")) == len(bank.play(params, "week").calls)
 
 
 @for_each(("obligation", "params"), FACETS)
 def test_every_call_names_an_operation_and_a_subject_that_was_arranged(obligation, params):
     """A probe calls for nobody whom it has not brought into being before."""
-    bank = Obliging()
-    bank.play(params.probe(obligation.scenario))
+    played = Obliging().play(params, obligation.scenario.id)
     arranged = set()
-    for step in bank.steps:
+    for step in played.steps:
         if isinstance(step, Arrange):
             arranged.add(step.subject)
         elif isinstance(step, Call):
@@ -64,13 +58,13 @@ def test_every_call_names_an_operation_and_a_subject_that_was_arranged(obligatio
 
 
 @for_each(("obligation", "params"), FACETS)
-def test_a_probe_on_an_open_house_never_acquits_a_refusal(obligation, params):
+def test_a_probe_on_a_bank_that_serves_everybody_never_agrees_with_a_refusal(obligation, params):
     """A bank that lets everybody in is never said to refuse."""
     bank = Obliging()
-    bank.play(params.probe(obligation.scenario))
+    played = bank.play(params, obligation.scenario.id)
     agreed = {
         evidence.facet
-        for evidence in params.check(history(*bank.events))
+        for evidence in params.check(played.history)
         if evidence.agreement is Agreement.AGREES
     }
     words = ("-refused", "foreign", "before-midnight", "long-day")
@@ -97,11 +91,10 @@ def used(step):
 @for_each(("obligation", "params"), FACETS)
 def test_a_facet_needs_what_its_probe_uses(obligation, params):
     """No probe transmits a consent or spends a quota on a target that does not offer it."""
-    bank = Obliging()
-    bank.play(params.probe(obligation.scenario))
-    taken = set().union(*map(used, bank.steps))
-    played = {step.subject for step in bank.steps if isinstance(step, Arrange)}
-    if len(played) > 1 and obligation.facet not in ONE_IS_ENOUGH:
+    played = Obliging().play(params, obligation.scenario.id)
+    taken = set().union(*map(used, played.steps))
+    arranged = {step.subject for step in played.steps if isinstance(step, Arrange)}
+    if len(arranged) > 1 and obligation.facet not in ONE_IS_ENOUGH:
         taken.add(Capability.TWO_PSU)
 
     assert taken <= obligation.needs
@@ -118,7 +111,7 @@ ONE_IS_ENOUGH = {
 def test_the_available_probe_bends_between_two_plain_calls():
     """Each malformation is sent once, with a control before it and after it."""
     params = ruled("consents.available")
-    calls = Obliging().play(params.probe(params.scenario("malformed")))
+    calls = Obliging().play(params, "malformed").calls
 
     assert [None, None] == [calls[0].malformed, calls[-1].malformed]
     assert {
@@ -135,20 +128,18 @@ def test_the_available_probe_bends_between_two_plain_calls():
 def test_the_quota_probe_crosses_midnight_between_two_refusals_that_differ():
     """Used up before local midnight, it asks again half a minute after it, and no more."""
     params = ruled("batch-quota")
-    bank = Obliging()
-    calls = bank.play(params.probe(params.scenario("balances:next-day")))
-    moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
+    played = Obliging().play(params, "balances:next-day")
+    moved = [step.to for step in played.steps if isinstance(step, Advance) and step.to]
 
     assert [AT.replace(day=17, hour=0, minute=0, second=30)] == moved
-    assert [True] + [False] * 6 + [True] == [call.present for call in calls]
+    assert [True] + [False] * 6 + [True] == [call.present for call in played.calls]
 
 
 def test_the_quota_probe_waits_for_the_long_day():
     """The day of 25 hours begins at noon of the Sunday on which summer time ends."""
     params = ruled("batch-quota")
-    bank = Obliging()
-    bank.play(params.probe(params.scenario("long-day")))
-    moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
+    played = Obliging().play(params, "long-day")
+    moved = [step.to for step in played.steps if isinstance(step, Advance) and step.to]
 
     assert ["2026-10-25T12:00:00+01:00", "2026-10-25T23:30:00+01:00"] == [
         one.isoformat() for one in moved
@@ -161,31 +152,29 @@ def test_without_a_zone_nothing_is_asked_about_odd_days(clause):
     params = ruled(clause, zone=None)
     scenario = {"batch-quota": "long-day", "maintenance": "week"}[clause]
 
-    assert [] == Obliging().play(params.probe(params.scenario(scenario)))
+    assert () == Obliging().play(params, scenario).calls
 
 
 def test_before_midnight_without_a_zone_moves_no_clock():
     """There is no midnight to approach where the zone is unknown."""
     params = ruled("batch-quota", zone=None)
-    bank = Obliging()
-    bank.play(params.probe(params.scenario("before-midnight")))
+    played = Obliging().play(params, "before-midnight")
 
-    assert [] == [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
+    assert [] == [step.to for step in played.steps if isinstance(step, Advance) and step.to]
 
 
 def test_the_maintenance_probe_of_a_zone_without_odd_days_asks_nothing():
     """Where no hour is ever skipped there is no short night."""
     params = ruled("maintenance", zone=ZoneInfo("Asia/Tokyo"))
 
-    assert [] == Obliging().play(params.probe(params.scenario("night")))
+    assert () == Obliging().play(params, "night").calls
 
 
 def test_the_maintenance_probe_avoids_a_window_on_an_odd_day():
     """Edges are not asked on the day on which the clocks change."""
     params = ruled("maintenance")
-    bank = Obliging(now=AT.replace(month=10, day=22))
-    bank.play(params.probe(params.scenario("week")))
-    moved = [step.to.date().day for step in bank.steps if isinstance(step, Advance) and step.to]
+    played = Obliging(now=AT.replace(month=10, day=22)).play(params, "week")
+    moved = [step.to.date().day for step in played.steps if isinstance(step, Advance) and step.to]
 
     assert [31, 1, 1, 2] == moved
 
@@ -193,9 +182,8 @@ def test_the_maintenance_probe_avoids_a_window_on_an_odd_day():
 def test_the_depth_probe_holds_entries_on_both_sides_of_the_edge():
     """There is one entry on the last day, one inside it, and some outside."""
     params = ruled("transactions.depth")
-    bank = Obliging()
-    bank.play(params.probe(params.scenario("default")))
-    (arranged,) = [step for step in bank.steps if isinstance(step, Arrange)]
+    played = Obliging().play(params, "default")
+    (arranged,) = [step for step in played.steps if isinstance(step, Arrange)]
     ages = [(AT.date() - on).days for on in arranged.holdings[0].entries]
 
     assert {1, 89, 90, 91} <= set(ages)
@@ -205,8 +193,8 @@ def test_depth_by_the_local_day_is_asked_half_an_hour_after_local_midnight():
     """Then the UTC day of a bank east of Greenwich is still yesterday's."""
     params = ruled("transactions.depth")
     bank = Obliging()
-    bank.play(params.probe(params.scenario("local-day")))
-    moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
+    played = bank.play(params, "local-day")
+    moved = [step.to for step in played.steps if isinstance(step, Advance) and step.to]
 
     assert [AT.replace(day=17, hour=0, minute=30)] == moved
 
@@ -214,9 +202,8 @@ def test_depth_by_the_local_day_is_asked_half_an_hour_after_local_midnight():
 def test_the_eligibility_probe_holds_cards_on_both_sides_of_the_edge():
     """Two calendar months before 16 September is 16 July."""
     params = ruled("cards.eligible")
-    bank = Obliging()
-    bank.play(params.probe(params.scenario("states")))
-    (arranged,) = [step for step in bank.steps if isinstance(step, Arrange)]
+    played = Obliging().play(params, "states")
+    (arranged,) = [step for step in played.steps if isinstance(step, Arrange)]
 
     assert ["2026-09-15", "2026-07-17", "2026-07-16", "2026-07-15"] == [
         holding.traits["last-used"]
@@ -231,7 +218,7 @@ def test_the_depth_probe_without_a_range_asks_plainly_only():
     params = replace(params, operation=replace(params.operation, since=None, until=None))
 
     assert ["default", "later", "local-day"] == [one.id for one in params.facets()]
-    assert len(Obliging().play(params.probe(Scenario(id="asked-older")))) == 3
+    assert "asked-older" not in {one.scenario.id for one in params.facets()}
 
 
 def test_the_mode_probe_without_a_range_asks_once():
@@ -242,7 +229,7 @@ def test_the_mode_probe_without_a_range_asks_once():
     assert (
         3
         == count_calls(params, params.scenario("asked"))
-        == len(Obliging().play(params.probe(params.scenario("asked"))))
+        == len(Obliging().play(params, "asked").calls)
     )
 
 
@@ -269,7 +256,7 @@ def test_without_a_grant_no_consent_is_priced_or_sent(clause, scenario):
     if clause in {"batch-quota", "online-unlimited"}:
         operations = tuple(one for one in params.operations if one.id != "consents")
         params = replace(params, operations=operations)
-    calls = Obliging().play(params.probe(params.scenario(scenario)))
+    calls = Obliging().play(params, scenario).calls
     sent = [call for call in calls if call.operation == "consents"]
 
     assert count_calls(params, params.scenario(scenario)) == len(calls)
@@ -330,21 +317,19 @@ def test_an_arranged_customer_is_seen_as_far_as_was_asked():
     assert ("A1",) == tuple(one.key for one in end.value.value.owns)
 
 
-class Endless(Obliging):
-    """A bank whose pages never end, each with a new name or always the same."""
-
-    def page(self, call):
-        turned = sum(isinstance(step, Call) for step in self.steps)
-        return Accepted(items=(), next=f"page={turned if self.fickle else 1}")
-
-
 @for_each(("fickle", "calls"), [(True, 7), (False, 2)])
 def test_a_walk_turns_back_from_circles_and_ends_at_its_bound(fickle, calls):
     """A page that comes round again ends a walk; new ones end it at the bound."""
-    bank = Endless()
-    bank.fickle = fickle
-    bank.people["psu"] = Subject(name="psu", now=AT, owns=())
-    made = bank.play(steps.walk(Call(operation="accounts", subject="psu"), most=7))
+    walk = steps.walk(Call(operation="accounts", subject="psu"), most=7)
+    made = []
+    call = next(walk, None)
+    while call is not None:
+        made.append(call)
+        page = listed(next=f"page={len(made) if fickle else 1}")
+        try:
+            call = walk.send(exchange(call, page))
+        except StopIteration:
+            call = None
 
     assert calls == len(made)
     assert [None, *["page"] * (calls - 1)] == [
@@ -364,7 +349,6 @@ def test_entries_are_asked_for_only_of_what_can_have_any():
     clauses = tuple(each for each in AISP.clauses if each.kind == "history-depth")
     contract = replace(AISP, resources=alone, clauses=clauses)
     for each, entries in ((depth, True), (replace(depth, contract=contract), False)):
-        bank = Obliging()
-        bank.play(probe_of(each, each.facets()[0].scenario))
-        asked = [step.holdings for step in bank.steps if isinstance(step, Arrange)]
+        played = Obliging().play(each, each.facets()[0].scenario.id)
+        asked = [step.holdings for step in played.steps if isinstance(step, Arrange)]
         assert entries is any(holding.entries for holdings in asked for holding in holdings)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from building import (
+from account_information import (
     AISP,
     AT,
     DONE,
@@ -16,9 +16,7 @@ from building import (
     ask,
     card,
     consent,
-    history,
     item,
-    listed,
     owner,
 )
 from rows import for_each
@@ -26,28 +24,25 @@ from rows import for_each
 from assay.history import (
     Advanced,
     Authorise,
-    Authorised,
     Call,
-    Ending,
     Malformed,
     Registered,
-    Wire,
     Withdrawn,
 )
 from assay.rules import queries
 from assay.rules.consents import Consents
 from assay.rules.kinds.reading.filter import with_lasting
 from assay.rules.queries import bare
+from assay.testing import history, listed, signature
 
 OURS = replace(AISP, zone=PARIS)
 DAY = timedelta(days=1)
 
 
-def signature(name, by=""):
+def signed(name, by=""):
     """Write down that a request was signed."""
     step = Authorise(subject=name, request="R", approval=None, factor="sms", by=by)
-    wire = Wire(method="GET", url="https://bank.example/x", status=200)
-    return Authorised(n=0, step=step, ending=Ending.CONFIRMED, moments=(AT,), wire=wire)
+    return signature(step, at=AT)
 
 
 def registered(name):
@@ -78,9 +73,9 @@ def test_pages_that_nobody_named_belong_to_no_walk():
         ([ask("balances", DONE, "A1")], True),
         ([owner("psu", account("A1"))], False),
         ([owner("other", account("A1"))], True),
-        ([signature("psu")], False),
-        ([signature("other")], True),
-        ([signature("other", by="psu")], False),
+        ([signed("psu")], False),
+        ([signed("other")], True),
+        ([signed("other", by="psu")], False),
         ([Withdrawn(subject="psu", request="R", done=True, now=AT)], False),
         ([registered("psu")], False),
         ([registered("other")], True),

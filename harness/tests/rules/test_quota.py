@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from building import (
+from account_information import (
     AT,
     FAILED,
     LOST,
@@ -15,18 +15,18 @@ from building import (
     ask,
     check,
     consent,
-    leaked,
-    listed,
     owner,
 )
 from rows import for_each
 
 from assay.history import Malformed
+from assay.testing import listed, refused
 
 PSU, OTHER = owner("psu", account("A1")), owner("other", account("B1"))
 DATA = listed("x")
 ATTENDED = ask("balances", DATA, "A1")
 OURS = [PSU, consent("A1")]
+PERIODS = ["calendar-day", "clock-hour", "rolling-hour", "hour"]
 
 
 def batch(came=DATA, about="A1", **how):
@@ -41,31 +41,36 @@ def says(*events, **how):
     return check("batch-quota", *events, **how)
 
 
-def test_four_are_served_and_the_fifth_is_refused():
+@for_each("per", PERIODS)
+def test_four_are_served_and_the_fifth_is_refused(per):
     """The control is an attended call of the same question, whenever it comes."""
     assert [
         *(f"balances-served agrees {n}" for n in (2, 3, 4, 5)),
         "balances-refused agrees 6",
-    ] == (says(*OURS, *four(), batch(NO), ATTENDED))
+    ] == says(*OURS, *four(), batch(NO), ATTENDED, per=per)
 
 
+@for_each("per", PERIODS)
 @for_each(
     ("came", "agreement"),
     [
         (NO, "agrees"),
         (DATA, "disagrees"),
-        (leaked("x"), "disagrees"),
+        (refused("x"), "disagrees"),
         (NONE, "unclear"),
         (FAILED, "unclear"),
         (LOST, "unclear"),
         (ODD, "unclear"),
     ],
 )
-def test_the_fifth_must_be_refused(came, agreement):
+def test_the_fifth_must_be_refused(per, came, agreement):
     """A failure or a time-out is no refusal."""
-    assert f"balances-refused {agreement} 6" == says(*OURS, *four(), batch(came), ATTENDED)[-1]
+    found = says(*OURS, *four(), batch(came), ATTENDED, per=per)
+
+    assert f"balances-refused {agreement} 6" == found[-1]
 
 
+@for_each("per", PERIODS)
 @for_each(
     ("came", "agreement"),
     [
@@ -76,9 +81,9 @@ def test_the_fifth_must_be_refused(came, agreement):
         (LOST, "unclear"),
     ],
 )
-def test_the_fourth_must_be_served(came, agreement):
-    """A failure, a time-out and unknown credentials convict nobody."""
-    found = says(*OURS, *four()[:3], batch(came), ATTENDED)
+def test_the_fourth_must_be_served(per, came, agreement):
+    """A failure, a time-out and unknown credentials are no violation."""
+    found = says(*OURS, *four()[:3], batch(came), ATTENDED, per=per)
 
     assert f"balances-served {agreement} 5" == found[-1]
 
@@ -265,19 +270,21 @@ def test_with_no_zone_two_days_later_is_another_day():
 
 
 # -- whose count ------------------------------------------------------------------
+@for_each("per", PERIODS)
 @for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
-def test_each_method_has_its_own_count(came, agreement):
+def test_each_method_has_its_own_count(per, came, agreement):
     """The first call of another method after one is used up."""
     lists = [
         ask("transactions", came, "A1", present=False),
         ask("transactions", DATA, "A1"),
     ]
 
-    assert [f"per-method {agreement} 6"] == says(*OURS, *four(), *lists, ATTENDED)[4:]
+    assert [f"per-method {agreement} 6"] == says(*OURS, *four(), *lists, ATTENDED, per=per)[4:]
 
 
+@for_each("per", PERIODS)
 @for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
-def test_each_customer_has_an_own_count(came, agreement):
+def test_each_customer_has_an_own_count(per, came, agreement):
     """The first call of another customer after one's is used up."""
     theirs = [
         OTHER,
@@ -286,7 +293,7 @@ def test_each_customer_has_an_own_count(came, agreement):
         ask("balances", DATA, "B1", by="other"),
     ]
 
-    assert [f"per-customer {agreement} 7"] == says(*OURS, *four(), *theirs, ATTENDED)[4:]
+    assert [f"per-customer {agreement} 7"] == says(*OURS, *four(), *theirs, ATTENDED, per=per)[4:]
 
 
 def test_a_method_that_is_not_named_has_no_quota():

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from building import (
+from account_information import (
     AT,
     LOST,
     NO,
@@ -13,19 +13,18 @@ from building import (
     ask,
     check,
     consent,
-    history,
-    listed,
     owner,
     ruled,
 )
 from rows import for_each
 
 from assay.contract.model import Capability
-from assay.history import Accepted, Advance, Rejected
+from assay.history import Advance
 from assay.planning.plan import count_calls
 from assay.rules.state.periods import period
+from assay.testing import accepted, listed, refused
 
-PSU, OTHER = owner("psu", account("A1")), owner("other", account("B1"))
+PSU = owner("psu", account("A1"))
 DATA = listed("x")
 HOURS = ["clock-hour", "rolling-hour", "hour"]
 #: Twenty past ten: a clock hour ends in 40 minutes, one of these calls in 60.
@@ -55,27 +54,6 @@ def last(per, *events, **how):
     """Return what is said of the last call before the attended control."""
     found = says(per, *events, ATTENDED, **how)
     return [one for one in found if one.endswith(f" {1 + len(events)}")]
-
-
-# -- within an hour -----------------------------------------------------------------
-@for_each("per", HOURS)
-def test_four_are_served_and_the_fifth_is_refused(per):
-    """As it is in a day."""
-    assert [
-        *(f"balances-served agrees {n}" for n in (2, 3, 4, 5)),
-        "balances-refused agrees 6",
-    ] == says(per, *four(), batch(NO), ATTENDED)
-
-
-@for_each("per", HOURS)
-@for_each("came", [DATA, NO])
-def test_a_limit_is_kept_both_ways(per, came):
-    """The fifth that is served, or the fourth that is refused, is wrong under every reading."""
-    fifth = last(per, *four(), batch(came, after(5)))
-    fourth = last(per, *four()[:3], batch(came, after(5)))
-
-    assert [f"balances-refused {'agrees' if came is NO else 'disagrees'} 6"] == fifth
-    assert [f"balances-served {'agrees' if came is DATA else 'disagrees'} 5"] == fourth
 
 
 # -- which hour ---------------------------------------------------------------------
@@ -249,18 +227,6 @@ def test_an_hour_that_comes_twice_is_two_hours():
 
 # -- whose count --------------------------------------------------------------------
 @for_each("per", HOURS)
-@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
-def test_each_method_has_its_own_count(per, came, agreement):
-    """The first call of another method, while one is used up."""
-    lists = [
-        ask("transactions", came, "A1", present=False, at=after(1)),
-        ask("transactions", DATA, "A1", at=after(1)),
-    ]
-
-    assert [f"per-method {agreement} 6"] == says(per, *four(), *lists, ATTENDED)[4:]
-
-
-@for_each("per", HOURS)
 def test_what_was_used_up_an_hour_ago_bears_on_nobody_else(per):
     """Then a first call is a first call."""
     lists = [
@@ -269,19 +235,6 @@ def test_what_was_used_up_an_hour_ago_bears_on_nobody_else(per):
     ]
 
     assert ["transactions-served agrees 6"] == says(per, *four(), *lists, ATTENDED)[4:]
-
-
-@for_each(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
-def test_each_customer_has_an_own_count(came, agreement):
-    """The first call of another customer after one's is used up."""
-    theirs = [
-        OTHER,
-        consent("B1", by="other", at=NOW),
-        batch(came, about="B1", by="other"),
-        ask("balances", DATA, "B1", by="other", at=NOW),
-    ]
-
-    assert [f"per-customer {agreement} 7"] == says("hour", *four(), *theirs, ATTENDED)[4:]
 
 
 # -- all calls count ----------------------------------------------------------------
@@ -387,9 +340,9 @@ class Counting(Obliging):
         slot = self.slot(call)
         used = sum(one == slot and self.same(at, self.now) for one, at in made)
         if not self.counted(call):
-            return Accepted()
+            return accepted()
         if used >= self.limit and call.operation != "consents":
-            return Rejected()
+            return refused()
         made.append((slot, self.now))
         return super().page(call)
 
@@ -421,12 +374,12 @@ SCENARIOS = [
 
 
 def tried(bank, scenario, **changed):
-    """Play a scenario, and return what is said of it: facets by agreement, and the calls."""
+    """Play a scenario, and return what is said of it: facets by agreement, and what was played."""
     params = ruled("batch-quota", **{"operations": TWO, **changed})
-    calls = bank.play(params.probe(params.scenario(scenario)))
-    found = params.check(history(*bank.events))
-    assert count_calls(params, params.scenario(scenario)) == len(calls)
-    return {(one.facet, one.agreement.value) for one in found}, calls
+    played = bank.play(params, scenario)
+    found = params.check(played.history)
+    assert count_calls(params, params.scenario(scenario)) == len(played.calls)
+    return {(one.facet, one.agreement.value) for one in found}, played
 
 
 @for_each("minute", [0, 20, 45, 59])
@@ -444,13 +397,13 @@ def tried(bank, scenario, **changed):
 def test_a_sound_bank_conforms_whenever_it_is_asked(per, bank, scenario, minute, zone):
     """Each scenario settles its facets, also with the clock about to strike; both hours will do."""
     now = AT.replace(minute=minute, second=45)
-    said, calls = tried(bank(now=now), scenario, per=per, zone=zone, **ALL)
+    said, played = tried(bank(now=now), scenario, per=per, zone=zone, **ALL)
     params = ruled("batch-quota", **{"operations": TWO, "per": per, **ALL})
     wanted = {facet.id for facet in params.facets() if facet.scenario.id == scenario}
 
     assert {"agrees"} == {agreement for _, agreement in said}
     assert set() < wanted <= {facet for facet, _ in said}
-    assert all(call.present for call in calls)
+    assert all(call.present for call in played.calls)
 
 
 class Shared(Rolling):
@@ -519,9 +472,9 @@ def test_the_probe_keeps_clear_of_what_is_open(per):
     moved = {}
     for scenario in ("before-end", "balances:next-hour"):
         bank = Obliging(now=NOW)
-        tried(bank, scenario, per=per)
+        _, played = tried(bank, scenario, per=per)
         (moved[scenario],) = [
-            step.to for step in bank.steps if isinstance(step, Advance) and step.to
+            step.to for step in played.steps if isinstance(step, Advance) and step.to
         ]
 
     assert {
@@ -534,17 +487,17 @@ def test_the_probe_keeps_clear_of_what_is_open(per):
 def test_without_the_customer_every_trial_ends_with_attended_calls():
     """Hours make no difference to the control."""
     for scenario in SCENARIOS:
-        said, calls = tried(Absent(now=NOW), scenario, per="clock-hour")
+        said, played = tried(Absent(now=NOW), scenario, per="clock-hour")
 
-        assert calls[-1].present
+        assert played.calls[-1].present
         assert {"agrees"} == {agreement for _, agreement in said}
 
 
 def test_an_hour_that_is_about_to_end_is_left_first():
     """There is no time to use it up, and the clock is never turned back."""
     bank = Obliging(now=AT.replace(minute=59, second=10))
-    tried(bank, "before-end", per="clock-hour")
-    moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
+    _, played = tried(bank, "before-end", per="clock-hour")
+    moved = [step.to for step in played.steps if isinstance(step, Advance) and step.to]
 
     assert [AT.replace(hour=11, second=30), AT.replace(hour=11, minute=59, second=30)] == moved
 

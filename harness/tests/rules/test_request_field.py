@@ -5,14 +5,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
-import pytest
 from rows import for_each
 
 from assay.history import Call, Item, State, Subject
 from assay.history.events import Masked
 from assay.rules.kinds.requests.request_field import RequestField
 from assay.rules.rule import facts_of
-from assay.testing import START, accepted, evidence, exchange, history, kind_in, problems, refused
+from assay.testing import START, accepted, evidence, exchange, history, kind_in, refused
 
 DESK = Path(__file__).parents[1] / "general_kinds" / "desk.yaml"
 USUAL = {"number": "A", "amount": "10.00", "label": "Label 1", "until": "2026-10-01"}
@@ -177,20 +176,3 @@ def test_the_tpp_sends_good_values():
         ordered(amount=None),
         tpp=True,
     )
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "problem"),
-    [
-        ("field: amount", "field: amont", "there is no argument 'amont' (did you mean 'amount'?)"),
-        ("    decimals: 2\n", "", "at least one of decimals, max-length"),
-        ("decimals: 2", "decimals: -1", "expected a whole number of at most 10, found -1"),
-        ("max-length: 30", "max-length: long", "expected a whole number of at least 1, found 'long'"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_in_a_clause_is_a_finding(tmp_path, right, wrong, problem):
-    """A wrong name or number has a line and a hint."""
-    path = tmp_path / "wrong.yaml"
-    path.write_text(DESK.read_text("utf-8").replace(right, wrong, 1))
-
-    assert any(problem in message for message in problems(path)), problems(path)

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from rows import for_each
 
 from assay.history import Call, Malformed
@@ -20,7 +19,6 @@ from assay.testing import (
     listed,
     lost,
     play,
-    problems,
     refused,
 )
 
@@ -182,23 +180,3 @@ def test_the_tpp_sends_it():
         request_id(accepted("A"), ""),
         tpp=True,
     )
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "problem"),
-    [
-        ("argument: X-Request-ID\n    format", "argument: X-Request-Id\n    format", "there is no argument 'X-Request-Id' (did you mean 'X-Request-ID'?)"),
-        ("format: uuid", "format: guid", "expected uuid or date, found 'guid'"),
-        ("format: uuid", 'pattern: "["', "no regular expression: missing ]: ["),
-        ("format: uuid", 'pattern: "(?=a)"', "no regular expression: invalid perl operator: (?="),
-        ("format: uuid", 'pattern: "a"\n    format: date', "`pattern` beside `format` (say one of them)"),
-        ("limit: 100", "limit: 0", "expected a whole number of at least 1, found 0"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_in_a_clause_is_a_finding(tmp_path, right, wrong, problem):
-    """A wrong name, format or pattern has a line and a hint."""
-    text = DESK.read_text("utf-8")
-    path = tmp_path / "wrong.yaml"
-    path.write_text(text.replace(right, wrong, 1))
-
-    assert any(problem in message for message in problems(path)), problems(path)

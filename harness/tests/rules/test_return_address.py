@@ -3,32 +3,33 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-from building import LOST
-from orders import (
+from account_information import LOST
+from payment_initiation import (
+    BACK,
+    CONFIRMED,
+    DISCONNECTED,
     DONE,
     ENDED,
     OPEN,
-    PIS,
+    REFUSED,
     REJECTED,
+    STOPPED,
+    Signing,
     cancel,
     check,
-    history,
     make,
     modify,
     payer,
     ruled,
     shown,
+    story,
 )
 from rows import for_each
-from screens import BACK, CONFIRMED, DISCONNECTED, REFUSED, STOPPED, Signing, story
 
-from assay.errors import InputError
-from assay.files.load import loads
-from assay.history import Decision
-from assay.parsing.parse import find_contract, parse_document
+from assay.history import Call, Decision
 from assay.planning.plan import count_calls
 from assay.rules.lifecycle.request_queries import same_url
+from assay.testing import evidence
 
 QUERY = "https://tpp.example/back?state=4711&x=%C3%A9"
 EVIL = "https://evil.example/take"
@@ -45,8 +46,6 @@ def sent(right, redirected, **seen):
 
 
 # -- after signing --------------------------------------------------------------------
-
-
 @for_each(
     ("right", "redirected"),
     [
@@ -207,8 +206,6 @@ def test_a_request_without_an_address_is_not_judged():
 
 
 # -- after refusing ---------------------------------------------------------------------
-
-
 @for_each("redirected", [None, EVIL, BACK, BACK + "?refused=1"])
 def test_where_one_is_sent_who_refused_is_not_judged(redirected):
     """The document does not say it: a bank may know one address only."""
@@ -217,8 +214,6 @@ def test_where_one_is_sent_who_refused_is_not_judged(redirected):
 
 
 # -- claims of the browser --------------------------------------------------------------
-
-
 def spoofed(spoof, redirected, **seen):
     """Write down that a browser asked to be sent somewhere, and where it was sent."""
     return story("P2", redirected=redirected, step={"spoof": spoof}, **seen)
@@ -286,88 +281,64 @@ def test_nothing_came_of_anything():
 
 
 # -- the probe ----------------------------------------------------------------------------
-
-
-def played(**bank):
+def probed(bank):
+    """Return the clause, and what was played of it at a bank."""
     p = ruled("report-url")
-    asked = Signing(**bank)
-    spent = asked.play(p.probe(p.scenario("ways-back")))
-    return p, asked, spent
+    return p, bank.play(p, "ways-back")
 
 
 def test_the_price():
     """What the plan says is what it costs."""
-    p, _, spent = played()
-    assert count_calls(p, p.scenario("ways-back")) == spent
+    p, played = probed(Signing())
+    assert count_calls(p, p.scenario("ways-back")) == played.spent
 
 
-def test_the_probe_has_an_address_of_its_own():
-    """One is the profile's; the other has more in its query."""
-    *_, bank, _ = played()
+@for_each(
+    ("address", "added"), [(BACK + "?state=1", "&visit=2&step=back"), (BACK, "?visit=2&step=back")]
+)
+def test_the_probe_has_an_address_of_its_own(address, added):
+    """One is the profile's; the other has more in its query, so that what is lost can be seen."""
+    bank = Signing(address=address)
+    probed(bank)
     addresses = [one["successfulReportUrl"] for one in bank.asked.values()]
-    assert [BACK + "?state=1", BACK + "?state=1&visit=2&step=back"] == addresses[:2]
-    assert {BACK + "?state=1"} == set(addresses[2:])
+    assert [address, address + added] == addresses[:2]
+    assert {address} == set(addresses[2:])
     about = [one["debtorAccount"] for one in bank.asked.values()]
     assert len(set(about)) == len(about)
 
 
-def test_an_address_without_a_query_gets_one():
-    """So that what is lost of it can be seen."""
-    *_, bank, _ = played(address=BACK)
-    addresses = [one["successfulReportUrl"] for one in bank.asked.values()]
-    assert [BACK, BACK + "?visit=2&step=back"] == addresses[:2]
-
-
 def test_the_probe_asks_for_addresses_that_begin_alike():
     """Another page there, a host that begins with the right one, and one that does not."""
-    *_, bank, _ = played()
+    _, played = probed(Signing())
     assert [
         "https://tpp.example/elsewhere",
         "https://tpp.example.elsewhere.example/back?state=1",
         "https://another.elsewhere.example/",
-    ] == [one.spoof for one in bank.ways() if one.spoof]
+    ] == [one.spoof for one in played.signatures if one.spoof]
 
 
 def test_an_address_of_which_nothing_is_known():
     """The history does not tell what the profile has: other addresses are asked for."""
-    p = ruled("report-url")
-    bank = Signing()
-    plain = bank.call
-    bank.call = lambda step: replace(
-        plain(step), call=replace(plain(step).call, arguments=step.arguments)
-    )
-    bank.play(p.probe(p.scenario("ways-back")))
-    assert 3 == len({one.spoof for one in bank.ways() if one.spoof})
+
+    class Unknown(Signing):
+        """A bank whose target file does not say what is sent."""
+
+        def reply(self, step, reply):
+            reply = super().reply(step, reply)
+            return replace(reply, call=step) if isinstance(step, Call) else reply
+
+    _, played = probed(Unknown())
+    assert 3 == len({one.spoof for one in played.signatures if one.spoof})
 
 
 def test_a_bank_that_does_all_that_is_asked_conforms():
     """The probe's own history, of a bank whose browsers go where they should."""
-    p, bank, _ = played()
-    said = [(one.facet, one.agreement.value) for one in p.check(history(*bank.events))]
-    assert [("after-signing", "agrees")] * 2 == said[:2]
-    assert [("only-there", "agrees")] * 3 == said[2:]
+    p, played = probed(Signing())
+    said = [line.rpartition(" ")[0] for line in evidence(p, played.history, alone=True)]
+    assert ["after-signing agrees"] * 2 + ["only-there agrees"] * 3 == said
 
 
 def test_nothing_is_signed_where_nothing_can_be_made():
     """A refusal does not make the probe stumble."""
-    *_, bank, _ = played(refuses=True)
-    assert [] == bank.ways()
-
-
-def test_a_request_that_returns_nowhere_cannot_be_meant():
-    """What makes it has to name the argument; reaching this is the harness's fault."""
-    create = replace(PIS.operations["create-payment"], returns=None)
-    contract = replace(PIS, operations={**PIS.operations, "create-payment": create})
-    with pytest.raises(TypeError, match="has no argument with the return address"):
-        ruled("report-url", contract=contract)
-
-
-def test_such_a_contract_is_refused():
-    """The author is told before it comes to that, with a hint."""
-    text = find_contract("pis").read_text("utf-8")
-    bad = text.replace("    returns: successfulReportUrl\n", "")
-    with pytest.raises(InputError) as found:
-        parse_document(loads(bad))
-    (problem,) = found.value.problems
-    assert "'payment' has no return address" in problem.what
-    assert "add `returns`" in problem.hint
+    _, played = probed(Signing(refuses=True))
+    assert () == played.signatures

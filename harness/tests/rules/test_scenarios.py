@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 import pytest
-from building import AISP, Obliging
+from account_information import AISP, Obliging
 from rows import for_each
 
 from assay.errors import InputError
@@ -107,7 +107,7 @@ def test_every_operation_is_called_in_a_trial_of_its_own(clause):
     found = {one.id: kind for one, kind in zip(contract.clauses, clauses_of(contract), strict=True)}
     kind, called = found[clause], {}
     for facet in kind.facets():
-        calls = Obliging(contract=contract).play(kind.probe(facet.scenario))
+        calls = Obliging(contract=contract).play(kind, facet.scenario.id).calls
         called[facet.id] = {call.operation for call in calls}
         assert count_calls(kind, facet.scenario) == len(calls)
 

@@ -4,12 +4,20 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
 from rows import for_each
 
-from assay.history import Authorise, Authorised, Call, Code, Decision, Ending, Item, Malformed, Wire
+from assay.history import Authorise, Call, Code, Decision, Ending, Item, Malformed
 from assay.history.events import Masked
-from assay.testing import START, accepted, evidence, exchange, history, kind_in, problems, refused
+from assay.testing import (
+    START,
+    accepted,
+    evidence,
+    exchange,
+    history,
+    kind_in,
+    refused,
+    signature,
+)
 
 DESK = Path(__file__).parents[1] / "general_kinds" / "desk.yaml"
 DAY = timedelta(days=1)
@@ -54,7 +62,7 @@ def test_without_a_word_in_the_answer_the_first_reading_counts():
 def signing(ending=Ending.CONFIRMED, **step):
     """Write down a signature of the order."""
     asked = Authorise(subject="psu", request="O-1", approval="https://desk.example/s", **step)
-    return Authorised(n=0, step=asked, ending=ending, moments=(), wire=Wire(method="POST", url=""))
+    return signature(asked, ending=ending)
 
 
 def test_what_was_signed_shows_it():
@@ -205,22 +213,3 @@ def test_a_listed_resource_is_followed_by_its_key(tmp_path):
     assert ["order agrees 1,2", "final-later disagrees 1,2"] == [
         each for each in found if "words" not in each
     ]
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "problem"),
-    [
-        ("resource: order", "resource: odrer", "there is no resource 'odrer' (did you mean 'order'?)"),
-        ("field: status", "field: state", "'order' has no field 'state' (did you mean 'status'?)"),
-        ("first: [received]", "first: [received]\n    operation: entries", "the operation 'entries' does not show 'order'"),
-        ("first: [received]", "first: [new]\n    words: [received, accepted, done, refused, cancelled]", "there is no word 'new'"),
-        ("first: [received]", "words: [received, accepted, done, refused]", "there is no word 'cancelled'"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_in_a_clause_is_a_finding(tmp_path, right, wrong, problem):
-    """A wrong name or word has a line and a hint."""
-    before, _, clause = DESK.read_text("utf-8").rpartition("  - id: order-status")
-    path = tmp_path / "wrong.yaml"
-    path.write_text(f"{before}  - id: order-status{clause.replace(right, wrong, 1)}")
-
-    assert any(problem in message for message in problems(path)), problems(path)

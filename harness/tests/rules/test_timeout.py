@@ -3,18 +3,22 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-from building import AT, LOST, UNKNOWN
-from orders import (
+from account_information import AT, LOST, UNKNOWN
+from payment_initiation import (
+    ALL,
+    BACK,
+    CONFIRMED,
+    DISCONNECTED,
     DONE,
     ENDED,
     OPEN,
     PIS,
     REJECTED,
+    STOPPED,
+    Signing,
     cancel,
     check,
     effects,
-    history,
     make,
     modify,
     payer,
@@ -22,23 +26,15 @@ from orders import (
     ruled,
     shown,
     sign,
+    story,
     withdrawn,
 )
 from rows import for_each
-from screens import (
-    ALL,
-    BACK,
-    CONFIRMED,
-    DISCONNECTED,
-    STOPPED,
-    Signing,
-    minutes,
-    story,
-)
 
-from assay.history import Accepted, Advance, Code, Decision, Item
+from assay.history import Advance, Code, Decision, Item
 from assay.planning.plan import count_calls
 from assay.rules.kinds.requests.timeout import CLEAR, NEAR
+from assay.testing import accepted, history
 
 #: Four and thirty minutes, and a second less and more.
 LESS, LIMIT, MORE = 3 + 59 / 60, 4, 4 + 1 / 60
@@ -58,14 +54,17 @@ def overall(*events):
     return check("redirect.overall", payer(), *events)
 
 
+def minutes(*since):
+    """Return the moments so many minutes after ten."""
+    return tuple(AT + timedelta(minutes=n) for n in since)
+
+
 def way(*at, key="P2", ending=CONFIRMED, state=DONE, **seen):
     """Write down a way whose moments are so many minutes after its beginning."""
     return story(key, ending, state, moments=minutes(*at), **seen)
 
 
 # -- just in time -------------------------------------------------------------------
-
-
 def test_who_is_idle_for_just_less_can_sign():
     """A pause that is nearly too long was survived, and a short one says nothing."""
     assert ["alive-before agrees 1,2,3,4,5,6"] == idle(*QUICK, *way(0, 0, LESS))
@@ -207,7 +206,7 @@ def test_the_whole_time_is_the_other_clauses():
 # -- too late -------------------------------------------------------------------------
 
 TOO_LATE = {"idle": (0, 0, MORE), "overall": (*NOW_AND_THEN, LONG)}
-CLAUSES = pytest.mark.parametrize("measure", [*TOO_LATE])
+CLAUSES = for_each("measure", [*TOO_LATE])
 WHOSE = "1,2,3,4,5,6"
 
 
@@ -217,43 +216,32 @@ def late(measure, *events, quick=QUICK, **seen):
     return check(f"redirect.{measure}", payer(), *events)
 
 
-@CLAUSES
-def test_who_is_too_late_and_signs(measure):
-    """It was confirmed, and executed; that is all that is wrong."""
-    assert [f"dead-after disagrees {WHOSE}"] == late(measure)
+AGREES = ["dead-after agrees", "no-redirection agrees", "nothing-done agrees"]
 
 
 @CLAUSES
-@pytest.mark.parametrize("ending", [DISCONNECTED, STOPPED])
-def test_who_is_too_late_is_disconnected(measure, ending):
-    """And neither sent back, nor is anything executed."""
-    assert [
-        f"{one} agrees {WHOSE}" for one in ("dead-after", "no-redirection", "nothing-done")
-    ] == [*late(measure, ending=ending, state=ENDED)]
+@for_each(
+    ("seen", "said"),
+    [
+        # It was confirmed, and executed; that is all that is wrong.
+        ({}, ["dead-after disagrees"]),
+        ({"ending": DISCONNECTED, "state": ENDED}, AGREES),
+        ({"ending": STOPPED, "state": ENDED}, AGREES),
+        # Nobody says where a request has to stand then.
+        ({"ending": DISCONNECTED, "state": OPEN}, AGREES),
+        # The browser goes home as if all were well, but nothing was signed.
+        ({"state": ENDED}, [AGREES[0], "no-redirection disagrees", AGREES[2]]),
+        # That it was executed is what is wrong then, and nothing besides.
+        ({"ending": DISCONNECTED, "redirected": BACK}, ["nothing-done disagrees"]),
+    ],
+)
+def test_who_is_too_late_signs_nothing(measure, seen, said):
+    """He is neither sent back, nor is anything executed."""
+    assert [f"{one} {WHOSE}" for one in said] == late(measure, **seen)
 
 
 @CLAUSES
-def test_who_is_disconnected_may_leave_the_request_open(measure):
-    """Nobody says where it has to stand then."""
-    lines = late(measure, ending=DISCONNECTED, state=OPEN)
-    assert [
-        f"{one} agrees {WHOSE}" for one in ("dead-after", "no-redirection", "nothing-done")
-    ] == lines
-
-
-@CLAUSES
-def test_who_is_too_late_is_sent_back(measure):
-    """The browser goes home as if all were well, but nothing was signed."""
-    lines = late(measure, state=ENDED)
-    assert [
-        f"dead-after agrees {WHOSE}",
-        f"no-redirection disagrees {WHOSE}",
-        f"nothing-done agrees {WHOSE}",
-    ] == lines
-
-
-@CLAUSES
-@pytest.mark.parametrize(
+@for_each(
     ("where", "word"),
     [
         (BACK, "disagrees"),
@@ -298,20 +286,12 @@ def test_what_was_not_signed_is_carried_out(measure):
 
 
 @CLAUSES
-def test_who_is_sent_back_for_what_was_carried_out(measure):
-    """Then that it was executed is what is wrong, and nothing besides."""
-    found = late(measure, ending=DISCONNECTED, redirected=BACK)
-    assert [f"nothing-done disagrees {WHOSE}"] == found
-
-
-@CLAUSES
-@pytest.mark.parametrize(
+@for_each(
     "seen",
     [
         {"ending": STOPPED},
-        {"ending": DISCONNECTED, "made": (Accepted(items=(Item(key="P2"),)), 201)},
+        {"ending": DISCONNECTED, "made": accepted(Item(key="P2"), status=201)},
     ],
-    ids=["who knows if it was signed", "who knows if it was open"],
 )
 def test_what_may_have_been_done_otherwise(measure, seen):
     """The way stopped somewhere, or nobody knows where the request stood before."""
@@ -328,7 +308,7 @@ def test_nobody_could_sign_at_all(measure):
 
 
 @CLAUSES
-@pytest.mark.parametrize("came", [LOST, UNKNOWN, (Accepted(items=(Item(key="P2"),)), 200)])
+@for_each("came", [LOST, UNKNOWN, accepted(Item(key="P2"))])
 def test_nobody_looked(measure, came):
     """What became of it is not known, so only where the browser went is."""
     found = late(measure, ending=DISCONNECTED, looked=came)
@@ -341,7 +321,7 @@ def test_nobody_looked(measure, came):
 
 
 @CLAUSES
-@pytest.mark.parametrize("state", [OPEN, REJECTED])
+@for_each("state", [OPEN, REJECTED])
 def test_a_confirmation_that_may_have_been_taken(measure, state):
     """Still open, it may be executed yet; rejected, it may have been signed before."""
     lines = late(measure, state=state)
@@ -378,15 +358,13 @@ def test_what_is_put_off_is_looked_at_on_its_day(day, looked, state, word):
 def test_what_is_put_off_and_shown_nowhere():
     """The world knows nothing of it yet, and nobody knows when it was asked."""
     due = {"mode": "deferred", "date": "2026-09-19"}
-    nameless = (Accepted(items=(Item(key="P2"),)), 201)
+    nameless = accepted(Item(key="P2"), status=201)
     made, gone, _ = way(0, 0, MORE, ending=DISCONNECTED, made=nameless, arguments=due)
     found = idle(*QUICK, made, gone, effects("P1"))
     assert "nothing-done unclear" in " ".join(found)
 
 
 # -- what is not judged -----------------------------------------------------------------
-
-
 @for_each(
     "seen",
     [
@@ -441,8 +419,6 @@ def test_nothing_came_of_anything():
 
 
 # -- a contract with one limit ------------------------------------------------------------
-
-
 def without(clause):
     """Return the contract without one of its clauses."""
     return replace(PIS, clauses=tuple(one for one in PIS.clauses if one.id != clause))
@@ -453,9 +429,8 @@ def test_a_limit_on_the_whole_alone():
     p = ruled("redirect.overall", contract=without("redirect.idle"))
     quick, dead = QUICK, way(0, 0, 20, ending=DISCONNECTED, state=ENDED)
     assert ["alive-before"] == [one.facet for one in p.check(history(payer(), *quick, *dead))]
-    bank = Signing()
-    bank.play(p.probe(p.scenario("patience")))
-    assert [timedelta(minutes=29, seconds=59)] == list(bank.ways()[1].linger)
+    played = Signing().play(p, "patience")
+    assert [timedelta(minutes=29, seconds=59)] == list(played.signatures[1].linger)
 
 
 def test_a_request_that_brings_nobody_back():
@@ -472,14 +447,12 @@ def test_a_request_that_brings_nobody_back():
 
 
 # -- the probe ----------------------------------------------------------------------------
-
-
 @for_each("clause", ["redirect.idle", "redirect.overall"])
 def test_the_price(clause):
     """What the plan says is what it costs."""
     p = ruled(clause)
     (scenario,) = {facet.scenario for facet in p.facets()}
-    assert count_calls(p, scenario) == Signing().play(p.probe(scenario))
+    assert count_calls(p, scenario) == Signing().play(p, scenario.id).spent
 
 
 def test_without_days_or_reading_it_costs_less():
@@ -488,17 +461,16 @@ def test_without_days_or_reading_it_costs_less():
     create = replace(p.lifecycle.create, due=None)
     for lifecycle in (replace(p.lifecycle, create=create), replace(p.lifecycle, read=None)):
         bare = replace(p, lifecycle=lifecycle)
-        assert count_calls(bare, bare.scenario("patience")) == Signing().play(
-            bare.probe(bare.scenario("patience"))
+        assert (
+            count_calls(bare, bare.scenario("patience")) == Signing().play(bare, "patience").spent
         )
 
 
 def test_what_is_waited():
     """A second is kept to the limit on both sides, and nobody is idle for long meanwhile."""
     p = ruled("redirect.overall")
-    bank = Signing()
-    bank.play(p.probe(p.scenario("patience")))
-    quick, less, waits, day = [one.linger for one in bank.ways()]
+    played = Signing().play(p, "patience")
+    quick, less, waits, day = [one.linger for one in played.signatures]
     assert () == quick
     assert timedelta(minutes=29, seconds=59) == sum(less, timedelta(0))
     assert timedelta(minutes=30, seconds=1) == sum(waits, timedelta(0))
@@ -506,16 +478,15 @@ def test_what_is_waited():
     assert max(waits) < timedelta(minutes=4)
     # No look falls upon the edge.
     assert sum(waits[:-1], timedelta(0)) < timedelta(minutes=29)
-    moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
+    moved = [step.to for step in played.steps if isinstance(step, Advance) and step.to]
     assert [timedelta(days=4)] == [one - AT.replace(hour=12) for one in moved]
 
 
 def test_what_is_waited_idly():
     """Once at the decision, and once before every screen."""
     p = ruled("redirect.idle")
-    bank = Signing()
-    bank.play(p.probe(p.scenario("patience")))
-    spans = [(one.pace, sum(one.linger, timedelta(0))) for one in bank.ways()]
+    played = Signing().play(p, "patience")
+    spans = [(one.pace, sum(one.linger, timedelta(0))) for one in played.signatures]
     none, after = timedelta(0), timedelta(minutes=4, seconds=1)
     assert [
         (none, none),
@@ -531,7 +502,7 @@ def test_no_two_requests_are_about_the_same():
     for clause in ("redirect.idle", "redirect.overall"):
         p = ruled(clause)
         bank = Signing()
-        bank.play(p.probe(p.scenario("patience")))
+        bank.play(p, "patience")
         about = [one["debtorAccount"] for one in bank.asked.values()]
         assert len(set(about)) == len(about)
 
@@ -540,8 +511,8 @@ def test_a_target_that_lets_everybody_sign_is_found_out():
     """The probe's own history, of a bank that knows no time."""
     p = ruled("redirect.idle")
     bank = Signing()
-    bank.play(p.probe(p.scenario("patience")))
-    said = {(one.facet, one.agreement.value) for one in p.check(history(*bank.events))}
+    played = bank.play(p, "patience")
+    said = {(one.facet, one.agreement.value) for one in p.check(played.history)}
     assert {
         ("alive-before", "agrees"),
         ("activity-renews", "agrees"),
@@ -558,15 +529,12 @@ def test_the_time_is_told():
 
 
 # -- a clock that runs --------------------------------------------------------------------
-
-
 @for_each("id_", ["redirect.idle", "redirect.overall"])
 def test_the_screens_themselves_may_take_seconds(id_):
     """On a clock that runs, who is just in time stays within the limit; who is too late does not."""
     clause = ruled(id_)
-    bank = Signing(ticks=timedelta(milliseconds=30))
-    bank.play(clause.probe(clause.scenario("patience")))
-    waits = [one.linger for one in bank.ways() if one.linger]
+    played = Signing(ticks=timedelta(milliseconds=30)).play(clause, "patience")
+    waits = [one.linger for one in played.signatures if one.linger]
     spans = [each[-1] if clause.time_limits.idle else sum(each, timedelta(0)) for each in waits]
 
     limit = clause.time_limits.limit

@@ -1,6 +1,6 @@
 """`token-required` judges calls without a token, or with an invented one."""
 
-from building import (
+from account_information import (
     BROKEN,
     DONE,
     FAILED,
@@ -11,14 +11,13 @@ from building import (
     Obliging,
     ask,
     check,
-    leaked,
-    listed,
     owner,
     ruled,
 )
 from rows import for_each
 
 from assay.history import Token
+from assay.testing import listed, refused
 
 DATA = listed("x")
 WORDS = {
@@ -45,7 +44,7 @@ def bare(came, token, operation="accounts", **how):
         (NO, "agrees"),
         (DATA, "disagrees"),
         (DONE, "disagrees"),
-        (leaked("x"), "disagrees"),
+        (refused("x"), "disagrees"),
         (NONE, "unclear"),
         (FAILED, "unclear"),
         (BROKEN, "unclear"),
@@ -79,7 +78,7 @@ def test_no_other_clause_takes_such_a_call_for_an_ordinary_one():
 def test_the_probe_makes_the_same_call_with_each_token():
     """With its own token first."""
     clause = ruled("token-required")
-    calls = Obliging().play(clause.probe(clause.scenario("balances")))
+    calls = Obliging().play(clause, "balances").calls
 
     assert [None, None, *Token] == [call.bearer for call in calls]
 

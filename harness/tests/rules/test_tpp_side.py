@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
-from building import (
+from account_information import (
     AISP,
     AT,
     DONE,
@@ -18,26 +19,24 @@ from building import (
     account,
     ask,
     consent,
-    history,
     item,
-    leaked,
-    listed,
     owner,
     ruled,
 )
+from payment_initiation import PIS, make, shown
 from rows import for_each
 
 from assay.contract.model import Capability
-from assay.history import Accepted, History, Item, Lacking, State
+from assay.history import History, Lacking, State
 from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE, UNSEEN_MODE
-from assay.parsing.parse import find_contract, parse_contract
+from assay.parsing.parse import parse_contract
 from assay.rules.checks import checked
 from assay.rules.kinds import KINDS
 from assay.rules.obligation import bound_clauses
 from assay.rules.rule import Kind
 from assay.rules.verdict import DISAGREES, UNCLEAR, must_be_served, tpp_evidence
+from assay.testing import evidence, history, listed, refused
 
-PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)
 RULED = {**bound_clauses(AISP), **bound_clauses(PIS)}
 #: Clauses whose id both contracts have.
 OF_PIS = bound_clauses(PIS)
@@ -45,15 +44,7 @@ OF_PIS = bound_clauses(PIS)
 DESK = parse_contract(Path(__file__).parents[1] / "general_kinds" / "desk.yaml")
 OF_DESK = bound_clauses(DESK)
 A, B = "FR7630006000011234567890189", "DE89370400440532013000"
-REQUEST = {
-    "chargeBearer": "SLEV",
-    "categoryPurpose": "DVPM",
-    "creditorAccount": A,
-    "successfulReportUrl": "https://tpp.example/",
-    "debtorAccount": B,
-    "amount": "1.00",
-    "currency": "EUR",
-}
+pay = partial(make, by="payer")
 
 
 def say(clause, *events, zone=PARIS, of=RULED):
@@ -67,25 +58,11 @@ def say(clause, *events, zone=PARIS, of=RULED):
     ]
 
 
-def shown(key, state=State.OPEN):
-    """Say that a request came back."""
-    return Accepted(items=(Item(key=key, state=state),)), 201
-
-
-def pay(came, *, mode="immediate", **changed):
-    """Write down that a request was made."""
-    return ask("create-payment", came, by="payer", arguments={**REQUEST, **changed}, mode=mode)
-
-
-def replace_by(exchange, tpp):
-    """Say that another TPP called."""
-    return replace(exchange, call=replace(exchange.call, by=tpp))
-
-
 def about(operation, key, came, *, tpp="", **changed):
     """Write down a call about a request."""
-    sent = {"paymentRequestResourceId": key, **changed}
-    return replace_by(ask(operation, came, by="payer", arguments=sent), tpp)
+    return ask(
+        operation, came, by="payer", tpp=tpp, arguments={"paymentRequestResourceId": key, **changed}
+    )
 
 
 def test_every_duty_is_of_a_kind_and_a_clause():
@@ -187,7 +164,7 @@ def test_a_customer_without_consent():
     assert ["disagrees 1"] == say("consent.scope", owner("psu"), asked)
     assert ["unclear 1"] == say("consent.scope", owner("psu", fresh=False), asked)
     assert ["disagrees 2"] == say("consent.scope", ask("accounts", listed(A)), asked)
-    given = listed(A, PsuIdentity="J")
+    given = listed(A, values={"PsuIdentity": "J"})
     assert ["unclear 2"] == say("consent.scope", ask("accounts", given), asked)
     assert ["unclear 2"] == say("consent.scope", ask("accounts", NONE), asked)
 
@@ -304,7 +281,7 @@ def test_a_flow_is_what_is_one_for_sure():
     """Two requests are two flows, and so are two customers; the calls about each are one."""
     first = pay(shown("k"))
     elsewhere = replace(first, wire=replace(first.wire, url="https://second.example/x"))
-    assert [] == say("host", first, replace(elsewhere, outcome=shown("l")[0]))
+    assert [] == say("host", first, replace(elsewhere, outcome=shown("l").outcome))
     read = about("read-payment", "k", DONE)
     away = replace(read, wire=replace(read.wire, url="https://second.example/x"))
     port = replace(read, wire=replace(read.wire, url="https://BANK.example:443/x"))
@@ -369,7 +346,7 @@ def test_what_breaches_a_duty_is_no_violation_of_the_bank(clause, monkeypatch):
             yield tpp_evidence(kind.tpp_facet().id, DISAGREES, exchange, "the duty", "breached")
 
     monkeypatch.setattr(type(kind), "check_tpp", breach)
-    calls = [ask("accounts", came) for came in (NO, NO, leaked("x"), DONE, FAILED)]
+    calls = [ask("accounts", came) for came in (NO, NO, refused("x"), DONE, FAILED)]
     serves = Serves(contract=kind.contract)
     found = [evidence.agreement.value for evidence in checked(serves, history(*calls))]
     assert ["disagrees", "unclear", "disagrees", "agrees", "unclear"] == found
@@ -387,11 +364,6 @@ def test_a_read_at_another_host_is_the_tpps_breach():
     made = pay(shown("P1"))
     elsewhere = about("read-payment", "P1", GONE)
     elsewhere = replace(elsewhere, wire=replace(elsewhere.wire, url="https://other.example/x"))
-    events = owner("payer", account()), made, elsewhere
-    assert "unclear 2" in [
-        f"{each.agreement.value} {max(each.exchanges)}" for each in checked(read, history(*events))
-    ]
-    here = owner("payer", account()), made, about("read-payment", "P1", GONE)
-    assert "disagrees 2" in [
-        f"{each.agreement.value} {max(each.exchanges)}" for each in checked(read, history(*here))
-    ]
+    for event, word in ((elsewhere, "unclear"), (about("read-payment", "P1", GONE), "disagrees")):
+        said = evidence(read, history(owner("payer", account()), made, event))
+        assert f"answers {word} 2" in said

@@ -1,20 +1,9 @@
 """`unavailable` wants a refusal before and after consent, of one who is known."""
 
-from building import (
-    DONE,
-    FAILED,
-    GONE,
-    LOST,
-    NO,
-    NONE,
-    UNKNOWN,
-    ask,
-    check,
-    consent,
-    leaked,
-    listed,
-)
+from account_information import DONE, FAILED, GONE, LOST, NO, NONE, UNKNOWN, ask, check, consent
 from rows import for_each
+
+from assay.testing import accepted, listed, refused
 
 CONTROL = ask("accounts", listed("A1"))
 
@@ -31,7 +20,7 @@ def says(*events):
         (UNKNOWN, "agrees"),
         (DONE, "disagrees"),
         (listed("x"), "disagrees"),
-        (leaked("x"), "disagrees"),
+        (refused("x"), "disagrees"),
         (NONE, "unclear"),
         (FAILED, "unclear"),
         (LOST, "unclear"),
@@ -46,7 +35,7 @@ def test_a_method_that_is_not_there_is_refused(came, agreement):
 
 def test_no_content_may_be_a_refusal():
     """Status codes are not in the document; a POST without content is accepted all the same."""
-    done = ask("trusted-beneficiaries", (DONE[0], 204))
+    done = ask("trusted-beneficiaries", accepted(status=204))
     assert ["refused-without-consent unclear 2"] == says(CONTROL, done)
 
 

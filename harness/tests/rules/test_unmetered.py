@@ -2,20 +2,10 @@
 
 from datetime import timedelta
 
-from building import (
-    AT,
-    FAILED,
-    LOST,
-    NO,
-    UNKNOWN,
-    account,
-    ask,
-    check,
-    consent,
-    listed,
-    owner,
-)
+from account_information import AT, FAILED, LOST, NO, UNKNOWN, account, ask, check, consent, owner
 from rows import for_each
+
+from assay.testing import listed
 
 DATA = listed("x")
 PSU, OTHER = owner("psu", account("A1")), owner("other", account("B1"))

@@ -2,22 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from building import (
-    FAILED,
-    LOST,
-    NO,
-    NONE,
-    TODAY,
-    account,
-    ask,
-    check,
-    item,
-    listed,
-    owner,
-)
+from account_information import FAILED, LOST, NO, NONE, TODAY, account, ask, check, item, owner
 from rows import for_each
 
-from assay.history import Rejected
+from assay.testing import listed, refused
 
 MODE = {"mode": "extended_transaction_history"}
 PSU = owner("psu", account("A1", 1, 91), account("A2", 1))
@@ -36,7 +24,7 @@ def says(*events, **how):
         (listed(NEW, LAST), "agrees"),
         (NONE, "agrees"),
         (listed(NEW, OLD), "disagrees"),
-        ((Rejected(leaked=(OLD,)), 403), "disagrees"),
+        (refused(OLD), "disagrees"),
         (listed(NEW, item("x")), "unclear"),
         (listed(NEW, next="more"), "unclear"),
         (FAILED, "unclear"),
@@ -87,7 +75,7 @@ def test_no_more_is_no_evidence_where_there_is_nothing_more(events):
     )
 
 
-def test_recorded_traffic_convicts_without_a_roster():
+def test_recorded_traffic_shows_violations_without_a_roster():
     """An item that is too old speaks for itself."""
     assert ["gives-no-more disagrees 2"] == says(
         CONTROL, ask("transactions", listed(OLD), "A1", **MODE)

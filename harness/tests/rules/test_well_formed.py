@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from building import AISP, NO, Obliging, ask, check, consent, listed, owner, ruled
+from account_information import AISP, Obliging, ask, check, ruled
 from rows import for_each
 
-from assay.history import Owned, Subject
 from assay.planning.plan import count_calls
+from assay.testing import listed
 
 JSON = (("Content-Type", "application/json; charset=utf-8"),)
 PROBLEM = (("content-type", "application/problem+json"),)
@@ -14,7 +14,7 @@ HTML = (("Content-Type", "text/html"),)
 
 
 def says(body, headers=JSON, status=200, **wire):
-    event = ask("accounts", (listed()[0], status))
+    event = ask("accounts", replace(listed(), status=status))
     wired = replace(event.wire, body=body, headers=headers, **wire)
     return check("well-formed", replace(event, wire=wired))
 
@@ -75,10 +75,12 @@ def test_only_what_an_operation_can_be_asked_about_is_asked():
     vault = replace(AISP.resources["card"], id="vault")
     contract = replace(AISP, resources={"vault": vault, **AISP.resources})
     params = replace(params, contract=contract)
-    calls = Obliging(contract=contract).play(params.probe(params.scenario("each")))
+    bank = Obliging(contract=contract)
+    calls = bank.play(params, "each").calls
+    (key,) = [one.key for one in bank.people["psu"].owns if one.resource == "vault"]
 
     assert count_calls(params, params.scenario("each")) == len(calls)
-    assert "psu-0-0" not in {call.arguments.get("iban") for call in calls}
+    assert key not in {call.arguments.get("iban") for call in calls}
 
 
 def test_without_anything_guarded_no_refusal_is_provoked():
@@ -90,12 +92,5 @@ def test_without_anything_guarded_no_refusal_is_provoked():
     assert (
         2
         == count_calls(params, params.scenario("each"))
-        == len(Obliging().play(params.probe(params.scenario("each"))))
+        == len(Obliging().play(params, "each").calls)
     )
-
-
-def test_the_builders_agree_with_the_events():
-    """An owner is a subject, a consent a call."""
-    assert owner("psu") == Subject(name="psu", now=owner("psu").now, owns=())
-    assert "consents" == consent("A1", came=NO).call.operation
-    assert Owned(key="A1", resource="account").entries == ()

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from building import BROKEN, FAILED, LOST, NO, UNKNOWN
-from orders import check, make, modify, payer, ruled, shown
-from playing import calls, paid, play, price
+from account_information import BROKEN, FAILED, LOST, NO, UNKNOWN
+from payment_initiation import check, make, modify, payer, price, probed, ruled, shown
 from rows import for_each
 
 from assay.rules.kinds.requests.withstands import STRANGE, STRANGE_ADDRESSES
+from assay.testing import refused
 
 
 def says(*events):
@@ -19,7 +19,7 @@ def says(*events):
     ("came", "word"),
     [
         (NO, "agrees"),
-        ((NO[0], 429), "unclear"),
+        (refused(status=429), "unclear"),
         (UNKNOWN, "agrees"),
         (shown("P2"), "agrees"),
         (BROKEN, "disagrees"),
@@ -78,8 +78,8 @@ def test_the_address_to_return_to_has_strange_values_of_its_own(value):
 
     assert ["create-payment-successfulReportUrl disagrees 1,2"] == says(make(), strange)
     assert [] == says(make(), make(BROKEN, creditorAccount=value))
-    steps, _ = play("values", "create-payment:successfulReportUrl")
-    assert value in [call.arguments.get("successfulReportUrl") for call in calls(steps)]
+    played, _ = probed("values", "create-payment:successfulReportUrl")
+    assert value in [call.arguments.get("successfulReportUrl") for call in played.calls]
 
 
 def test_the_facets():
@@ -94,16 +94,16 @@ def test_the_facets():
 def test_the_price(argument):
     """A valid request, and one for each strange value."""
     scenario = f"create-payment:{argument}"
-    steps, _ = play("values", scenario)
-    assert 1 + len(STRANGE) == paid(steps) == price("values", scenario)
-    sent = [call.arguments.get(argument) for call in calls(steps)[1:]]
+    played, _ = probed("values", scenario)
+    assert 1 + len(STRANGE) == played.spent == price("values", scenario)
+    sent = [call.arguments.get(argument) for call in played.calls[1:]]
     assert [*STRANGE.values()] == sent
 
 
 def test_a_bank_that_takes_everything_conforms():
     """Orderly answers are all that is wanted."""
     for scenario in ("create-payment:amount", "modify-payment:amount"):
-        _, said = play("values", scenario)
+        _, said = probed("values", scenario)
         assert {f"{scenario.replace(':', '-')} agrees"} == set(said)
 
 

@@ -186,7 +186,7 @@ def test_two_runs_on_one_day(tmp_path: Path) -> None:
 
 
 def test_after_a_run_without_a_budget(tmp_path: Path) -> None:
-    """The next run knows the accesses of a run without a budget, and convicts the bank of nothing."""
+    """The next run knows the accesses of a run without a budget, and finds no violation of the bank."""
     bank, counts = Watched(), list[Counter[tuple[str, str]]]()
     with served(bank) as (url, made):
         path = target(url, made, tmp_path)

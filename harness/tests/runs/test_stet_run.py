@@ -75,7 +75,7 @@ def every(number: int) -> list[str]:
 
 @pytest.mark.parametrize("fault", every(EACH))
 def test_the_same_faults(fault: str) -> None:
-    """A faulty bank is convicted of the same in both dialects."""
+    """A faulty bank violates the same in both dialects."""
     (mutant,) = (one for one in (*MUTANTS, *PIS_MUTANTS) if one.id == fault)
     policies = mutant.change(SOUND)
     contract = "aisp" if mutant in MUTANTS else "pis"

@@ -53,7 +53,7 @@ def test_one_token_for_each_scope(run):
 
 
 def test_a_recorded_request_does_not_show_the_scope_of_its_token(tmp_path):
-    """What is refused may be in a mode that is served: neither party is convicted."""
+    """What is refused may be in a mode that is served: neither party violates anything."""
     contract, target = tmp_path / "sister.yaml", tmp_path / "target.yaml"
     contract.write_text(CONTRACT)
     target.write_text(TARGET)

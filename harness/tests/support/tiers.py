@@ -149,13 +149,12 @@ KEPT: dict[str, int] = {
 SAMPLED: set[str] = {
     "rules/conditions/test_table_pairs.py::test_a_condition_with_every_atom_once_needs_one_world_more_than_atoms",
     "rules/conditions/test_table_pairs.py::test_pairs_are_those_of_brute_force",
-    "rules/test_any_history.py::test_a_bank_that_knows_nobody_is_neither_acquitted_nor_convicted",
+    "rules/test_any_history.py::test_a_bank_that_answers_nobody_leaves_all_unclear",
     "rules/test_any_history.py::test_every_check_takes_any_history",
-    "rules/test_any_history.py::test_time_outs_alone_convict_nobody",
-    "rules/test_consistent.py::test_a_sound_bank_is_never_convicted",
-    "rules/test_sound_banks.py::test_a_bank_that_answers_nobody_is_neither_acquitted_nor_convicted",
+    "rules/test_consistent.py::test_a_sound_bank_never_violates",
+    "rules/test_sound_banks.py::test_a_bank_that_answers_nobody_leaves_all_unclear",
     "rules/test_sound_banks.py::test_a_check_keeps_to_its_own_facets_and_to_what_happened",
-    "rules/test_sound_banks.py::test_a_sound_bank_is_never_convicted",
+    "rules/test_sound_banks.py::test_a_sound_bank_never_violates",
     "sandbox/dialects/test_stet_hostile.py::test_a_body_that_is_no_request_is_refused",
     "sandbox/dialects/test_stet_hostile.py::test_anything_is_answered",
 }

@@ -94,7 +94,7 @@ def test_what_no_clock_explains(tmp_path):
 
 
 def test_the_time_of_the_answers(real, tmp_path):
-    """A recorder's clock that is wrong by weeks convicts nobody; one that is right does."""
+    """A recorder's clock that is wrong by weeks shows no violation; one that is right does."""
     har, options = tmp_path / "x.har", {"party": Party.TPP, "complete": True, "target_name": real}
     wrong, right = "Wed, 16 Sep 2026 10:00:00 GMT", "Tue, 24 Nov 2026 11:00:01 GMT"
     assert Standing.INDETERMINATE is standings(har, entries_of_a_day(wrong), **options)[OLD]

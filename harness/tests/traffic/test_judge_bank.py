@@ -83,7 +83,7 @@ def test_refusing_a_breach_of_the_tpp_violates_nothing(breach, tmp_path):
 
 @pytest.mark.parametrize("fault", sorted(BROKEN)[4::30])
 def test_no_false_alarm(fault, tmp_path):
-    """The traffic of a faulty bank convicts it of nothing but its fault."""
+    """The traffic of a faulty bank shows no violation but its fault."""
     client = Client(app=bank(fault))
     with suppress(KeyError, TypeError, ValueError):  # the recording ends where the client gives up
         clean(client)

@@ -36,7 +36,7 @@ def test_a_clean_client(tmp_path):
 
 @pytest.mark.parametrize("obligation", VIOLATIONS)
 def test_each_violation(obligation, tmp_path):
-    """A client that violates one obligation is convicted of it, and of no other."""
+    """A client that violates one obligation is found to violate it, and no other."""
     client = Client()
     psu = clean(client)
     VIOLATIONS[obligation](client, psu)

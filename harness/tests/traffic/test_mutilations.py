@@ -170,7 +170,7 @@ def asks_for_the_other(client, psu):
 
 
 def test_a_consent_may_be_missing(tmp_path):
-    """Nobody is convicted for lack of a consent unless the user says that no call is missing."""
+    """Nothing is violated for lack of a consent unless the user says that no call is missing."""
     document, scope = recorded(tmp_path, asks_for_the_other), "aisp/consent.scope/only-consented"
     default, _ = judged(tmp_path / "x.har", document, Party.TPP)
     complete, _ = judged(tmp_path / "x.har", document, Party.TPP, complete=True)
@@ -181,7 +181,7 @@ def test_a_consent_may_be_missing(tmp_path):
 
 @pytest.mark.parametrize("lost", ["body", "text", "entry", "time"])
 def test_a_consent_that_is_not_recorded(lost, tmp_path):
-    """A consent without its body, its entry, or its place in time convicts nobody (strangers, A4)."""
+    """A consent without its body, its entry, or its place in time is no violation (strangers, A4)."""
     document = recorded(tmp_path, lambda client, psu: None)
     entries = document["log"]["entries"]
     (consent,) = [

@@ -107,7 +107,7 @@ def test_a_file_that_fits(problems) -> None:
     ],
 )  # fmt: skip
 def test_a_value_that_breaks_a_clause(problems, right, wrong, place, expected) -> None:
-    """It is named with its line and the clause, because each call with it would convict the bank."""
+    """It is named with its line and the clause, because each call with it would look like a fault of the bank."""
     (problem,) = problems(right, wrong)
     assert problem.startswith(f"{place}: expected {expected}, found ")
     assert problem.endswith(" allows no other value)")

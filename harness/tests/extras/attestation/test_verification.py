@@ -144,15 +144,15 @@ def test_a_value_that_the_journal_hides(tmp_path):
     assert [verdict["obligation"]] == [*differences(verify(forged(other, lines)))]
 
 
-def test_a_private_value_that_convicts(tmp_path):
+def test_a_private_value_that_shows_a_violation(tmp_path):
     """A member that belongs to a person is masked whatever was sent, and nothing is forged by that."""
     name = "pis/values/create-payment-currency"
     path = recorded(tmp_path, "pis.failing.currency-value", name, contracts=("pis",))
     lines = lines_of(path)
     (verdict,) = [line for line in lines if line["type"] == "verdict"]
-    convicting = [each for each in verdict["evidence"] if each["agreement"] == "disagrees"]
-    assert len(convicting) < len(verdict["evidence"])
-    decisive = {n for each in convicting for n in each["exchanges"]}
+    disagreeing = [each for each in verdict["evidence"] if each["agreement"] == "disagrees"]
+    assert len(disagreeing) < len(verdict["evidence"])
+    decisive = {n for each in disagreeing for n in each["exchanges"]}
     for line in lines:
         if line.get("n") in decisive and line["type"] == "exchange" and line["variation"]:
             line["again"]["call"]["arguments"]["currency"] = "<private 0123456789abcdef01>"
@@ -212,14 +212,14 @@ def test_a_changed_exchange(tmp_path):
 
 def test_exchanges_that_were_removed(identity, tmp_path):
     """A verdict that rests on what is not there any more differs."""
-    convicting = {
+    disagreeing = {
         n
         for line in identity
         if line["type"] == "verdict" and line["verdict"] == "violates"
         for each in line["evidence"]
         for n in each["exchanges"]
     }
-    lines = [line for line in identity if line.get("n") not in convicting]
+    lines = [line for line in identity if line.get("n") not in disagreeing]
     found = verify(forged(tmp_path / JOURNAL, lines)).differences
     assert any("not recorded" in each.what or "no recorded exchange" in each.what for each in found)
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from decimal import Decimal
 
-from orders import PIS, make, payer, registered, shown
+from payment_initiation import PIS, make, payer, registered, shown
 from rows import for_each
 from visits import contract, table
 

@@ -1,15 +1,14 @@
 """Controls of decision rows: requests that differ at one input and must be accepted."""
 
-from dataclasses import replace
 from datetime import timedelta
 
-from building import driven
-from orders import AT, make, payer, shown, sign
+from payment_initiation import shown
 from visits import FIVE, params, table
 
 from assay.contract.model import Capability
-from assay.history import Accepted, Authorise, Call, Item, Owned, Register, State, Subject
+from assay.history import Register, State
 from assay.rules.conditions import control
+from assay.testing import play
 
 
 def of(when, row):
@@ -68,33 +67,27 @@ def test_where_nothing_else_is_accepted_there_is_no_control():
     assert (None, None) == of("{field: price, above: 1}", "price-at-1")
 
 
-def play(when, scenario):
+def asked(when, scenario):
     """Play a probe, and return who asked about what, and what was prepared, in order."""
     out = []
 
-    def answer(step):
-        match step:
-            case Call(operation="order", subject=subject, arguments=arguments):
-                out.append(f"{subject} {arguments['number']}")
-                return make(shown("V1"), at=AT)
-            case Call():
-                items = (Item(key="V1", state=State.DONE),)
-                return replace(make(shown("V1"), at=AT), outcome=Accepted(items=items))
-            case Authorise():
-                return replace(sign(at=AT), step=step)
-            case Register(subject=subject, age=age):
-                out.append(f"{subject} known for {age}")
-                return payer()
-        owns = tuple(Owned(key=f"M{n}", resource="meter") for n in range(2))
-        return Subject(name=step.subject, now=AT, owns=owns[: step.holdings[0].count])
+    def bank(call):
+        if call.operation == "order":
+            out.append(f"{call.subject} {call.arguments['number']}")
+        return shown("V1", State.OPEN if call.operation == "order" else State.DONE)
 
-    driven(params(when).probe(params(when).scenario(scenario)), answer)
+    def reply(step, reply):
+        if isinstance(step, Register):
+            out.append(f"{step.subject} known for {step.age}")
+        return reply
+
+    play(params(when), scenario, bank, reply=reply)
     return out
 
 
 def test_a_probe_asks_the_control_about_another_thing():
     """First, and of the same customer."""
-    assert ["psu M1", "psu M0"] == play("{factor: card}", "factor-card")
+    assert ["psu psu-2", "psu psu-1"] == asked("{factor: card}", "factor-card")
 
 
 def test_a_probe_asks_the_control_of_another_customer():
@@ -102,7 +95,7 @@ def test_a_probe_asks_the_control_of_another_customer():
     known = timedelta(hours=48, seconds=1)
     when = "{not: {registered: work, more-than-hours: 48}}"
 
-    assert [f"psu-beside known for {known}", "psu-beside M0", "psu M0"] == play(
+    assert [f"psu-beside known for {known}", "psu-beside psu-beside-1", "psu psu-1"] == asked(
         when, "work-unregistered"
     )
 

@@ -49,7 +49,7 @@ EXPRESSIONS = st.recursive(st.integers(0, ATOMS - 1).map(AtomRef), several, max_
 EVERY = list(product([False, True], repeat=ATOMS))
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(EXPRESSIONS, st.sets(st.sampled_from(EVERY)))
 def test_pairs_are_those_of_brute_force(expression, impossible):
     """Also where some worlds cannot be, because atoms are coupled."""
@@ -78,7 +78,7 @@ def singular(parts):
     return left[0]
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(
     st.lists(
         st.tuples(st.booleans(), st.sampled_from([All, Any]), st.booleans()),

@@ -1,15 +1,18 @@
-"""Attempts and their controls: a refusal for another reason is no violation."""
+"""Attempts and their controls, for each kind that compares them: what counts, and beside what."""
 
 from dataclasses import replace
 
 import pytest
-from building import LOST, NO, account, owner
-from orders import (
+from account_information import BROKEN, FAILED, LOST, NO, ODD, UNKNOWN, account, owner
+from payment_initiation import (
+    DONE,
+    ENDED,
+    OPEN,
     PIS,
     REJECTED,
     cancel,
     check,
-    history,
+    effects,
     make,
     modify,
     payer,
@@ -19,108 +22,235 @@ from orders import (
     sign,
     withdrawn,
 )
+from rows import for_each
 
+from assay.history import Ending
 from assay.rules.lifecycle.attempts import attempts
+from assay.testing import evidence, history
 
 LATER = "2026-09-19"
-DEFERRED = make(mode="deferred", date=LATER)
 PART, PRO = payer("part", "A1", segment="PART"), payer("pro", "B1", segment="PRO")
-TWO = owner("psu", account("A1"), account("A2"))
+CORPORATE = payer("pro", "B1", segment="corporate")
+TWO = owner("psu", account("A1"), account("A2"), account("S1", savings=True))
+BY_PRO = {"by": "pro", "debtorAccount": "B1"}
 
-#: By clause and facet: the customers, the control, and the arguments of the attempt beside it.
-BESIDE = {
-    ("payment-types", "immediate"): ([payer()], DEFERRED, {}),
-    ("segments", "PRO"): (
-        [PART, PRO],
-        make(by="part"),
-        {"by": "pro", "debtorAccount": "B1"},
-    ),
-    ("eligible-accounts", "serves-ordinary"): ([TWO], make(), {"debtorAccount": "A2"}),
+#: What must be accepted: by clause and facet the customers, and the arguments of the control and
+#: of the attempt.
+SERVED = {
+    ("payment-types", "immediate"): ([payer()], {"mode": "deferred", "date": LATER}, {}),
+    ("segments", "PRO"): ([PART, PRO], {"by": "part"}, BY_PRO),
+    ("eligible-accounts", "serves-ordinary"): ([TWO], {}, {"debtorAccount": "A2"}),
+}
+#: What must be refused, likewise.
+EXCLUDED = {
+    ("single", "several-refused"): ([payer()], {}, {"mode": "several"}),
+    ("segments", "corporate"): ([PART, CORPORATE], {"by": "part"}, BY_PRO),
+    ("eligible-accounts", "refuses-savings"): ([TWO], {}, {"debtorAccount": "S1"}),
 }
 
 
-@pytest.fixture(params=BESIDE.items(), ids=lambda one: "/".join(one[0]))
-def beside(request):
-    """Return what is said of a facet when these events come after the control, and a maker."""
-    (clause, facet), (people, control, about) = request.param
+class Case:
+    """The customers of a facet, and what they do with the control P1 and the attempt P2."""
 
-    def says(*events):
-        found = check(clause, *people, control, *events)
-        return [one for one in found if one.startswith(f"{facet} ") and not one.endswith(" 1")]
+    def __init__(self, row):
+        (self.clause, self.facet), (self.people, self.plain, self.tried) = row
+        self.by = self.tried.get("by", "psu")
 
-    def attempt(came=None, **changes):
-        return make(came or shown("P2"), **{**about, **changes})
+    def says(self, *events, people=None):
+        """Return what is said of attempts, without the name of the facet."""
+        found = check(self.clause, *(people or self.people), *events, facet=self.facet)
+        return [line.removeprefix(f"{self.facet} ") for line in found if not line.endswith(" 1")]
 
-    disagrees = f"{facet} disagrees 1"
-    return says, attempt, disagrees, about.get("by", "psu")
+    def control(self, came=None, **changes):
+        return make(came, **{**self.plain, **changes})
+
+    def attempt(self, came=None, **changes):
+        return make(came or shown("P2"), **{**self.tried, **changes})
+
+    def seen(self, state):
+        return read(shown("P2", state), key="P2", by=self.by)
+
+    def sign(self):
+        return sign(key="P2", by=self.by)
+
+    def went_on(self, state=DONE, ending=Ending.CONFIRMED):
+        by = self.plain.get("by", "psu")
+        return sign(ending, by=by), read(shown(state=state), by=by)
+
+
+@pytest.fixture(params=SERVED.items(), ids=lambda row: "/".join(row[0]))
+def served(request):
+    """Return a case of what must be accepted."""
+    return Case(request.param)
+
+
+@pytest.fixture(params=EXCLUDED.items(), ids=lambda row: "/".join(row[0]))
+def excluded(request):
+    """Return a case of what must be refused."""
+    return Case(request.param)
+
+
+# -- what must be accepted -------------------------------------------------------------
+def test_a_refusal_beside_an_accepted_one_is_a_violation(served):
+    """It is refused at once, or made as rejected; that nothing is accepted is another matter."""
+    assert ["disagrees 1,2"] == served.says(served.control(), served.attempt(NO))
+    rejected = served.attempt(shown("P2", REJECTED))
+    assert ["disagrees 1,2"] == served.says(served.control(), rejected)
+    assert [] == served.says(served.control(NO), served.attempt(NO))
+
+
+@for_each("came", [FAILED, LOST, ODD, UNKNOWN])
+def test_no_answer_is_no_violation(served, came):
+    """Nor is that of a target which does not know who calls."""
+    assert ["unclear 2"] == served.says(served.control(), served.attempt(came))
+
+
+@for_each(
+    "changes",
+    [{"amount": "12.31"}, {"mode": "instant"}, {"tpp": "another"}, {"without": ("chargeBearer",)}],
+)
+def test_a_refusal_for_another_reason_counts_on_neither_side(served, excluded, changes):
+    """What was sent, and for whom, has to be the same."""
+    for case in (served, excluded):
+        assert [] == case.says(case.control(), case.attempt(NO, **changes))
+
+
+def test_who_has_a_past_may_repeat_something(served):
+    """What was signed before the history began, nobody knows."""
+    old = [replace(one, fresh=False) for one in served.people]
+    events = served.control(), served.attempt(NO)
+    assert ["unclear 1,2"] == served.says(*events, people=old)
+
+
+# -- what must be refused --------------------------------------------------------------
+def test_a_refusal_counts_beside_the_plain_request(excluded):
+    """Before or after it; but not without."""
+    refused = excluded.attempt(NO)
+    assert ["agrees 1,2"] == excluded.says(excluded.control(), refused)
+    assert ["agrees 1,2"] == excluded.says(refused, excluded.control())
+    rejected = excluded.attempt(shown("P2", REJECTED))
+    assert ["agrees 1,2"] == excluded.says(excluded.control(), rejected)
+    assert [] == excluded.says(refused)
+    for came in (NO, LOST, shown(state=REJECTED)):
+        assert [] == excluded.says(excluded.control(came), refused)
+
+
+def test_what_was_carried_out_was_not_refused(excluded):
+    """By the target's word or the world's, and whatever its answer said."""
+    events = excluded.control(), excluded.attempt(), excluded.sign()
+    assert ["disagrees 2,3,4"] == excluded.says(*events, excluded.seen(DONE))
+    assert ["disagrees 2,3"] == excluded.says(*events, effects("P2"))
+
+
+@for_each("state", [OPEN, ENDED, None])
+def test_what_is_accepted_and_not_carried_out_is_open(excluded, state):
+    """It may be rejected yet, or have ended for another reason."""
+    assert ["unclear 2"] == excluded.says(excluded.control(), excluded.attempt())
+    events = excluded.attempt(shown("P2", state)), excluded.sign(), excluded.seen(state)
+    assert ["unclear 2,3,4"] == excluded.says(excluded.control(), *events)
+
+
+@for_each("came", [FAILED, LOST, UNKNOWN])
+def test_no_answer_is_no_refusal(excluded, came):
+    """Nobody can tell what was done."""
+    assert ["unclear 2"] == excluded.says(excluded.control(), excluded.attempt(came))
+
+
+def test_a_failure_is_no_refusal(excluded):
+    """Beside a control that is served it is wrong, and without one nobody knows."""
+    assert ["disagrees 1,2"] == excluded.says(excluded.control(), excluded.attempt(BROKEN))
+    assert ["unclear 2"] == excluded.says(excluded.control(NO), excluded.attempt(BROKEN))
+
+
+def test_a_late_rejection_counts_beside_a_control_that_went_on(excluded):
+    """Who rejects everything that is signed does not pass, nor who is not seen to go on."""
+    late = excluded.attempt(), excluded.sign(), excluded.seen(REJECTED)
+    first = excluded.control()
+    assert ["unclear 2,3,4"] == excluded.says(first, *late)
+    assert ["unclear 2,3,4"] == excluded.says(first, *late, *excluded.went_on(REJECTED))
+    assert ["unclear 2,3,4"] == excluded.says(first, *late, *excluded.went_on(OPEN, Ending.STOPPED))
+    unknown = excluded.control(shown(state=None))
+    assert ["unclear 2,3,4"] == excluded.says(unknown, *late, *excluded.went_on(None))
+    for state in (DONE, OPEN):
+        assert ["agrees 1,2,3,4,5,6"] == excluded.says(first, *late, *excluded.went_on(state))
+
+
+@for_each("done", [modify, cancel, withdrawn])
+def test_a_late_rejection_of_what_was_changed_or_ended_shows_nothing(excluded, done):
+    """It may be rejected for that; but not for what was refused."""
+    by = {"key": "P2", "by": excluded.by}
+    first = excluded.control(), excluded.attempt()
+    rejected = excluded.seen(REJECTED), *excluded.went_on()
+    assert "agrees" not in " ".join(excluded.says(*first, done(**by), *rejected))
+    for none in (modify(NO, **by, amount="-1"), cancel(NO, **by)):
+        (line,) = excluded.says(*first, none, *rejected)
+        assert line.startswith("agrees 1,2,3,4")
+    (line,) = excluded.says(*first, withdrawn(**by, done=False), *rejected)
+    assert line.startswith("agrees 1,2,3")
 
 
 # -- the day ---------------------------------------------------------------------------
-@pytest.mark.parametrize("date", ["soon", "2026-02-30", "", None, 20260919, LATER])
-def test_a_day_that_is_not_asked_for_may_be_why_it_was_refused(beside, date):
-    """A date that is none can be minded as well as one that is."""
-    says, attempt, disagrees, _ = beside
-
-    assert [] == says(attempt(NO, date=date))
-    assert [f"{disagrees},2"] == says(attempt(NO))
+@for_each("date", ["soon", "2026-02-30", "", None, 20260919, LATER])
+def test_a_day_that_is_not_asked_for_may_be_why_it_was_refused(served, excluded, date):
+    """A date that is none can be minded as well as one that is; later as at once."""
+    for case in (served, excluded):
+        assert [] == case.says(case.control(), case.attempt(NO, date=date))
+    late = excluded.attempt(date=date), excluded.sign(), excluded.seen(REJECTED)
+    said = excluded.says(excluded.control(), *late, *excluded.went_on())
+    assert ["unclear 2,3,4"] == said
 
 
 def test_where_nothing_is_put_off_there_is_no_day_to_mind():
     """An argument that is a day elsewhere is one like others there: the control has it, too."""
     create = replace(PIS.operations["create-payment"], due=None)
     contract = replace(PIS, operations={**PIS.operations, "create-payment": create})
-    params = ruled("payment-types", contract=contract)
+    kind = ruled("payment-types", contract=contract)
 
     def says(*events):
-        found = params.check(history(payer(), *events))
-        return [f"{one.facet} {one.agreement.value}" for one in found]
+        return evidence(kind, history(payer(), *events), alone=True)
 
-    assert ["deferred agrees", "immediate disagrees"] == says(make(mode="deferred"), make(NO))
-    assert ["deferred agrees"] == says(make(mode="deferred"), make(NO, date="soon"))
+    deferred = make(mode="deferred")
+    assert ["deferred agrees 1", "immediate disagrees 1,2"] == says(deferred, make(NO))
+    assert ["deferred agrees 1"] == says(deferred, make(NO, date="soon"))
 
 
 # -- what was done with it before it was rejected ---------------------------------------
-def test_what_was_changed_and_then_rejected_was_not_turned_down(beside):
+def test_what_was_changed_and_then_rejected_was_not_turned_down(served):
     """It was accepted; the change may have been a bad one."""
-    says, attempt, disagrees, by = beside
-    rejected = read(shown("P2", REJECTED), key="P2", by=by)
+    first, rejected = (served.control(), served.attempt()), served.seen(REJECTED)
 
     for came in (shown("P2"), LOST):
-        changed = modify(came, key="P2", by=by, amount="-1")
-        assert not any("disagrees" in one for one in says(attempt(), changed, rejected))
-    assert [f"{disagrees},2,3"] == says(attempt(), rejected)
+        changed = modify(came, key="P2", by=served.by, amount="-1")
+        assert not any("disagrees" in one for one in served.says(*first, changed, rejected))
+    assert ["disagrees 1,2,3"] == served.says(*first, rejected)
 
 
-@pytest.mark.parametrize("done", [cancel, withdrawn, sign], ids=lambda one: one.__name__)
-def test_what_was_ended_or_signed_and_then_rejected_was_not_turned_down(beside, done):
+@for_each("done", [cancel, withdrawn, sign])
+def test_what_was_ended_or_signed_and_then_rejected_was_not_turned_down(served, done):
     """Rejected may be this target's word for ended, and others may mind what is signed."""
-    says, attempt, disagrees, by = beside
-    rejected = read(shown("P2", REJECTED), key="P2", by=by)
-
-    said = says(attempt(), done(key="P2", by=by), rejected)
+    ended = done(key="P2", by=served.by)
+    said = served.says(served.control(), served.attempt(), ended, served.seen(REJECTED))
     assert not any("disagrees" in one for one in said)
-    assert [f"{disagrees},2,3"] == says(attempt(), rejected)
 
 
-@pytest.mark.parametrize("change", [modify, cancel], ids=lambda one: one.__name__)
-def test_what_was_refused_in_between_explains_nothing(beside, change):
+@for_each("change", [modify, cancel])
+def test_what_was_refused_in_between_explains_nothing(served, change):
     """It changed nothing; nor did what the customer did not do after all."""
-    says, attempt, disagrees, by = beside
-    rejected = read(shown("P2", REJECTED), key="P2", by=by)
+    first, rejected = (served.control(), served.attempt()), served.seen(REJECTED)
 
-    assert [f"{disagrees},2,3,4"] == says(attempt(), change(NO, key="P2", by=by), rejected)
-    left = withdrawn(key="P2", by=by, done=False)
-    assert [f"{disagrees},2,3"] == says(attempt(), left, rejected)
+    refused = change(NO, key="P2", by=served.by)
+    assert ["disagrees 1,2,3,4"] == served.says(*first, refused, rejected)
+    left = withdrawn(key="P2", by=served.by, done=False)
+    assert ["disagrees 1,2,3"] == served.says(*first, left, rejected)
 
 
-def test_what_was_done_with_another_request_explains_nothing(beside):
+def test_what_was_done_with_another_request_explains_nothing(served):
     """Only a change of the very one that was rejected may be why."""
-    says, attempt, disagrees, by = beside
-    other = make(shown("P3"), by=by, amount="7.00")
-    changed = modify(key="P3", by=by, amount="-1")
-    rejected = read(shown("P2", REJECTED), key="P2", by=by)
+    other = make(shown("P3"), by=served.by, amount="7.00")
+    changed = modify(key="P3", by=served.by, amount="-1")
+    events = served.control(), served.attempt(), other, changed, served.seen(REJECTED)
 
-    assert f"{disagrees},2,5" in says(attempt(), other, changed, rejected)
+    assert "disagrees 1,2,5" in served.says(*events)
 
 
 def test_what_was_signed_for_a_thing_that_the_bank_chose_may_be_repeated():

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from orders import PIS, history, make, payer
+from payment_initiation import PIS, make, payer
 from rows import for_each
 
 from assay.rules.lifecycle.comparison import return_scheme, sort_of
 from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request
+from assay.testing import history
 
 LIFE = lifecycle_of_request(PIS, "payment")
 HERE = "https://tpp.example/back"

@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
-from building import AT
-from building import DONE as TAKEN
-from orders import cancel, check, effects, make, payer, sign
+from account_information import AT
+from account_information import DONE as TAKEN
+from payment_initiation import cancel, check, effects, make, payer, sign
 
 #: Another request, and one that is put off to the next day.
 OTHER = {"amount": "5.00", "key": "P2"}

@@ -5,12 +5,11 @@ from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
-from building import AT, GONE, LOST, NO, PARIS, ask
-from orders import KEY, LINK, PIS, make, payer, shown, sign
+from account_information import AT, GONE, LOST, NO, PARIS, ask
+from payment_initiation import KEY, LINK, PIS, make, payer, shown, sign
 from rows import for_each
 
 from assay.history import (
-    Accepted,
     Advance,
     Advanced,
     Arrange,
@@ -31,6 +30,7 @@ from assay.history import (
 )
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_request
+from assay.testing import accepted
 
 LIFE = lifecycle_of_request(PIS, "payment")
 #: Somebody who owns two accounts.
@@ -55,8 +55,6 @@ def bare(**changes):
 
 
 # -- customers --------------------------------------------------------------------
-
-
 def test_a_customer_owns_what_a_request_can_be_about():
     """One account, with nothing special, of no special kind of customer."""
     steps, subject = play(request_steps.customer(LIFE), PSU)
@@ -97,8 +95,6 @@ def test_today_is_the_banks_day(now, zone, day):
 
 
 # -- making -----------------------------------------------------------------------
-
-
 def test_a_plain_request():
     """Of the first mode, about the first thing that is owned; all else is the profile's."""
     call = Call(
@@ -146,9 +142,7 @@ def test_a_request_about_nothing_of_the_customers():
 
 
 # -- what was made ----------------------------------------------------------------
-
-
-@for_each("came", [NO, GONE, LOST, (Accepted(), 201), (Accepted(items=(Item(),)), 201)])
+@for_each("came", [NO, GONE, LOST, accepted(status=201), accepted(Item(), status=201)])
 def test_what_was_not_made_is_left_out(came):
     """Nothing is read, signed or cancelled that has no key."""
     made = make(came)
@@ -192,8 +186,6 @@ def test_a_call_that_may_be_none():
 
 
 # -- signing ----------------------------------------------------------------------
-
-
 def test_signing_what_was_made():
     """The customer who made it follows its link, and signs plainly."""
     steps, reply = play(request_steps.sign(LIFE, make(by="other")), event := sign())
@@ -227,8 +219,6 @@ def test_signing_without_a_link():
 
 
 # -- a call of any operation ------------------------------------------------------
-
-
 def readied(operation, *replies):
     """Return the steps of making an operation's plain call ready, and the call."""
     steps, (subject, call) = play(
@@ -277,8 +267,6 @@ def test_a_customer_of_any_name():
 
 
 # -- the other steps --------------------------------------------------------------
-
-
 def test_the_steps_of_the_world():
     """Each word is one step."""
     done = Withdrawn(subject="psu", request="P1", done=True, now=AT)

@@ -2,30 +2,34 @@
 
 from dataclasses import replace
 
-from building import LOST
-from orders import (
+from account_information import LOST
+from payment_initiation import (
+    CONFIRMED,
+    DISCONNECTED,
     DONE,
     ENDED,
     OPEN,
     PIS,
     REJECTED,
+    STOPPED,
     effects,
-    history,
     make,
     modify,
+    page,
     payer,
     read,
     shown,
+    story,
 )
 from rows import for_each
-from screens import CONFIRMED, DISCONNECTED, STOPPED, page, story
 
-from assay.history import Accepted, Item
+from assay.history import Item
 from assay.rules.lifecycle import signing, tracker
 from assay.rules.verdict import Agreement
+from assay.testing import accepted, history
 
 LIFE = tracker.lifecycle_of_request(PIS, "payment")
-NAMELESS = (Accepted(items=(Item(key="P1"),)), 201)
+NAMELESS = accepted(Item(key="P1"), status=201)
 
 
 def only(*events):

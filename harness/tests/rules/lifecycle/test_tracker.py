@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
-from building import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, ask
-from orders import (
+from account_information import AT, FAILED, GONE, LOST, NO, NONE, ODD, UNKNOWN, ask
+from payment_initiation import (
     ARGUMENTS,
     DONE,
     ENDED,
@@ -15,7 +15,6 @@ from orders import (
     REJECTED,
     cancel,
     effects,
-    history,
     make,
     modify,
     payer,
@@ -28,7 +27,7 @@ from orders import (
 from rows import for_each
 
 from assay.contract.model import Due, Operation
-from assay.history import Accepted, Advanced, Effects, Ending, Item, Lacking, Malformed, Rejected
+from assay.history import Advanced, Effects, Ending, Item, Lacking, Malformed
 from assay.parsing.parse import find_contract, parse_contract
 from assay.rules.lifecycle.tracker import REJECTED as NOT_ACCEPTED
 from assay.rules.lifecycle.tracker import (
@@ -38,6 +37,7 @@ from assay.rules.lifecycle.tracker import (
     lifecycle_of_operation,
     lifecycle_of_request,
 )
+from assay.testing import accepted, history, refused
 
 LIFE = lifecycle_of_request(PIS, "payment")
 
@@ -57,8 +57,6 @@ def one(*events):
 
 
 # -- what a contract offers around a request --------------------------------------
-
-
 def test_the_life_of_a_request():
     """All four operations, and what a customer has to own."""
     assert ["create-payment", "read-payment", "modify-payment", "cancel-payment"] == [
@@ -194,8 +192,6 @@ def test_what_is_made_without_anything_of_the_customers():
 
 
 # -- making -----------------------------------------------------------------------
-
-
 def test_a_request_that_was_made():
     """It is whose it is, has its key, its mode and its arguments, and stands as was said."""
     made = one(payer(), make(mode="deferred"))
@@ -224,16 +220,16 @@ def test_arguments_are_those_that_were_sent():
         (shown(state=REJECTED), InstanceOutcome.REJECTED),
         (shown(state=ENDED), InstanceOutcome.ENDED),
         (shown(state=None), InstanceOutcome.UNKNOWN),
-        ((Accepted(), 201), InstanceOutcome.UNKNOWN),
-        ((Accepted(items=()), 201), InstanceOutcome.UNKNOWN),
+        (accepted(status=201), InstanceOutcome.UNKNOWN),
+        (replace(NONE, status=201), InstanceOutcome.UNKNOWN),
         (
-            (Accepted(items=(Item(key="P1", state=DONE), Item(key="P2", state=DONE))), 200),
+            accepted(Item(key="P1", state=DONE), Item(key="P2", state=DONE)),
             InstanceOutcome.UNKNOWN,
         ),
         (NO, InstanceOutcome.REFUSED),
         (GONE, InstanceOutcome.REFUSED),
         (UNKNOWN, InstanceOutcome.REFUSED),
-        ((Rejected(leaked=(Item(key="P1", state=DONE),)), 400), InstanceOutcome.REFUSED),
+        (refused(Item(key="P1", state=DONE), status=400), InstanceOutcome.REFUSED),
         (LOST, InstanceOutcome.UNKNOWN),
         (FAILED, InstanceOutcome.UNKNOWN),
         (ODD, InstanceOutcome.UNKNOWN),
@@ -252,7 +248,7 @@ def test_the_fate_at_once(came, fate):
 
 def test_what_a_refusal_leaks_is_not_followed():
     """A key in a refusal makes no request."""
-    came = Rejected(leaked=(Item(key="P1", state=OPEN),)), 400
+    came = refused(Item(key="P1", state=OPEN), status=400)
     made = one(make(came), read(shown(state=DONE)))
 
     assert (None, None, InstanceOutcome.REFUSED, ()) == (
@@ -292,8 +288,6 @@ def test_a_key_that_was_given_twice():
 
 
 # -- what is noted ----------------------------------------------------------------
-
-
 def test_noting_tells_which_request_an_event_is_about():
     """Or None, for what is about none or about one that nobody knows."""
     out = Tracker(lifecycle=LIFE)
@@ -378,8 +372,6 @@ def test_subjects_are_kept():
 
 
 # -- reading ----------------------------------------------------------------------
-
-
 def test_a_look_moves_the_state():
     """It stands where it was last said to stand, and since when is told."""
     later = AT + timedelta(hours=1)
@@ -394,7 +386,7 @@ def test_a_look_moves_the_state():
     )
 
 
-@for_each("came", [NO, LOST, FAILED, shown(state=None), (Accepted(), 200)])
+@for_each("came", [NO, LOST, FAILED, shown(state=None), accepted()])
 def test_a_look_that_tells_nothing_moves_nothing(came):
     """The last word counts; and the exchange that had it is still cited."""
     made = one(make(), read(shown(state=REJECTED)), read(came))
@@ -416,8 +408,6 @@ def test_anybodys_look_is_a_look():
 
 
 # -- changing and ending ----------------------------------------------------------
-
-
 def test_an_accepted_change_is_in_force():
     """Only what it names is changed, and its own address is no argument."""
     made = one(make(mode="deferred"), modify(amount="1.00", date="2026-09-30"))
@@ -468,7 +458,7 @@ def test_a_cancellation_changes_no_arguments():
     )
     assert InstanceOutcome.OPEN is one(make(), cancel(NO)).outcome
     assert InstanceOutcome.OPEN is one(make(), cancel(LOST)).outcome
-    assert InstanceOutcome.OPEN is one(make(), cancel((Accepted(), 204))).outcome
+    assert InstanceOutcome.OPEN is one(make(), cancel(accepted(status=204))).outcome
 
 
 def test_the_customers_own_cancellation():
@@ -480,8 +470,6 @@ def test_the_customers_own_cancellation():
 
 
 # -- signing ----------------------------------------------------------------------
-
-
 def test_a_signature_is_the_first_that_was_given():
     """Ways through the screens that ended otherwise are no signatures."""
     lost = [sign(Ending.STOPPED), sign(Ending.DISCONNECTED)]
@@ -501,8 +489,6 @@ def test_a_signature_alone_carries_nothing_out():
 
 
 # -- what the world says ----------------------------------------------------------
-
-
 @for_each("state", [OPEN, REJECTED, ENDED, None])
 def test_the_world_outweighs_the_target(state):
     """What was executed was executed, whatever is shown."""
@@ -564,13 +550,11 @@ def test_a_request_made_since_was_not_asked_about():
 
 
 # -- words ------------------------------------------------------------------------
-
-
 @for_each(
     ("events", "description"),
     [
         ((make(),), "it was accepted (200), then open"),
-        ((make((Accepted(), 201)),), "it was accepted (201)"),
+        ((make(accepted(status=201)),), "it was accepted (201)"),
         ((make(shown(state=None)),), "it was accepted (200)"),
         ((make(), read(shown(state=REJECTED))), "it was accepted (200), then rejected"),
         ((make(), effects("P1")), "it was accepted (200), then open and was executed"),

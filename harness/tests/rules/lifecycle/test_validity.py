@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-from building import BROKEN, LOST, NO
-from orders import (
+from account_information import BROKEN, LOST, NO
+from payment_initiation import (
     DONE,
     PIS,
     REJECTED,
     check,
-    history,
     make,
     modify,
     payer,
@@ -20,10 +19,11 @@ from orders import (
 from rows import for_each
 
 from assay.rules.lifecycle.validity import PLAIN
+from assay.testing import history
 
 LATER = "2026-09-19"
 DEFERRED = make(mode="deferred", date=LATER)
-CONVICTED = "answers disagrees"
+WRONG = "answers disagrees"
 
 
 def create(*events, who=None):
@@ -48,7 +48,7 @@ def last(clause, customer, *events):
 def test_an_argument_that_a_mode_has_no_use_for_may_be_refused(before, date):
     """A request at once has no day; with one it is not plain, whatever was accepted before."""
     assert [] == create(*before, make(NO, date=date))
-    assert [CONVICTED] == create(*before, make(NO))
+    assert [WRONG] == create(*before, make(NO))
 
 
 def test_an_argument_that_the_contract_does_not_know_may_be_refused():
@@ -57,7 +57,7 @@ def test_an_argument_that_the_contract_does_not_know_may_be_refused():
 
     assert [] == create(make(NO, memo="12.30"))
     assert [] == create(make(), odd, make(NO, memo="12.30"))
-    assert [CONVICTED] == create(make(), odd, make(NO))
+    assert [WRONG] == create(make(), odd, make(NO))
 
 
 # -- the day, where a plain request has one ----------------------------------------
@@ -106,8 +106,8 @@ def test_a_day_further_ahead_than_any_that_was_accepted_may_be_refused():
 # -- values, before anything was accepted ---------------------------------------------
 def test_what_is_asked_first_is_the_targets_own():
     """Its file is taken at its word, unless the call says that it departs from it."""
-    assert [CONVICTED] == create(make(NO))
-    assert [CONVICTED] == create(make(NO, amount="12.30"), make(NO))
+    assert [WRONG] == create(make(NO))
+    assert [WRONG] == create(make(NO, amount="12.30"), make(NO))
     assert [] == create(make(NO, amount="-1", variation="amount: below zero"))
 
 
@@ -117,7 +117,7 @@ def test_only_text_is_plain_where_nothing_was_accepted(value):
     assert {str} == PLAIN
     assert [] == create(make(NO, amount=value))
     assert [] == create(make(NO), make(LOST), make(NO, amount=value))
-    assert [CONVICTED] == create(make(amount=value), make(NO, amount=value))
+    assert [WRONG] == create(make(amount=value), make(NO, amount=value))
 
 
 # -- values, once something was accepted ----------------------------------------------
@@ -127,7 +127,7 @@ def test_a_value_of_the_right_type_may_be_a_bad_one(name, came):
     """As long as nobody accepted it: refused or lost, it is no better for being sent again."""
     said = create(make(), make(came, key="P2", **{name: "7.00"}), make(NO, **{name: "7.00"}))
 
-    assert ([CONVICTED] if came is None else []) == said
+    assert ([WRONG] if came is None else []) == said
     assert [] == create(make(), make(NO, **{name: "7.00"}))
 
 
@@ -135,7 +135,7 @@ def test_values_that_were_accepted_each_in_its_argument_are_good_together():
     """No single request had them all; and what is good in one argument is not in another."""
     taken = [make(), make(amount="7.00", key="P2"), make(creditorAccount="C2", key="P3")]
 
-    assert [CONVICTED] == create(*taken, make(NO, amount="7.00", creditorAccount="C2"))
+    assert [WRONG] == create(*taken, make(NO, amount="7.00", creditorAccount="C2"))
     assert [] == create(*taken, make(NO, amount="7.00", creditorAccount="7.00"))
 
 
@@ -143,12 +143,12 @@ def test_a_value_of_another_type_is_another_value():
     """The number was accepted, and not the text; nor is true one."""
     assert [] == create(make(), make(amount=1, key="P2"), make(NO, amount="1"))
     assert [] == create(make(), make(amount=1, key="P2"), make(NO, amount=True))
-    assert [CONVICTED] == create(make(), make(amount=1, key="P2"), make(NO, amount=1))
+    assert [WRONG] == create(make(), make(amount=1, key="P2"), make(NO, amount=1))
 
 
 def test_what_was_accepted_as_a_change_is_good_too():
     """And what was refused as one is not."""
-    assert [CONVICTED] == create(DEFERRED, modify(amount="7.00"), make(NO, amount="7.00"))
+    assert [WRONG] == create(DEFERRED, modify(amount="7.00"), make(NO, amount="7.00"))
     assert [] == create(DEFERRED, modify(NO, amount="7.00"), make(NO, amount="7.00"))
 
 
@@ -158,12 +158,12 @@ def test_what_was_made_as_rejected_was_not_accepted():
     once = make(shown("P2"), amount="7.00", key="P2")
 
     assert [] == create(make(), over, make(NO, amount="7.00"))
-    assert [CONVICTED] == create(make(), once, make(NO, amount="7.00"))
+    assert [WRONG] == create(make(), once, make(NO, amount="7.00"))
 
 
 def test_what_the_target_vouches_for_is_good():
     """Its file has another value for an argument; only for the one that the call names."""
-    assert [CONVICTED] == create(make(), make(NO, amount="7.00", varied=("amount",)))
+    assert [WRONG] == create(make(), make(NO, amount="7.00", varied=("amount",)))
     assert [] == create(make(), make(NO, amount="7.00", varied=("currency",)))
 
 
@@ -171,12 +171,12 @@ def test_a_thing_that_is_owned_need_not_have_been_accepted():
     """Who owns it is known from elsewhere."""
     two = payer("psu", "A1", "A2")
 
-    assert [CONVICTED] == create(make(), make(NO, debtorAccount="A2"), who=two)
+    assert [WRONG] == create(make(), make(NO, debtorAccount="A2"), who=two)
     assert [] == create(make(), make(NO, debtorAccount="A2"))
 
 
 # -- changes --------------------------------------------------------------------------
-# A refused change convicts nobody, but a failure where a change is valid does.
+# A refused change is no violation, but a failure where a change is valid does.
 @for_each("before", [[DEFERRED], [DEFERRED, modify(amount="7.00")]])
 def test_a_refused_change_leaves_open_whether_changes_are_accepted(before):
     """Which changes are accepted, and when, is not for this clause to say."""
@@ -190,7 +190,7 @@ def test_a_refused_change_leaves_open_whether_changes_are_accepted(before):
 def test_a_change_that_names_nothing_may_fail(before):
     """It asks for nothing; one that names something good has to be accepted."""
     assert [] == change(*before, modify(BROKEN))
-    assert [CONVICTED] == change(*before, modify(BROKEN, amount="1.00"))
+    assert [WRONG] == change(*before, modify(BROKEN, amount="1.00"))
 
 
 @for_each("amount", ["12.30", "12.3"])
@@ -200,7 +200,7 @@ def test_a_change_to_what_is_so_already_may_be_refused(amount):
 
     assert [] == change(DEFERRED, back)
     assert [] == change(DEFERRED, modify(amount="7.00"), modify(amount=amount), back)
-    assert [CONVICTED] == change(DEFERRED, modify(amount="7.00"), back)
+    assert [WRONG] == change(DEFERRED, modify(amount="7.00"), back)
 
 
 def test_a_change_to_what_nobody_vouches_for_may_be_refused():
@@ -219,7 +219,7 @@ def test_a_change_to_what_nobody_vouches_for_may_be_refused():
 )
 def test_a_change_to_what_was_accepted_before_must_be(before):
     """By the target's own answer the value is good."""
-    assert [CONVICTED] == change(DEFERRED, *before, modify(BROKEN, amount="7.00", varied=()))
+    assert [WRONG] == change(DEFERRED, *before, modify(BROKEN, amount="7.00", varied=()))
 
 
 @for_each(
@@ -227,7 +227,7 @@ def test_a_change_to_what_was_accepted_before_must_be(before):
     [{"creditorAccount": "C2"}, {"date": "2026-09-20"}, {"amount": "1.00", "date": "2026-09-20"}],
 )
 def test_which_arguments_can_be_changed_is_left_open(names):
-    """Only a change of the one that is asked of all convicts."""
+    """Only a change of the one that is asked of all disagrees."""
     assert [] == change(DEFERRED, modify(BROKEN, **names))
     assert ["answers agrees"] == change(DEFERRED, modify(**names))
 
@@ -244,6 +244,6 @@ def test_what_was_executed_for_a_thing_that_the_bank_chose_may_be_repeated(given
     """Where the account is left out, the bank has filled it in: with the one that is named now."""
     first = [make(**given), sign(), read(shown(state=DONE))]
     assert [] == create(*first, make(NO))
-    assert [CONVICTED] == create(*first, make(NO, amount="13.30", varied=["amount"]))
+    assert [WRONG] == create(*first, make(NO, amount="13.30", varied=["amount"]))
     other = [make(), sign(), read(shown(state=DONE))]
     assert [] == create(*other, make(NO, **given))

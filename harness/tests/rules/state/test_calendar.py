@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from building import AT, PARIS
+from account_information import AT, PARIS
 from rows import for_each
 
 from assay.rules.state.calendar import (
