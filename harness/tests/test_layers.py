@@ -463,7 +463,7 @@ MADE_PATTERNS = {
     "binding/secret_names.py _any_of",
     "journal/redact.py ",
     "journal/secret_positions.py _pair_masked",
-    "cli/usage_errors.py _expected",
+    "cli/main.py _expected",
     "traffic/parse_request.py _pattern",
     "traffic/proxy/messages.py _pattern",
     "traffic/match_request.py _strip_text",

@@ -10,8 +10,9 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +24,7 @@ import click
 from assay import __version__
 from assay.cli.crash_report import Invocation, keep, where
 from assay.cli.signals import INTERRUPTED, collect_rarely, loading
-from assay.errors import AssayError, one_line
+from assay.errors import AssayError, did_you_mean, one_line
 from assay.rules.verdict import Exit
 
 #: Every command, with its module and the line that `assay --help` shows.
@@ -86,8 +87,6 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or suggest the nearest name."""
-        from assay.errors import did_you_mean  # noqa: PLC0415 -- only on a mistake
-
         name = args[0]
         if name == "help":
             if not args[1:]:
@@ -160,8 +159,6 @@ def _run(invocation: Invocation) -> int:
     try:
         code = group.main(prog_name="assay", standalone_mode=False, obj=invocation)
     except click.ClickException as error:
-        from assay.cli.usage_errors import usage_message  # noqa: PLC0415 -- only on a mistake
-
         return _refused(usage_message(error))
     except click.Abort:
         recorded = " `assay report --partial JOURNAL` renders the journal." * bool(
@@ -310,3 +307,79 @@ def safe_streams() -> Generator[tuple[SafeOutput, SafeOutput]]:
         finally:
             out.end()
             err.end()
+
+
+# -- Usage errors of click in Assay's style: `assay: --seed: expected an integer, found 'x'` -----
+#: What click says of a value, and what is said instead.
+_VALUES: Mapping[str, Callable[[re.Match[str]], str]] = {
+    r"(?P<value>'.*') is not a valid integer(?: range)?": lambda m: (
+        f"an integer, found {m['value']}"
+    ),
+    r"(?P<value>'.*') is not a valid float(?: range)?": lambda m: f"a number, found {m['value']}",
+    r"(?P<value>\S+) is not in the range (?P<range>.+)": lambda m: (
+        f"a number in the range {m['range']}, found {m['value']}"
+    ),
+    r"(?P<value>'.*') is not one of (?P<words>.+)": lambda m: (
+        f"one of {m['words']}, found {m['value']}"
+    ),
+    r"\S+ '(?P<value>.*)' does not exist": lambda m: f"a path that exists, found {m['value']!r}",
+    r"\S+ '(?P<value>.*)' is a directory": lambda m: f"a file, found the folder {m['value']!r}",
+    r"\S+ '(?P<value>.*)' is a file": lambda m: f"a folder, found the file {m['value']!r}",
+}
+
+
+#: What click says of a word that belongs to no option.
+_EXTRA = re.compile(r"Got unexpected extra arguments? \((?P<first>\S+).*\)")
+
+
+def usage_message(error: click.ClickException) -> str:
+    """Return an error of the command line as one line, with the command that shows the usage."""
+    message = _message(error)
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{message} (see `{context.command_path} --help`)" if context else message
+
+
+def _message(error: click.ClickException) -> str:
+    match error:
+        case click.NoSuchOption():
+            known = [name for param in _parameters(error) for name in param.opts]
+            hint = did_you_mean(error.option_name, known)
+            suffix = f"; {hint}" if hint.startswith("did you") else ""
+            return f"there is no option {error.option_name}{suffix}"
+        case click.MissingParameter() if error.param is not None:
+            return f"the argument {_name(error.param)} is missing"
+        case click.BadParameter() if error.param is not None:
+            return f"{_name(error.param)}: {_expected(error.message)}"
+        case click.UsageError() if match := _EXTRA.fullmatch(error.format_message()):
+            named = "--target" in [name for each in _parameters(error) for name in each.opts]
+            hint = f"; did you mean --target {match['first']}?" if named else ""
+            return f"{_plain(error.format_message())}{hint}"
+        case _:
+            return _plain(error.format_message())
+
+
+def _parameters(error: click.UsageError) -> list[click.Parameter]:
+    return error.ctx.command.get_params(error.ctx) if error.ctx is not None else []
+
+
+def _name(parameter: click.Parameter) -> str:
+    """Return the long name of an option, or the name of an argument as the usage has it."""
+    if isinstance(parameter, click.Argument):
+        return (parameter.metavar or (parameter.name or "").upper()).strip("[].")
+    return max(parameter.opts, key=len)
+
+
+def _expected(message: str) -> str:
+    """Return what click says of a value as what is expected, and what is there."""
+    plain = message.strip().removesuffix(".")
+    for pattern, words in _VALUES.items():
+        match = re.fullmatch(pattern, plain, re.DOTALL)
+        if match:
+            return f"expected {words(match)}"
+    return _plain(message)
+
+
+def _plain(message: str) -> str:
+    """Return a sentence as part of a line."""
+    text = message.strip().removesuffix(".")
+    return text[:1].lower() + text[1:]

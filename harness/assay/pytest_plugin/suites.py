@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn, cast
 
 import pytest
 
@@ -31,7 +31,7 @@ from assay.planning.shards import check_divisible, read_shard
 from assay.preparation.cost import announce
 from assay.preparation.prepare import Prepared, markers, prepare
 from assay.pytest_plugin import presentation, searches
-from assay.pytest_plugin.presentation import allure_marks
+from assay.pytest_plugin.presentation import Failure, allure_marks, failure_of
 from assay.pytest_plugin.relay import (
     Relay,
     SendingRecorder,
@@ -57,10 +57,6 @@ from assay.running.parallel_trials import lanes_for, most_lanes
 from assay.running.session import Options, Session
 from assay.running.trial_recorder import ambient_obligations
 from assay.sca.protocol import StderrPrompt
-
-if TYPE_CHECKING:
-    from assay.pytest_plugin.cards import Failure
-
 
 NAME = "assay-suites"
 #: The key under which a worker returns why it ended early.
@@ -261,8 +257,6 @@ class Suites:
 
     def _fail(self, verdict: Verdict, item: pytest.Item) -> None:
         """Fail an item with the card of its obligation."""
-        from assay.pytest_plugin.cards import failure_of  # noqa: PLC0415 -- only on a failure
-
         with self._opened() as session:
             failure = failure_of(session, self.journal, verdict)
         item.stash[FAILURE] = failure

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from assay.errors import JournalError
-from assay.journal.codec import EVENTS
+from assay.journal.codec import EVENTS, trial_end
 from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
-from assay.journal.trial_end import trial_end
 from assay.judging.waivers import WaiverResult
 from assay.report import decode
 from assay.report.sanitize import clean, one_line

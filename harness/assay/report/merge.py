@@ -16,20 +16,19 @@ from pathlib import Path
 
 from assay.binding.target import Waiver
 from assay.errors import InputError
-from assay.journal.codec import EVENTS, SIGNING, SUBMITS
+from assay.journal.codec import EVENTS, SIGNING, SUBMITS, accesses
 from assay.journal.journal_file import JOURNAL, journal_at
 from assay.journal.lines import CHAIN, Line, read_lines
-from assay.journal.trial_end import accesses
 from assay.journal.typed_values import read_line, read_record
 from assay.journal.writer import Journal
-from assay.judging.corrections import AnswersSeen
-from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
-from assay.judging.observations import (
+from assay.judging.assembly import (
     PARTIES,
     MergedVerdicts,
     ShardObservations,
     merged_waivers,
 )
+from assay.judging.corrections import AnswersSeen
+from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
 from assay.judging.waivers import WaiverResult
 from assay.planning.shards import read_shard
 from assay.planning.trial_names import split_trial_name

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assay.history import Accepted, Exchange, Wire
-from assay.journal.codec import decode
+from assay.journal.codec import Accesses, RecordedVerdict, TrialEnd, accesses, decode, trial_end
 from assay.journal.lines import Line, abandoned_lines, is_complete, parse, raw_lines
-from assay.journal.trial_end import Accesses, RecordedVerdict, TrialEnd, accesses, trial_end
 from assay.journal.typed_values import read_line
 from assay.judging.assembly import VerdictAssembly
 from assay.judging.corrections import AnswersSeen

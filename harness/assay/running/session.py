@@ -18,7 +18,7 @@ from assay.contract.model import Contract, Json
 from assay.errors import JournalError, TargetError
 from assay.history import AnsweredCall, Authorised, Event, History
 from assay.history.events import ProbeRun
-from assay.journal.trial_end import RecordedVerdict, TrialEnd, VerdictSource
+from assay.journal.codec import RecordedVerdict, TrialEnd, VerdictSource
 from assay.journal.typed_values import record_of
 from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly

@@ -12,8 +12,8 @@ import pytest
 
 from assay.binding.target import Budget, Safety, Target
 from assay.contexts.context import Depth
+from assay.journal.codec import TrialEnd
 from assay.journal.journal_file import reopen
-from assay.journal.trial_end import TrialEnd
 from assay.journal.typed_values import read_record, record_of
 from assay.journal.writer import Journal
 from assay.judging.corrections import AnswersSeen, StaticWatch

@@ -23,9 +23,8 @@ from pathlib import Path
 from assay.binding.target import Target
 from assay.contract.model import Contract
 from assay.errors import InputError
-from assay.journal.codec import EVENTS
+from assay.journal.codec import EVENTS, trial_end
 from assay.journal.lines import Line, read_lines
-from assay.journal.trial_end import trial_end
 from assay.journal.writer import QUOTED
 from assay.parsing.parse import find_contract, parse_contract
 from assay.preparation.prepare import load_target

@@ -23,8 +23,7 @@ import dask.config
 from distributed import Client, LocalCluster, WorkerPlugin, get_worker
 
 from assay.errors import InputError
-from assay.extras.fleet.division import BankTasks
-from assay.extras.fleet.task import FleetTask, TaskProgress, run_task
+from assay.extras.fleet.task import BankTasks, FleetTask, TaskProgress, run_task
 from assay.report.fleet.values import CellState, FleetCell
 
 #: The topic of the events with which tasks report their progress.

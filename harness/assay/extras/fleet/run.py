@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from assay import __version__
 from assay.errors import AssayError, InputError
-from assay.extras.fleet.division import BankTasks
-from assay.extras.fleet.task import REPORTS, STOP, FleetTask, TaskProgress
+from assay.extras.fleet.task import REPORTS, STOP, BankTasks, FleetTask, TaskProgress
 from assay.journal.writer import now
 from assay.report import read_journal, render, write_file
 from assay.report.fleet.formats import render_html, render_json, render_text

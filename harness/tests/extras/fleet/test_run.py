@@ -8,7 +8,6 @@ from rows import for_each
 
 from assay.errors import InputError
 from assay.extras.fleet.cluster import open_cluster
-from assay.extras.fleet.division import FleetOptions, divide_fleet
 from assay.extras.fleet.run import (
     FILES,
     FleetCallbacks,
@@ -18,6 +17,7 @@ from assay.extras.fleet.run import (
     run_fleet,
     write_fleet,
 )
+from assay.extras.fleet.task import FleetOptions, divide_fleet
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.preparation.banks import read_banks
 from assay.report.fleet.values import BankRow, CellState, CellVerdict, FleetCell, read_before

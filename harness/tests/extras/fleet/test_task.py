@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from assay.extras.fleet.division import FleetOptions, divide_fleet
-from assay.extras.fleet.task import STOP, run_task
+from assay.extras.fleet.task import STOP, FleetOptions, divide_fleet, run_task
 from assay.preparation.banks import read_banks
 from assay.report import read_journal
 from assay.report.fleet.values import CellState
