@@ -24,10 +24,11 @@ import click
 from assay import __version__
 from assay.cli.crash_report import Invocation, keep, where
 from assay.cli.signals import INTERRUPTED, collect_rarely, loading
-from assay.errors import AssayError, did_you_mean, one_line
+from assay.errors import AssayError, InputError, did_you_mean, one_line
 from assay.rules.verdict import Exit
 
-#: Every command, with its module and the line that `assay --help` shows.
+#: Every command, with its module and the line that `assay --help` shows; in a module with several
+#: commands, with its function.
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("assay.cli.run", "Test a target against its contracts."),
     "fleet": ("assay.cli.fleet", "Test many banks with one target-file template."),
@@ -38,9 +39,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("assay.cli.init", "Draft a target file for your bank."),
     "report": ("assay.cli.report", "Render the journal of a run in any report format."),
     "compare": ("assay.cli.compare", "Compare two runs and list regressions and fixes."),
-    "trend": ("assay.cli.trend", "Write an HTML page on all runs in a folder."),
+    "trend": ("assay.cli.compare:trend", "Write an HTML page on all runs in a folder."),
     "verify": ("assay.cli.verify", "Re-judge a recorded run and check its signature."),
-    "attest": ("assay.cli.attest", "Sign the journal and reports of a run."),
+    "attest": ("assay.cli.verify:attest", "Sign the journal and reports of a run."),
     "export": ("assay.cli.export", "Write an OpenAPI document of contracts and a target."),
     "serve": ("assay.cli.serve", "Serve the sandbox bank over HTTP."),
     "proxy": ("assay.cli.proxy", "Record the traffic between a client and a bank."),
@@ -48,10 +49,17 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "assay.cli.judge",
         "Judge recorded traffic of the bank or the TPP.",
     ),
-    "completion": ("assay.cli.completion", "Print the completion script of a shell."),
-    "schema": ("assay.cli.schema", "Print the JSON Schema of a kind of file, for editors."),
+    "completion": ("assay.cli.main:completion", "Print the completion script of a shell."),
+    "schema": ("assay.cli.export:schema", "Print the JSON Schema of a kind of file, for editors."),
     "prove": ("assay.cli.prove", "Test the harness on mutants and print the kill matrix."),
 }
+
+
+def find_command(name: str) -> click.Command:
+    """Import and return a command of the table."""
+    module, _, function = COMMANDS[name][0].partition(":")
+    command: click.Command = getattr(import_module(module), function or "command")
+    return command
 
 
 class Commands(click.Group):
@@ -74,9 +82,9 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         with loading():
-            command: Any = import_module(COMMANDS[cmd_name][0]).command
+            command = find_command(cmd_name)
         collect_rarely()
-        return command if isinstance(command, click.Command) else None
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing any."""
@@ -383,3 +391,26 @@ def _plain(message: str) -> str:
     """Return a sentence as part of a line."""
     text = message.strip().removesuffix(".")
     return text[:1].lower() + text[1:]
+
+
+# -- The script with which a shell completes commands and options --------------------------------
+COMPLETION_EPILOG = """\b
+Examples:
+  eval "$(assay completion bash)"                       # in ~/.bashrc
+  eval "$(assay completion zsh)"                        # in ~/.zshrc
+  assay completion fish > ~/.config/fish/completions/assay.fish
+"""
+#: The variable by which a completing shell asks this program.
+VARIABLE = "_ASSAY_COMPLETE"
+
+
+@click.command(epilog=COMPLETION_EPILOG)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell."""
+    from click.shell_completion import get_completion_class  # noqa: PLC0415 -- seldom used
+
+    found = get_completion_class(shell)
+    if found is None:
+        raise InputError.one("SHELL", f"no completion is known for {shell}")
+    click.echo(found(group, {}, "assay", VARIABLE).source())

@@ -35,7 +35,7 @@ class Format:
 
 _ROOM = "assay.report.formats"
 FORMATS: Mapping[str, Format] = {
-    "html": Format(suffix=".html", file="report.html", module="assay.report.html.page"),
+    "html": Format(suffix=".html", file="report.html", module="assay.report.formats.html"),
     "json": Format(suffix=".json", file="report.json", module=f"{_ROOM}.json_report"),
     "junit": Format(suffix=".xml", file="junit.xml", module=f"{_ROOM}.junit"),
     "markdown": Format(suffix=".md", file="report.md", module=f"{_ROOM}.markdown"),

@@ -14,7 +14,7 @@ from typing import TextIO
 from assay.errors import AssayError, InputError
 from assay.journal.journal_file import JOURNAL
 from assay.report.comparison import REPORT, TITLES, Category, Comparison, compare, read_run
-from assay.report.html.page import page_template
+from assay.report.formats.html import page_template
 from assay.report.sanitize import clean, one_line
 from assay.report.values import RecordedLines, Report
 from assay.report.wording import PHRASES, listed

@@ -552,7 +552,9 @@ class SignedRun:
     subjects: int
 
 
-def attest(verification: Verification, key: Ed25519PrivateKey, reports: Iterable[str]) -> SignedRun:
+def sign_run(
+    verification: Verification, key: Ed25519PrivateKey, reports: Iterable[str]
+) -> SignedRun:
     """Sign a run that was verified, with those of the named reports that are beside its journal.
 
     Raises:

@@ -29,7 +29,7 @@ from assay.report.fleet.values import (
     headline,
     violation_line,
 )
-from assay.report.html.page import page_template
+from assay.report.formats.html import page_template
 from assay.report.sanitize import bounded
 from assay.report.wording import counted
 from assay.rules.verdict import Standing
