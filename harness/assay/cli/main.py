@@ -150,7 +150,7 @@ def _without_credentials(line: str) -> str:
     """Return a line of a message without the secrets in the URLs that it quotes."""
     if "://" not in line:
         return line
-    from assay.journal.secret_positions import parameters  # noqa: PLC0415 -- only on a mistake
+    from assay.journal.redact.secret_positions import parameters  # noqa: PLC0415 -- only on a mistake
 
     return parameters(line, lambda _, kind: f"<{kind}>")
 

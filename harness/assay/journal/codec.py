@@ -48,7 +48,7 @@ from assay.history import (
 )
 from assay.history.changed_fields import changed_fields
 from assay.journal.lines import Line
-from assay.journal.masking import BODIES, ValueMasker, form_of
+from assay.journal.redact.masking import BODIES, ValueMasker, form_of
 from assay.journal.typed_values import (
     Forms,
     InvalidValueError,
