@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from assay.contract.model import NotRequirement, OpenPoint, Source
 from assay.journal.lines import Line
 from assay.judging.waivers import WaiverResult, WaiverState
+from assay.planning.plan import Disposition
 from assay.report import sanitize
 from assay.report.sanitize import shown_text
 from assay.report.values import (
@@ -109,6 +110,14 @@ def planned(line: Line) -> PlannedObligation:
 def elsewhere(line: Line) -> ElsewhereObligation:
     """Read the plan line of an obligation in another shard."""
     return _read(ElsewhereObligation, line, planned=planned(line), violated=False)
+
+
+def disposition(line: Line) -> Disposition:
+    """Read what the plan decided of an obligation."""
+    try:
+        return Disposition(line.text("disposition"))
+    except ValueError:
+        line.refuse("'disposition' is not known")
 
 
 def standing(line: Line) -> Standing:

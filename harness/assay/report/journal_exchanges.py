@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.journal.lines import Line, parse, recorded_lines, refuse
+from assay.journal.lines import Line, read_lines, refuse
 from assay.planning.trial_names import split_trial_name
 from assay.report import sanitize
 from assay.report.sanitize import shown_text
@@ -36,10 +36,7 @@ def exchange_lines(journal: str) -> Iterator[Line]:
     if not journal:
         return
     try:
-        for number, raw in recorded_lines(Path(journal)):
-            if b'"exchange"' not in raw:
-                continue
-            line = parse(journal, number, raw)
+        for line in read_lines(Path(journal), having=b'"exchange"'):
             if line.values.get("type") == "exchange":
                 yield line
     except OSError as error:

@@ -47,6 +47,7 @@ from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
 from assay.judging.waivers import WaiverResult
 from assay.planning.plan import Disposition, Plan, Planned, plan
 from assay.preparation.prepare import selector
+from assay.report import decode
 from assay.rules.obligation import bound_clauses
 from assay.rules.verdict import DECIDED, OPEN, Agreement, Evidence, Exit, Standing, Verdict
 from assay.traffic.journal_trials import is_journal, read_trials
@@ -433,7 +434,6 @@ class _Comparison:
 OF_THE_RUN = frozenset({"calls", "disposition", "reason"})
 #: What a plan decides for good: no option of a run changes it.
 _DECIDED = frozenset({Disposition.UNSPECIFIED, Disposition.NOT_APPLICABLE})
-_DISPOSITIONS = {each.value: each for each in Disposition}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -478,18 +478,11 @@ def _expected(
     return {item.obligation.id: item for item in made.items}
 
 
-def _disposition(line: Line) -> Disposition:
-    word = line.text("disposition")
-    if word not in _DISPOSITIONS:
-        line.refuse("'disposition' is not known")
-    return _DISPOSITIONS[word]
-
-
 def _as_recorded(item: Planned, line: Line) -> Planned:
     """Return an obligation as it was planned: options of the run may have changed what is tested."""
     return Planned(
         obligation=item.obligation,
-        disposition=_disposition(line),
+        disposition=decode.disposition(line),
         reason=line.text("reason", ""),
     )
 
@@ -511,7 +504,7 @@ def _compare(run: WrittenRun, known: Mapping[str, Planned]) -> Iterator[Verifica
 
 
 def _compare_disposition(name: str, line: Line, item: Planned) -> Iterator[VerificationFinding]:
-    recorded, reason = _disposition(line), line.text("reason", "")
+    recorded, reason = decode.disposition(line), line.text("reason", "")
     if recorded is item.disposition and (recorded is Disposition.ASK or reason == item.reason):
         return
     if recorded in _DECIDED or item.disposition in _DECIDED:
