@@ -31,8 +31,7 @@ from assay.extras.fleet.run import (
 )
 from assay.extras.fleet.task import BankTasks, FleetOptions, FleetTask, TaskProgress, divide_fleet
 from assay.preparation.banks import read_banks
-from assay.report.fleet.formats import lines
-from assay.report.fleet.values import CellState, FleetCell, headline, read_before
+from assay.report.fleet import CellState, FleetCell, headline, lines, read_before
 from assay.report.wording import counted
 from assay.rules.verdict import Exit, Standing
 

@@ -89,8 +89,7 @@ def read_trend(folder: Path, page: Path, *, last: int) -> Trend:
 
 def _counted(run: Report) -> Report:
     """Return a run without what a trend does not show: there may be many."""
-    results = (replace(each, evidence=(), exchanges=(), timeline=()) for each in run.results)
-    return replace(run, results=tuple(results), searches=(), lines=RecordedLines())
+    return replace(run, results=run.bare_results, searches=(), lines=RecordedLines())
 
 
 def _places(folder: Path) -> Iterator[Path]:

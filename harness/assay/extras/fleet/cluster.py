@@ -24,7 +24,7 @@ from distributed import Client, LocalCluster, WorkerPlugin, get_worker
 
 from assay.errors import InputError
 from assay.extras.fleet.task import BankTasks, FleetTask, TaskProgress, run_task
-from assay.report.fleet.values import CellState, FleetCell
+from assay.report.fleet import CellState, FleetCell
 
 #: The topic of the events with which tasks report their progress.
 TOPIC = "assay-fleet"

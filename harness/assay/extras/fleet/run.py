@@ -14,8 +14,7 @@ from assay.errors import AssayError, InputError
 from assay.extras.fleet.task import REPORTS, STOP, BankTasks, FleetTask, TaskProgress
 from assay.journal.writer import now
 from assay.report import read_journal, render, write_file
-from assay.report.fleet.formats import render_html, render_json, render_text
-from assay.report.fleet.values import (
+from assay.report.fleet import (
     FILE,
     BankRow,
     Before,
@@ -23,8 +22,10 @@ from assay.report.fleet.values import (
     FleetCell,
     FleetReport,
     by_obligation,
-    cell_verdicts,
     changes,
+    render_html,
+    render_json,
+    render_text,
 )
 from assay.report.merge import merge
 from assay.rules.verdict import Exit
@@ -237,6 +238,6 @@ def _merged(folder: Path, tasks: Sequence[FleetTask], cells: Sequence[FleetCell]
         exit=run.exit,
         exchanges=report.footer.exchanges if report.footer else 0,
         journal=str(place / run.journal.name),
-        verdicts=cell_verdicts(report),
+        verdicts=report.bare_results,
         waivers=report.waivers,
     )

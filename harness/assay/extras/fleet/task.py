@@ -31,7 +31,8 @@ from assay.planning.shards import read_shard, share
 from assay.preparation.banks import BankEntry, BanksFile
 from assay.preparation.prepare import SHIPPED, Prepared, Select, is_examined, prepare, selector
 from assay.report import Report, read_journal, render
-from assay.report.fleet.values import CellState, CellVerdict, FleetCell, cell_verdicts
+from assay.report.fleet import CellState, FleetCell
+from assay.report.values import ReportedResult
 from assay.rules.verdict import Exit, Standing
 from assay.running.environment import set_up
 from assay.running.session import Options, RunResult, Session, run_session
@@ -162,7 +163,7 @@ def _attempt(task: FleetTask, cell: FleetCell, on_progress: OnProgress) -> Fleet
     report = read_journal(folder / JOURNAL, partial=True)
     for name, file in REPORTS.items():
         render(report, name, folder / file)
-    verdicts = _with_earlier(cell_verdicts(report), earlier)
+    verdicts = _with_earlier(report.bare_results, earlier)
     return replace(
         _cell(cell, report, result, verdicts),
         journal=str((folder / JOURNAL).relative_to(task.folder)),
@@ -265,7 +266,7 @@ def _run(task: FleetTask, session: Session, on_progress: OnProgress) -> RunResul
 
 
 def _cell(
-    cell: FleetCell, report: Report, result: RunResult | None, verdicts: tuple[CellVerdict, ...]
+    cell: FleetCell, report: Report, result: RunResult | None, verdicts: tuple[ReportedResult, ...]
 ) -> FleetCell:
     """Return the result of a run; None is one that was interrupted."""
     exit_ = result.exit if result else Exit.INCOMPLETE
@@ -283,34 +284,34 @@ def _cell(
 
 
 def _with_earlier(
-    verdicts: tuple[CellVerdict, ...], earlier: tuple[Path, ...]
-) -> tuple[CellVerdict, ...]:
+    verdicts: tuple[ReportedResult, ...], earlier: tuple[Path, ...]
+) -> tuple[ReportedResult, ...]:
     """Return verdicts with those of earlier attempts where this one could not test again.
 
     A violation that an earlier attempt saw is kept, too: its journal shows it.
     """
     for attempt in earlier:
         before = {
-            each.obligation: each
-            for each in cell_verdicts(read_journal(attempt / JOURNAL, partial=True))
+            each.planned.id: each
+            for each in read_journal(attempt / JOURNAL, partial=True).bare_results
             if each.standing in _DECIDED
         }
         verdicts = tuple(
-            replace(before[each.obligation], reason=_from(attempt, before[each.obligation]))
-            if each.obligation in before and _is_less(each, before[each.obligation])
+            replace(before[each.planned.id], reason=_from(attempt, before[each.planned.id]))
+            if each.planned.id in before and _is_less(each, before[each.planned.id])
             else each
             for each in verdicts
         )
     return verdicts
 
 
-def _is_less(verdict: CellVerdict, before: CellVerdict) -> bool:
+def _is_less(verdict: ReportedResult, before: ReportedResult) -> bool:
     if before.standing is Standing.VIOLATES:
         return verdict.standing in {Standing.CONFORMS, Standing.INDETERMINATE, Standing.UNVERIFIED}
     return verdict.standing is Standing.UNVERIFIED
 
 
-def _from(attempt: Path, verdict: CellVerdict) -> str:
+def _from(attempt: Path, verdict: ReportedResult) -> str:
     where = f"recorded by {attempt.name}, which ended early"
     return f"{verdict.reason} ({where})" if verdict.reason else where
 

@@ -9,7 +9,7 @@ from assay.cli import fleet
 from assay.cli.fleet import FleetProgress
 from assay.extras.fleet import cluster
 from assay.extras.fleet.task import BankTasks, FleetTask, TaskProgress
-from assay.report.fleet.values import CellState, FleetCell
+from assay.report.fleet import CellState, FleetCell
 
 
 def task(bank, contract, folder):
