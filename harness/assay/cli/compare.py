@@ -49,7 +49,6 @@ def _categories() -> str:
 
 
 def _read_fail_on(_context: click.Context, _parameter: click.Parameter, value: str) -> Any:
-    """Read a list of categories, `any` or `none`."""
     known = {category.value: category for category in Category}
     chosen: set[Category] = set()
     for word in filter(None, map(str.strip, value.split(","))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +24,6 @@ from assay.errors import InputError
 from assay.extras.fleet.run import (
     FleetCallbacks,
     FleetSettings,
-    interrupted_exit,
     read_policy,
     run_fleet,
     write_fleet,
@@ -193,7 +192,7 @@ def _perform(given: FleetCommand, banks: Sequence[BankTasks], settings: FleetSet
     ):
         report = run_fleet(client, banks, settings, progress.callbacks())
     if report.interrupted:
-        report = interrupted_exit(report, INTERRUPTED)
+        report = replace(report, exit=INTERRUPTED)
     write_fleet(report, folder)
     for line in [headline(report)] if given.quiet else lines(report):
         click.echo(line)

@@ -155,7 +155,6 @@ def _again(arguments: Sequence[str]) -> str:
 
 
 def _print_scope(recording: RecordingSession, party: str) -> None:
-    """Print how much of the traffic was judged."""
     name = {"bank": "bank", "tpp": "TPP"}[party]
     click.echo(
         f"{counted(recording.exchanges, 'exchange')} judged against the obligations of the {name}"

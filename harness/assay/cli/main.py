@@ -198,7 +198,6 @@ def _system_message(error: OSError) -> str:
 
 
 def _refused(message: str) -> int:
-    """Print what the user can fix."""
     for line in message.splitlines():
         click.echo(f"assay: {one_line(_without_credentials(line))}", err=True)
     return Exit.USAGE.value

@@ -117,7 +117,6 @@ def chosen_formats() -> tuple[str, ...]:
 
 
 def _on_github() -> bool:
-    """Whether to publish for GitHub."""
     choice = _kept("annotations", NONE)
     return os.environ.get(ON_GITHUB) == "true" if choice == AUTO else bool(choice == GITHUB)
 

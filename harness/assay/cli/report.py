@@ -133,7 +133,6 @@ def _merge(
     partial: bool,
     policy: ExitPolicy,
 ) -> int:
-    """Merge journals into a folder, write its reports, and print the summary."""
     from assay.report.merge import merge  # noqa: PLC0415 -- seldom used
 
     if out is None:

@@ -92,7 +92,6 @@ def print_verification(result: Verification) -> None:
 
 
 def _lines(result: Verification) -> list[str]:
-    """Return the summary for people."""
     lines = [f"journal: {sanitize.one_line(str(result.journal))}"]
     if result.run is not None:
         header = result.run.report.header
@@ -143,7 +142,6 @@ def _closing(result: Verification) -> str:
 
 
 def _json(result: Verification) -> str:
-    """Return the result for programs."""
     checked, run = result.attestation, result.run
     return json.dumps(
         {
@@ -233,13 +231,13 @@ def attest(
     if result.differences:
         print_verification(result)
         return Exit.VIOLATION.value
-    signed = sign_run(result, private, REPORTS.values())
+    path, subjects = sign_run(result, private, REPORTS.values())
     if result.open:
         what = counted(len(result.open), "finding")
         click.echo(
             f"{what} could not be judged again and were signed as recorded (`assay verify` lists them)"
         )
-    click.echo(f"{signed.path}: {counted(signed.subjects, 'subject')} signed")
+    click.echo(f"{path}: {counted(subjects, 'subject')} signed")
     return 0
 
 
@@ -256,7 +254,6 @@ def _make_key(path: Path, password: str | None, run: Path | None, key: Path | No
 
 
 def _password(name: str | None) -> str | None:
-    """Return the password in an environment variable."""
     if name is None:
         return None
     password = os.environ.get(name, "")

@@ -39,7 +39,6 @@ QUOTED = "quoted"
 
 
 def _texts(value: Json) -> Iterator[str]:
-    """Yield all texts in a JSON value."""
     match value:
         case str():
             yield value

@@ -108,7 +108,6 @@ def failure_of(session: Session, journal: TrialJournal, verdict: Verdict) -> Fai
 
 
 def _summary(card: ReportedResult) -> str:
-    """Return the verdict and the reason for it in one line."""
     reason = card.further_reason
     if card.findings and not reason:
         first = card.findings[0]
@@ -123,7 +122,6 @@ def _nearest(path: str) -> str:
 
 
 def _report(session: Session, journal: TrialJournal, verdict: Verdict) -> Report:
-    """Return the report of one obligation."""
     (planned,) = (item for item in session.plan.items if item.obligation.id == verdict.obligation)
     source = session.sources.get(verdict.obligation)
     with TemporaryDirectory(prefix="assay-") as folder:

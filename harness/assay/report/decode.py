@@ -140,7 +140,6 @@ def agreement(line: Line) -> Agreement:
 
 
 def _member(kind: type[E], line: Line, key: str, what: str = "") -> E:
-    """Read a member of an enumeration by its value."""
     word = line.text(key)
     try:
         return kind(word)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -95,20 +95,12 @@ class OperationTraffic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedContexts:
-    """The contexts in which a trial was run; the base context is the empty text."""
-
-    trial: str
-    contexts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TrafficSummary:
-    """All exchanges of a run in short."""
+    """All exchanges of a run in short, with the contexts of each trial; "" is the base context."""
 
     exchanges: int = 0
     operations: tuple[OperationTraffic, ...] = ()
-    trials: tuple[RecordedContexts, ...] = ()
+    contexts: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -175,10 +167,7 @@ class TrafficTally:
                 )
                 for name, tally in self._operations.items()
             ),
-            trials=tuple(
-                RecordedContexts(trial=trial, contexts=tuple(contexts))
-                for trial, contexts in self._trials.items()
-            ),
+            contexts={trial: tuple(contexts) for trial, contexts in self._trials.items()},
         )
 
 

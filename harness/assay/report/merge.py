@@ -258,7 +258,6 @@ def _write_head(
 
 
 def _copy_events(journal: Journal, shard: ShardJournal) -> None:
-    """Copy the events of a shard, and what else its trials recorded."""
     for line in read_lines(shard.path):
         kind = line.text("type")
         if kind not in EVENTS and kind not in {"fault", "unfinished"}:

@@ -537,18 +537,12 @@ def _left_out(run: WrittenRun, known: Mapping[str, Planned]) -> Iterator[Verific
 
 
 # -- Signing of a run: verify it first, then write the statement about it next to the journal -
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignedRun:
-    """An attestation that was written, and how many subjects it has."""
-
-    path: Path
-    subjects: int
-
-
 def sign_run(
     verification: Verification, key: Ed25519PrivateKey, reports: Iterable[str]
-) -> SignedRun:
+) -> tuple[Path, int]:
     """Sign a run that was verified, with those of the named reports that are beside its journal.
+
+    Return the path of the attestation, and how many subjects it has.
 
     Raises:
         InputError: the run differs or has not ended, or an attestation is there already.
@@ -573,4 +567,4 @@ def sign_run(
         raise InputError.one(str(path), "there is already an attestation", hint=hint) from None
     except OSError as error:
         raise InputError.one(str(path), f"cannot be written: {error.strerror}") from None
-    return SignedRun(path=path, subjects=len(statement["subject"]))
+    return path, len(statement["subject"])

@@ -184,12 +184,7 @@ _GITHUB: Final = {
     Impact.REVIEW: "warning",
     Impact.EASIER: "notice",
 }
-_SARIF: Final = {
-    Impact.BREAKING: "error",
-    Impact.ADJUST: "warning",
-    Impact.REVIEW: "warning",
-    Impact.EASIER: "note",
-}
+_SARIF: Final = {**_GITHUB, Impact.EASIER: "note"}
 
 
 def _dump(value: object, out: TextIO) -> None:

@@ -169,11 +169,6 @@ def write_fleet(report: FleetReport, folder: Path) -> None:
         write_file(folder / name, partial(write, report))
 
 
-def interrupted_exit(report: FleetReport, code: int) -> FleetReport:
-    """Return the report of a fleet that was interrupted, with the exit code of that."""
-    return replace(report, exit=code)
-
-
 # -- Results of a fleet: cells as they come in, shards merged, and the report of all banks -------
 @dataclass(slots=True, kw_only=True)
 class FleetResults:

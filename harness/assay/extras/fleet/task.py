@@ -171,7 +171,6 @@ def _attempt(task: FleetTask, cell: FleetCell, on_progress: OnProgress) -> Fleet
 
 
 def _attempts(task: FleetTask) -> Iterator[Path]:
-    """Yield the folders of the attempts so far that have a journal."""
     place = task.folder / task.place
     for folder in sorted(place.glob("attempt-*"), key=lambda path: int(path.name.split("-")[1])):
         if (folder / JOURNAL).exists():

@@ -136,7 +136,7 @@ class PageEvidence:
 
 def evidence_of(report: Report, traffic: TrafficSummary) -> PageEvidence:
     """Return the cards of a report, as far as the page has room."""
-    room = _Room(contexts={each.trial: each.contexts for each in traffic.trials})
+    room = _Room(contexts=traffic.contexts)
     violated = report.of(Standing.VIOLATES)
     groups = by_cause(report)
     single = [group.results[0] for group in groups if len(group.results) == 1]
@@ -320,9 +320,9 @@ def coverage_table(traffic: TrafficSummary, clauses: Sequence[ClauseRow]) -> Cov
     dimensions: dict[str, dict[str, None]] = {}
     tested: dict[str, dict[str, dict[str, None]]] = {}
     contexts: dict[str, int] = {}
-    for trial in traffic.trials:
-        clause = trial.trial.partition("#")[0]
-        for context in filter(None, trial.contexts):
+    for trial, known in traffic.contexts.items():
+        clause = trial.partition("#")[0]
+        for context in filter(None, known):
             contexts[clause] = contexts.get(clause, 0) + 1
             for dimension, value in context_values(context):
                 dimensions.setdefault(dimension, {})[value] = None
