@@ -21,10 +21,8 @@ from assay.judging.corrections import (
     AnswersSeen,
     CredentialWatch,
     StaticWatch,
+    corrected,
     credentials_place,
-    discount_rejected,
-    discount_static,
-    discount_unsupported,
     operations_on_requests,
     tpp_operations,
 )
@@ -226,14 +224,15 @@ class VerdictAssembly:
         """Take back what conforms by static answers, and what rests on what was never accepted."""
         if self.party is not Party.BANK:
             return tuple(verdicts)
-        verdicts = discount_static(verdicts, self.answers.static(), self._operations)
-        verdicts = discount_rejected(
+        return corrected(
             verdicts,
-            self._credentials,
-            self._operations,
-            lambda by_tpp: credentials_place(self.target, by_tpp=by_tpp),
+            answers=self.answers,
+            watch=self._credentials,
+            operations=self._operations,
+            where=lambda by_tpp: credentials_place(self.target, by_tpp=by_tpp),
+            recorded=self._verdicts,
+            rests_on=self._rests_on,
         )
-        return discount_unsupported(verdicts, self._verdicts, self._rests_on)
 
     def final(self) -> tuple[Verdict, ...]:
         """Return the final verdict on every obligation that has one, in the plan's order."""
@@ -405,12 +404,16 @@ class MergedVerdicts:
         )
         where = {party: name for shard in shards for party, name in shard.where.items()}
         rests_on = {name: on for shard in shards for name, on in shard.rests_on.items()}
-        waivers, today = _waivers(shards), _latest_day(shards)
-        verdicts = discount_static(self.recorded.values(), answers.static(), self.operations)
-        verdicts = discount_rejected(
-            verdicts, watch, self.operations, lambda party: where.get(party, "auth")
+        verdicts = corrected(
+            self.recorded.values(),
+            answers=answers,
+            watch=watch,
+            operations=self.operations,
+            where=lambda party: where.get(party, "auth"),
+            recorded=self.recorded,
+            rests_on=rests_on,
         )
-        verdicts = discount_unsupported(verdicts, self.recorded, rests_on)
+        waivers, today = _waivers(shards), _latest_day(shards)
         return {verdict.obligation: apply_waivers(verdict, waivers, today) for verdict in verdicts}
 
 

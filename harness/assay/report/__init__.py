@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import TextIO
 
@@ -17,7 +18,7 @@ from assay.errors import InputError, did_you_mean
 from assay.report.build import read_journal
 from assay.report.values import Report
 
-__all__ = ["FORMATS", "Format", "Report", "read_journal", "render", "write_file"]
+__all__ = ["FORMATS", "Format", "Report", "read_journal", "render", "rendered", "write_file"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,18 @@ def find_format(name: str) -> Format:
         hint = did_you_mean(name, FORMATS)
         raise InputError.one("--format", f"there is no report format {name!r}", hint=hint)
     return FORMATS[name]
+
+
+def rendered(report: Report, name: str) -> str:
+    """Return a report in a named format.
+
+    Raises:
+        InputError: there is no such format.
+
+    """
+    text = StringIO()
+    find_format(name).render(report, text)
+    return text.getvalue()
 
 
 def render(report: Report, name: str, path: str | Path) -> None:
