@@ -8,7 +8,6 @@ carry. The exit code is decided where the reports of all workers come together.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -96,7 +95,6 @@ class Suites:
     reported: ReportedVerdicts = field(default_factory=ReportedVerdicts)
     claimed: set[str] = field(default_factory=set[str])
     run_trials: set[str] = field(default_factory=set[str])
-    began: float = field(default_factory=time.monotonic)
     ended: str = ""
     sender: SendingRecorder | None = None
     relay: Relay | None = None

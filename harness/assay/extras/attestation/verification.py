@@ -75,7 +75,6 @@ class Verification:
 
     journal: Path
     run: WrittenRun | None
-    inputs: FoundInputs | None
     rejudged: Rejudged | None
     attested: bool
     attestation: CheckedAttestation | None
@@ -141,7 +140,7 @@ def verify(
         checked = check_attestation(attestation, journal, key)
     findings = [*(checked.findings if checked else ()), *_line_findings(journal)]
     notes: list[str] = [checked.note] if checked and checked.note else []
-    run = inputs = rejudged = None
+    run = rejudged = None
     try:
         run = read_run(journal)
         if checked is not None:
@@ -156,7 +155,6 @@ def verify(
     return Verification(
         journal=journal,
         run=run,
-        inputs=inputs,
         rejudged=rejudged,
         attested=attestation.exists(),
         attestation=checked,

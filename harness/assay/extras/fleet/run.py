@@ -182,10 +182,6 @@ class FleetResults:
         """Take in the result of a task."""
         self.cells[task.key] = cell
 
-    def ended(self, bank: str) -> bool:
-        """Whether all tasks of a bank have ended."""
-        return all(task.key in self.cells for task in self._tasks(bank))
-
     def _tasks(self, bank: str) -> tuple[FleetTask, ...]:
         return next(each.tasks for each in self.banks if each.bank == bank)
 

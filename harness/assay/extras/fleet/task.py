@@ -73,6 +73,10 @@ class FleetTask:
     doctor: bool = True
     version: str = __version__
 
+    def cell(self, state: CellState, reason: str = "") -> FleetCell:
+        """Return the result of the task if it made no run."""
+        return FleetCell(bank=self.bank, contract=self.contract, state=state, reason=reason)
+
     @property
     def key(self) -> str:
         """The name of the task in the cluster."""
@@ -100,7 +104,7 @@ OnProgress = Callable[[TaskProgress], None]
 def run_task(task: FleetTask, on_progress: OnProgress = lambda _: None) -> FleetCell:
     """Run a task; whatever happens, return its result."""
     began = time.monotonic()
-    cell = FleetCell(bank=task.bank, contract=task.contract, state=CellState.FAILED)
+    cell = task.cell(CellState.FAILED)
     try:
         cell = _attempt(task, cell, on_progress)
     except KeyboardInterrupt:
