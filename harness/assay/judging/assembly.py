@@ -26,7 +26,7 @@ from assay.judging.corrections import (
     operations_on_requests,
     tpp_operations,
 )
-from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
+from assay.judging.exit_policy import NO_POLICY, ExitPolicy, RunFacts, decide_exit
 from assay.judging.judge import exercised
 from assay.judging.waivers import WaiverResult, apply_waivers, covered, waiver_results
 from assay.planning.plan import Disposition, Plan
@@ -39,25 +39,26 @@ V = TypeVar("V")
 _GRAVITY = dict.fromkeys(Standing, 0) | {Standing.INDETERMINATE: 1, Standing.VIOLATES: 2}
 
 
-NO_POLICY = ExitPolicy()
-
-
 def _today() -> date:
     return datetime.now(UTC).date()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conclusion:
+class RunResult:
     """The final verdicts in the plan's order, how many there are of each, and the exit code.
 
-    `reasons` say why it is this exit code.
+    `reasons` say why it is this exit code. `faults` are those of the harness, `stopped` says what
+    ended the run early.
     """
 
     verdicts: tuple[Verdict, ...]
     counts: Mapping[str, int]
+    exchanges: int = 0
+    faults: tuple[str, ...] = ()
     exit: Exit
     reasons: tuple[str, ...] = ()
     waivers: tuple[WaiverResult, ...] = ()
+    stopped: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -323,9 +324,10 @@ class VerdictAssembly:
         verdicts: tuple[Verdict, ...],
         *,
         policy: ExitPolicy = NO_POLICY,
-        faults: int = 0,
-        stopped: bool = False,
-    ) -> Conclusion:
+        exchanges: int = 0,
+        faults: Sequence[str] = (),
+        stopped: str = "",
+    ) -> RunResult:
         """Count final verdicts and decide the exit code.
 
         A run that was `stopped` early is incomplete at best, whatever the policy accepts.
@@ -338,18 +340,21 @@ class VerdictAssembly:
             verdicts={verdict.obligation: verdict.standing for verdict in verdicts},
             musts=musts,
             waivers=waivers,
-            faults=faults,
-            stopped=stopped,
+            faults=len(faults),
+            stopped=bool(stopped),
             elsewhere=self.violated_elsewhere(),
             part=self.plan.shard is not None,
         )
         decision = decide_exit(facts, policy)
-        return Conclusion(
+        return RunResult(
             verdicts=verdicts,
             counts=tally(verdicts),
+            exchanges=exchanges,
+            faults=tuple(faults),
             exit=decision.exit,
             reasons=decision.reasons,
             waivers=waivers,
+            stopped=stopped,
         )
 
 

@@ -28,7 +28,7 @@ from assay.judging.assembly import (
     merged_waivers,
 )
 from assay.judging.corrections import AnswersSeen
-from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
+from assay.judging.exit_policy import NO_POLICY, ExitDecision, ExitPolicy, RunFacts, decide_exit
 from assay.judging.waivers import WaiverResult
 from assay.planning.shards import read_shard
 from assay.planning.trial_names import split_trial_name
@@ -40,7 +40,6 @@ from assay.rules.verdict import Exit, Standing, Verdict, tally
 
 _ENDED = "shard {} ended early"
 _MISSING = "shard {} was not run"
-NO_POLICY = ExitPolicy()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

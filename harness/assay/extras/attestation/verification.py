@@ -272,9 +272,9 @@ def rejudge(path: Path, run: WrittenRun, checked: CheckedPlan, target: Target) -
         JournalError: an exchange is damaged.
 
     """
-    histories = read_trials(path).histories
+    trials = read_trials(path)
     judge = Judge(plan=checked.plan, target=target, party=checked.party, today=run.day)
-    conclusion = judge.judge(histories, stopped=not run.report.complete).conclusion
+    conclusion = judge.judge(trials.histories, stopped=trials.unfinished).conclusion
     again = {verdict.obligation: verdict for verdict in conclusion.verdicts}
     findings: list[VerificationFinding] = []
     unshown = 0
@@ -289,7 +289,7 @@ def rejudge(path: Path, run: WrittenRun, checked: CheckedPlan, target: Target) -
         unshown += comparison.unshown()
     if not findings and not run.is_part:
         findings += _waiver_findings(run.report.waivers, conclusion.waivers)
-    exchanges = sum(len(named.history.exchanges) for named in histories)
+    exchanges = sum(len(named.history.exchanges) for named in trials.histories)
     return Rejudged(exchanges=exchanges, unshown=unshown, findings=tuple(findings))
 
 
