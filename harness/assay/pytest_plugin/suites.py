@@ -380,15 +380,9 @@ def add_markers(config: pytest.Config, plan: Plan) -> None:
     )
 
 
-def rooms_of(function: object) -> frozenset[str]:
-    """Return the rooms in the `discharges` marks of a test function."""
-    marks = cast("list[pytest.Mark]", getattr(function, "pytestmark", []))
-    return frozenset(room for mark in marks if mark.name == DISCHARGES for room in mark.args)
-
-
 def parametrize(metafunc: pytest.Metafunc, plan: Plan) -> frozenset[str]:
     """Give a test function the obligations of its rooms; return their ids."""
-    rooms = rooms_of(metafunc.function)
+    rooms = searches.marked(metafunc.function, DISCHARGES)
     allure = {
         name: allure_marks(metafunc.config, metafunc.function, contract)
         for name, contract in plan.contracts.items()

@@ -191,9 +191,9 @@ def _take(draft: _Draft, line: Line) -> None:
         case "search":
             _take_search(draft, line)
         case "fault":
-            draft.faults.append(decode.fault(line))
+            draft.faults.append(decode.read_fields(Fault, line))
         case "unfinished":
-            draft.unfinished.append(decode.unfinished(line))
+            draft.unfinished.append(decode.read_fields(UnfinishedTrial, line))
         case "waivers":
             draft.waivers = decode.waivers(line)
         case "footer":
