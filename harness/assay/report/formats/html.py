@@ -258,35 +258,24 @@ def page_sections(
 ) -> Mapping[str, PageSection]:
     """Return the sections that the page has, in their order."""
 
-    def number_of(standing: Standing) -> int:
-        return len(report.of(standing))
+    def of(id_: str, title: str, standing: Standing) -> tuple[str, str, object, int | None]:
+        number = len(report.of(standing))
+        return id_, title, number, number
 
-    violated = number_of(Standing.VIOLATES)
-    clauses = len({(each.planned.contract, each.planned.clause) for each in report.results})
     rows: tuple[tuple[str, str, object, int | None], ...] = (
         ("result", "Result", True, None),
         ("about", "Scope", True, None),
-        ("violations", "Violations", violated, violated),
-        *(
-            (id_, title, number_of(standing), number_of(standing))
-            for id_, title, standing in (
-                ("inconclusive", "Inconclusive", Standing.INDETERMINATE),
-                ("unverified", "Not verified", Standing.UNVERIFIED),
-                ("waived", "Known non-conformities, waived", Standing.WAIVED),
-            )
-        ),
+        of("violations", "Violations", Standing.VIOLATES),
+        of("inconclusive", "Inconclusive", Standing.INDETERMINATE),
+        of("unverified", "Not verified", Standing.UNVERIFIED),
+        of("waived", "Known non-conformities, waived", Standing.WAIVED),
         ("waivers", "Waivers", report.waivers, len(report.waivers)),
-        ("clauses", "All clauses", clauses, None),
+        ("clauses", "All clauses", report.results, None),
         ("document", "Source document", any(each.lines for each in matrices), None),
         ("coverage", "Contexts", coverage, None),
         ("traffic", "Calls and latency", traffic.operations, None),
-        *(
-            (id_, title, number_of(standing), number_of(standing))
-            for id_, title, standing in (
-                ("open-points", "Open points of the document", Standing.UNSPECIFIED),
-                ("not-applicable", "Not applicable", Standing.NOT_APPLICABLE),
-            )
-        ),
+        of("open-points", "Open points of the document", Standing.UNSPECIFIED),
+        of("not-applicable", "Not applicable", Standing.NOT_APPLICABLE),
         ("search", "Search", report.searches, None),
         ("faults", "Harness faults", report.faults, len(report.faults)),
         ("record", "Record", True, None),
@@ -377,23 +366,12 @@ def latency(milliseconds: float) -> str:
     return f"{milliseconds:.2g} ms" if milliseconds < _LONG else f"{milliseconds:,.0f} ms"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenQuestion:
-    """A point that the document leaves open, with the obligations of all contracts that say so."""
-
-    statement: str
-    results: tuple[ReportedResult, ...]
-
-
-def open_questions(report: Report) -> tuple[OpenQuestion, ...]:
+def open_questions(report: Report) -> Mapping[str, Sequence[ReportedResult]]:
     """Return the open points; what several contracts say in the same words is one question."""
     questions: dict[str, list[ReportedResult]] = {}
     for result in report.of(Standing.UNSPECIFIED):
         questions.setdefault(result.planned.says, []).append(result)
-    return tuple(
-        OpenQuestion(statement=statement, results=tuple(results))
-        for statement, results in questions.items()
-    )
+    return questions
 
 
 def not_applicable_groups(report: Report) -> tuple[tuple[str, tuple[ReportedResult, ...]], ...]:
