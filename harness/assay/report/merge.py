@@ -96,7 +96,7 @@ def merge(
             **_times(shards),
             "planned": len(plan),
             "counts": counts,
-            "exchanges": sum(map(_exchanges, shards)),
+            "exchanges": sum(shard.report.exchanges for shard in shards),
             "faults": sum(len(shard.report.faults) for shard in shards),
             "exit": decision.exit.value,
             "reasons": list(decision.reasons),
@@ -139,10 +139,6 @@ def _stopped(shards: Sequence[ShardJournal]) -> Iterator[str]:
             yield str(stopped)
 
 
-def _exchanges(shard: ShardJournal) -> int:
-    return shard.report.footer.exchanges if shard.report.footer else 0
-
-
 def _spent(shards: Sequence[ShardJournal]) -> Values:
     """Return the accesses without the customer of all shards, as the footer of a run has them."""
     spent: Counter[tuple[str, str]] = Counter()
@@ -161,7 +157,7 @@ def _plan(shards: Sequence[ShardJournal]) -> dict[str, Values]:
     """Return the plan line of each obligation, in the order of the whole plan."""
     plan: dict[str, Values] = {}
     owners = {shard.number: shard for shard in shards}
-    for name, number in positions([shard.report for shard in shards]):
+    for name, number in positions(shards[0].report):
         known = owners.get(number) or shards[0]
         line = content(known.planned(name))
         plan[name] = {key: line[key] for key in line if key not in {"position", "shard"}}
@@ -191,7 +187,7 @@ def _sources(shards: Sequence[ShardJournal], plan: Mapping[str, Values]) -> dict
     """
     own = {shard.number: shard for shard in shards}
     order = {str(plan[name].get("trial")): number for number, name in reversed([*enumerate(plan)])}
-    shards_of = dict(positions([shard.report for shard in shards]))
+    shards_of = dict(positions(shards[0].report))
     sources: dict[str, _Source] = {}
     for name in plan:
         owner = own.get(shards_of[name])
@@ -340,9 +336,9 @@ def check_same_plan(shards: Sequence[tuple[str, Report]]) -> None:
                 seen_values = f"{_shown(read(report.header))} and {_shown(read(first.header))}"
                 raise InputError.one(path, what, hint=f"{seen_values}")
         _check_positions(path, report)
-    plan = [*positions([first])]
+    plan = [*positions(first)]
     for path, report in shards:
-        if [*positions([report])] != plan:
+        if [*positions(report)] != plan:
             what = f"not a shard of the plan of {first_path}: the obligations differ"
             raise InputError.one(path, what, hint="was only part of one shard selected in pytest?")
 
@@ -362,9 +358,8 @@ def _shown(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:80]}…"  # noqa: PLR2004 -- a line of a message
 
 
-def positions(reports: Sequence[Report]) -> Iterator[tuple[str, int]]:
+def positions(report: Report) -> Iterator[tuple[str, int]]:
     """Yield each obligation of the whole plan and the number of its shard, in the plan's order."""
-    report = reports[0]
     number = int(report.header.shard.partition("/")[0])
     elsewhere = {each.position: each for each in report.elsewhere}
     own = iter(report.results)

@@ -398,6 +398,11 @@ class Report:
         return {result.planned.id: result.standing for result in self.results}
 
     @property
+    def exchanges(self) -> int:
+        """How many exchanges the run had, if it has ended."""
+        return self.footer.exchanges if self.footer else 0
+
+    @property
     def bare_results(self) -> tuple[ReportedResult, ...]:
         """The verdicts without what shows them, for where those of many runs are kept."""
         return tuple(

@@ -227,7 +227,7 @@ def _merged(folder: Path, tasks: Sequence[FleetTask], cells: Sequence[FleetCell]
     return replace(
         merged,
         exit=run.exit,
-        exchanges=report.footer.exchanges if report.footer else 0,
+        exchanges=report.exchanges,
         journal=str(place / run.journal.name),
         verdicts=report.bare_results,
         waivers=report.waivers,

@@ -280,7 +280,7 @@ def _cell(
         state=CellState.TESTED if result else CellState.INTERRUPTED,
         reason=(result.stopped if result else "interrupted"),
         exit=exit_,
-        exchanges=report.footer.exchanges if report.footer else 0,
+        exchanges=report.exchanges,
         verdicts=verdicts,
         waivers=report.waivers,
     )
