@@ -267,6 +267,6 @@ def coverage_records(contexts: ContextPlan | None) -> Iterator[dict[str, object]
     """Yield one record a clause and value, for `--json`."""
     for contract, clauses in contexts.coverage.items() if contexts else ():
         for cell in (cell for cells in clauses.values() for cell in cells):
-            record = {"contract": contract, **asdict(cell)}
+            record: dict[str, object] = {"contract": contract, **asdict(cell)}
             del record["possible"]
             yield record
