@@ -35,7 +35,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from assay.binding.target import Target, TransportKind
+from assay.binding.model.target import Target, TransportKind
 from assay.fuzzing.findings import SearchResult
 from assay.fuzzing.search import Search, SearchLimits
 from assay.history import Arrange, Call, Holding

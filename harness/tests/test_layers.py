@@ -243,10 +243,10 @@ def test_walls_stand(library):
 
 #: The modules that make numbers of texts themselves, and where the texts come from.
 NUMBERS = {
-    "binding/checks.py": "the port of a target file",
-    "binding/links.py": "at most nine digits, and a number that the parser kept short",
-    "binding/pointer.py": "the parser of JSON, which keeps numbers short, and steps of a pointer",
-    "binding/values.py": "days of a target file, a number of a probe, what the one reader has read",
+    "binding/read/checks.py": "the port of a target file",
+    "binding/wire/links.py": "at most nine digits, and a number that the parser kept short",
+    "binding/model/pointer.py": "the parser of JSON, which keeps numbers short, and steps of a pointer",
+    "binding/wire/values.py": "days of a target file, a number of a probe, what the one reader has read",
     "parsing/editor_schema.py": "numbers of a contract",
     "files/load.py": "hours of an offset of a file",
     "parsing/references.py": "lines of a source",
@@ -459,8 +459,8 @@ def test_every_test_says_what_it_shows():
 
 #: Where a pattern is no literal: it is made of escaped texts and own names.
 MADE_PATTERNS = {
-    "binding/spelling.py quoted_slots",
-    "binding/secret_names.py _any_of",
+    "binding/model/spelling.py quoted_slots",
+    "binding/model/secret_names.py _any_of",
     "journal/redact/__init__.py ",
     "journal/redact/secret_positions.py _pair_masked",
     "cli/main.py _expected",

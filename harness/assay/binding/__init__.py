@@ -1,5 +1,5 @@
 """Target files and what they bind: how one bank spells a contract.
 
-`join` binds contracts to a target; `encode` and `decode` translate calls and answers; `features`
-is the table of what a facet can require.
+`model` is a target file as values, `read` makes these values and finds what does not fit, and
+`wire` writes calls and reads answers with them.
 """

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from assay.binding.features import without_tpp_token
-from assay.binding.join import bind, missing_parts, problem_at, unmatched_waivers
-from assay.binding.spelling import keys_without_value, made_slots
-from assay.binding.target import OperationBinding, Target
-from assay.binding.without_effect import other_meanings, without_effect
+from assay.binding.model.features import without_tpp_token
+from assay.binding.model.spelling import keys_without_value, made_slots
+from assay.binding.model.target import OperationBinding, Target
+from assay.binding.read.join import bind, missing_parts, problem_at, unmatched_waivers
+from assay.binding.read.without_effect import other_meanings, without_effect
 from assay.contract.model import Contract, Operation
 from assay.contract.scalars import is_word, number_of
 from assay.errors import InputError, Problem, first_lines

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.cli import options
 from assay.cli.results import print_document
 from assay.openapi import document

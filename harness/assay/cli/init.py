@@ -282,7 +282,7 @@ def _plain_name(answer: str) -> str:
 
 
 def _check_url(answer: str) -> tuple[str, str] | None:
-    from assay.binding.checks import bad_url  # noqa: PLC0415
+    from assay.binding.read.checks import bad_url  # noqa: PLC0415
 
     return bad_url(answer.strip())
 
@@ -324,7 +324,7 @@ def _name(out: Path) -> str:
 
 def _report(out: Path, text: str, draft: TargetDraft, contracts: Sequence[str]) -> int:
     """Report what was written and what to do next; read the file as `assay check` would."""
-    from assay.binding.join import bind  # noqa: PLC0415
+    from assay.binding.read.join import bind  # noqa: PLC0415
     from assay.preparation.prepare import SHIPPED  # noqa: PLC0415
     from assay.preparation.target_file import read_target  # noqa: PLC0415
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from assay.binding.target import TransportKind
+from assay.binding.model.target import TransportKind
 from assay.cli.signals import check
 from assay.planning.plan import Trial
 from assay.running.session import Session

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import click
 
 from assay import __version__
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.cli.results import exit_code, print_summary, write_reports
 from assay.contexts.context import Depth
 from assay.contract.model import Contract, Json

@@ -14,9 +14,9 @@ from enum import Enum
 from itertools import combinations, product
 from typing import TypeAlias
 
-from assay.binding.join import capabilities
-from assay.binding.spelling import OperationBinding
-from assay.binding.target import Target
+from assay.binding.model.spelling import OperationBinding
+from assay.binding.model.target import Target
+from assay.binding.read.join import capabilities
 from assay.contract.model import Capability, Contract
 from assay.history import Reply, Step
 from assay.rules.rule import Script

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
 
-from assay.binding.security import ISSUING, AuthKind
-from assay.binding.target import Target
+from assay.binding.model.security import ISSUING, AuthKind
+from assay.binding.model.target import Target
 from assay.contexts import mappers
 from assay.contexts.context import Dimension, DimensionValue, Situation, StepMapper, Values
 from assay.contexts.mappers import OWN, calls

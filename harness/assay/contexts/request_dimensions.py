@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
-from assay.binding.security import AuthKind
+from assay.binding.model.security import AuthKind
 from assay.contexts import mappers
 from assay.contexts.context import DimensionValue, Situation, StepMapper, Values
 from assay.contexts.mappers import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.binding.target import ScaKind, Target, TransportKind
+from assay.binding.model.target import ScaKind, Target, TransportKind
 from assay.fixtures.providers import Customers, customers_of
 from assay.fuzzing.findings import SearchRequest
 

@@ -15,7 +15,7 @@ from itertools import islice
 from time import monotonic
 from typing import TypeAlias
 
-from assay.binding.join import BoundContract
+from assay.binding.read.join import BoundContract
 from assay.contexts.context import Context, in_context, mapped
 from assay.contexts.dimensions import dimensions
 from assay.contract.model import Capability, Contract

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from assay.binding.join import BoundContract
-from assay.binding.target import Sca, Target
+from assay.binding.model.target import Sca, Target
+from assay.binding.read.join import BoundContract
 from assay.contexts.context import Context, in_context
 from assay.contexts.dimensions import dimensions
 from assay.contract.model import Contract

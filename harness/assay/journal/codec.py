@@ -21,7 +21,7 @@ from datetime import date, datetime, timedelta
 from enum import Enum
 from typing import Any, TypeAlias, cast
 
-from assay.binding.submission import SUBMISSION
+from assay.binding.model.submission import SUBMISSION
 from assay.contract.model import Json
 from assay.history import (
     Accepted,

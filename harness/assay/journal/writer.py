@@ -18,9 +18,9 @@ from types import MappingProxyType
 from typing import IO, Any, cast
 
 from assay import __version__
-from assay.binding.encode import Access
-from assay.binding.security import forged
-from assay.binding.target import Target
+from assay.binding.model.security import forged
+from assay.binding.model.target import Target
+from assay.binding.wire.encode import Access
 from assay.contract.model import Contract, Json, Source
 from assay.errors import JournalError
 from assay.history import Accepted, AnsweredCall, Event, Exchange, Subject

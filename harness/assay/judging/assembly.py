@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Generic, TypeVar
 
-from assay.binding.target import Target, Waiver
+from assay.binding.model.target import Target, Waiver
 from assay.contract.model import Level, Party
 from assay.history import Event, Exchange, History
 from assay.judging.corrections import (

@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from assay.binding.security import shown_token
-from assay.binding.target import Auth, Target
+from assay.binding.model.security import shown_token
+from assay.binding.model.target import Auth, Target
 from assay.contract.model import Operation
 from assay.history import AnsweredCall, Call, Cause, Exchange, History, Indeterminate, Subject, Wire
 from assay.planning.plan import Plan

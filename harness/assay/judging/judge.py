@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Final, TypeAlias
 
-from assay.binding.features import BINDING_FEATURES
+from assay.binding.model.features import BINDING_FEATURES
 from assay.contract.model import Operation
 from assay.history import (
     Accepted,

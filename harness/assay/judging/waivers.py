@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
 from enum import Enum
 
-from assay.binding.join import expired
-from assay.binding.target import Waiver
+from assay.binding.model.target import Waiver
+from assay.binding.read.join import expired
 from assay.planning.plan import Plan
 from assay.rules.checks import facets_of
 from assay.rules.verdict import Standing, Verdict

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from assay.binding.join import EMPTY, BoundContract
-from assay.binding.submission import SUBMISSION, SUBMITTED
-from assay.binding.target import OperationBinding, Target
+from assay.binding.model.submission import SUBMISSION, SUBMITTED
+from assay.binding.model.target import OperationBinding, Target
+from assay.binding.read.join import EMPTY, BoundContract
 from assay.contract.model import Operation
 from assay.openapi.bound_operation import BoundOperation, of_document, pieces, security_schemes
 from assay.openapi.paths import SharedSchemas, paths, schemas

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.binding.join import BoundContract
-from assay.binding.security import BEARER, Auth, AuthKind, TokenPlace, authorizes, places_for
-from assay.binding.spelling import MODES_ONLY, SLOT
-from assay.binding.submission import SUBMISSION
-from assay.binding.target import OperationBinding, Place, Spelling, Target
-from assay.binding.values import argument_in
+from assay.binding.model.security import BEARER, Auth, AuthKind, TokenPlace, authorizes, places_for
+from assay.binding.model.spelling import MODES_ONLY, SLOT
+from assay.binding.model.submission import SUBMISSION
+from assay.binding.model.target import OperationBinding, Place, Spelling, Target
+from assay.binding.read.join import BoundContract
+from assay.binding.wire.values import argument_in
 from assay.contract.model import Clause, Contract, Json, OpenPoint, Operation, Source
 from assay.openapi.schemas import Schema, any_of, in_request, ready
 from assay.rules.facets import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece

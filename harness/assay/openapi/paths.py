@@ -12,11 +12,16 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import cast
 
-from assay.binding.pointer import MISSING, find
-from assay.binding.spelling import SLOT
-from assay.binding.submission import SUBMISSION, SUBMITTED
-from assay.binding.target import Place, Spelling
-from assay.binding.values import argument_in, has_placeholder, repeated_arguments, repeats_argument
+from assay.binding.model.pointer import MISSING, find
+from assay.binding.model.spelling import SLOT
+from assay.binding.model.submission import SUBMISSION, SUBMITTED
+from assay.binding.model.target import Place, Spelling
+from assay.binding.wire.values import (
+    argument_in,
+    has_placeholder,
+    repeated_arguments,
+    repeats_argument,
+)
 from assay.contract.model import Json, Resource
 from assay.errors import InputError
 from assay.openapi.bound_operation import (

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from assay.binding.features import BINDING_FEATURES
-from assay.binding.target import Matcher, OperationBinding, Turn
+from assay.binding.model.features import BINDING_FEATURES
+from assay.binding.model.target import Matcher, OperationBinding, Turn
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.schemas import Schema, all_of, any_of, in_response, ready
 from assay.rules.facets import FieldSchema

@@ -13,9 +13,9 @@ from decimal import Decimal
 from itertools import zip_longest
 from typing import Any, Final, TypeAlias, cast
 
-from assay.binding.pointer import ElementPointer, find, rebuilt, steps, texts
-from assay.binding.spelling import Spelling
-from assay.binding.values import RequestValues, sent
+from assay.binding.model.pointer import ElementPointer, find, rebuilt, steps, texts
+from assay.binding.model.spelling import Spelling
+from assay.binding.wire.values import RequestValues, sent
 from assay.contract.model import Json
 
 #: A JSON Schema, or another part of a document: what JSON calls an object.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import is_
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.contexts.context import (
     Cell,
     Context,

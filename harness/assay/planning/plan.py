@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property, partial
 
-from assay.binding.features import is_bound, missing_reason, place_of_items
-from assay.binding.join import BoundContract, capabilities
-from assay.binding.target import RoleChoice, ScaKind, Target
+from assay.binding.model.features import is_bound, missing_reason, place_of_items
+from assay.binding.model.target import RoleChoice, ScaKind, Target
+from assay.binding.read.join import BoundContract, capabilities
 from assay.contexts.context import Context, in_context
 from assay.contract.model import Capability, Contract, Party
 from assay.errors import Shortage

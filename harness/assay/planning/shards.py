@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from decimal import ROUND_DOWN, Decimal
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.errors import InputError
 from assay.planning.plan import Plan, Shard, restrict
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.contract.model import Json
 from assay.errors import InputError, Problem, did_you_mean
 from assay.files.document import Document, Finding, Pointer, Spot, found, problem

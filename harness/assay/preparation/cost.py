@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.contract.model import Capability, Json
 from assay.fixtures.waiting import NONE, Waiting, announcing, describe_span, format_span
 from assay.history import Advance, Authorise, Event, Step

@@ -17,10 +17,10 @@ from decimal import Decimal
 from itertools import count
 from typing import Any
 
-from assay.binding.encode import Access, HttpRequest
-from assay.binding.links import names_links
-from assay.binding.security import ISSUING, Auth
-from assay.binding.target import Role, RoleChoice, ScaKind, Target
+from assay.binding.model.security import ISSUING, Auth
+from assay.binding.model.target import Role, RoleChoice, ScaKind, Target
+from assay.binding.wire.encode import Access, HttpRequest
+from assay.binding.wire.links import names_links
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange, Shortage
 from assay.fixtures.protocol import Fixture, ReadOnlyFixture

@@ -21,7 +21,7 @@ from itertools import islice, permutations
 from pathlib import Path
 from typing import TypeAlias
 
-from assay.binding.target import Role, RoleChoice, Target
+from assay.binding.model.target import Role, RoleChoice, Target
 from assay.contract.model import Capability
 from assay.errors import CannotArrange, Shortage
 from assay.fixtures.providers import Customers, customers_of, has_real_customers

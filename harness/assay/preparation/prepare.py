@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from assay.binding.encode import BARE
-from assay.binding.features import without_tpp_token
-from assay.binding.join import BoundContract, bind
-from assay.binding.spelling import keys_without_value, made_slots
-from assay.binding.target import AuthKind, ScaKind, Target, TransportKind
+from assay.binding.model.features import without_tpp_token
+from assay.binding.model.spelling import keys_without_value, made_slots
+from assay.binding.model.target import AuthKind, ScaKind, Target, TransportKind
+from assay.binding.read.join import BoundContract, bind
+from assay.binding.wire.encode import BARE
 from assay.contexts.context import Depth
 from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of

@@ -19,10 +19,10 @@ from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay._resources import contract_dir
-from assay.binding.checks import bad_url, findings, waiver_findings
-from assay.binding.convert import convert
-from assay.binding.submission import without_removals
-from assay.binding.target import Target, TransportKind
+from assay.binding.model.submission import without_removals
+from assay.binding.model.target import Target, TransportKind
+from assay.binding.read.checks import bad_url, findings, waiver_findings
+from assay.binding.read.convert import convert
 from assay.contract.model import Json
 from assay.errors import SOUGHT_PROBLEMS, InputError, Problem, did_you_mean
 from assay.files.document import Document, Spot, found, problem

@@ -19,7 +19,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.contexts.context import Depth
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.plan import Plan, Trial, restrict

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.contexts.context import Depth
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import Plan

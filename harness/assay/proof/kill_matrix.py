@@ -23,8 +23,8 @@ from multiprocessing.connection import wait
 from threading import Thread
 from typing import Any, Final, TypeAlias, cast
 
-from assay.binding.join import bind
-from assay.binding.target import Target
+from assay.binding.model.target import Target
+from assay.binding.read.join import bind
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.parsing.parse import parse_contracts

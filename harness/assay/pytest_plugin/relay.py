@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from assay.binding.encode import Access
+from assay.binding.wire.encode import Access
 from assay.history import Event, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal

@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn, cast
 
 import pytest
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.contexts.context import Depth
 from assay.errors import AssayError, InputError, one_line
 from assay.fixtures.waiting import span

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from assay.binding.target import Waiver
+from assay.binding.model.target import Waiver
 from assay.errors import InputError
 from assay.journal.codec import EVENTS, SIGNING, SUBMITS, accesses
 from assay.journal.journal_file import JOURNAL, journal_at

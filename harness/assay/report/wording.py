@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.judging.waivers import WaiverResult, WaiverState, untested
 from assay.report.values import (
     EMBEDDED,

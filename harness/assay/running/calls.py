@@ -10,13 +10,13 @@ from time import perf_counter
 from typing import Final, TypeAlias, cast
 from urllib.parse import parse_qsl, urlsplit
 
-from assay.binding.decode import body_of, decode
-from assay.binding.encode import BARE, Access, HttpRequest, encode
-from assay.binding.links import links_of, names_links, page_of_call
-from assay.binding.pointer import MISSING, find, steps
-from assay.binding.spelling import OperationBinding, Place, Spelling
-from assay.binding.target import Target
-from assay.binding.values import RequestValues, arguments, generated, repeated_arguments
+from assay.binding.model.pointer import MISSING, find, steps
+from assay.binding.model.spelling import OperationBinding, Place, Spelling
+from assay.binding.model.target import Target
+from assay.binding.wire.decode import body_of, decode
+from assay.binding.wire.encode import BARE, Access, HttpRequest, encode
+from assay.binding.wire.links import links_of, names_links, page_of_call
+from assay.binding.wire.values import RequestValues, arguments, generated, repeated_arguments
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
 from assay.fixtures.providers import has_real_customers

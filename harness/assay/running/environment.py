@@ -13,9 +13,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
-from assay.binding.encode import Access
-from assay.binding.origin import origin
-from assay.binding.target import RoleChoice, ScaKind, Target, TransportKind
+from assay.binding.model.origin import origin
+from assay.binding.model.target import RoleChoice, ScaKind, Target, TransportKind
+from assay.binding.wire.encode import Access
 from assay.errors import CannotArrange
 from assay.fixtures.control import Send, learning
 from assay.fixtures.protocol import Fixture, FixtureProvider

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TypeAlias
 
-from assay.binding.encode import BARE, Access, encode
-from assay.binding.spelling import SLOT, OperationBinding
-from assay.binding.submission import SUBMISSION
+from assay.binding.model.spelling import SLOT, OperationBinding
+from assay.binding.model.submission import SUBMISSION
+from assay.binding.wire.encode import BARE, Access, encode
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, TargetError
 from assay.history import (

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from assay.binding.encode import Access
-from assay.binding.target import FixtureKind
+from assay.binding.model.target import FixtureKind
+from assay.binding.wire.encode import Access
 from assay.contract.model import Capability
 from assay.contract.scalars import one_word
 from assay.errors import CannotArrange

@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
-from assay.binding.encode import BARE, Access, HttpRequest
-from assay.binding.origin import place_of
-from assay.binding.pointer import MISSING, find, steps
-from assay.binding.target import OperationBinding, Place, Role, Spelling, Target
-from assay.binding.values import RequestValues, sent
+from assay.binding.model.origin import place_of
+from assay.binding.model.pointer import MISSING, find, steps
+from assay.binding.model.target import OperationBinding, Place, Role, Spelling, Target
+from assay.binding.wire.encode import BARE, Access, HttpRequest
+from assay.binding.wire.values import RequestValues, sent
 from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import number_of
 from assay.errors import CannotArrange, Shortage

@@ -30,7 +30,7 @@ from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from assay._resources import state_dir
-from assay.binding.origin import place_of
+from assay.binding.model.origin import place_of
 from assay.errors import AssayError, InputError, TargetError
 from assay.rules.state.calendar import local_day
 

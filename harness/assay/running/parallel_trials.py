@@ -17,9 +17,9 @@ from importlib import import_module
 from threading import Condition
 from typing import Any, TypeAlias
 
-from assay.binding.encode import Access, HttpRequest
-from assay.binding.security import ISSUING
-from assay.binding.target import ScaKind, Target, TransportKind
+from assay.binding.model.security import ISSUING
+from assay.binding.model.target import ScaKind, Target, TransportKind
+from assay.binding.wire.encode import Access, HttpRequest
 from assay.contract.model import Capability
 from assay.fixtures.providers import Customers, customers_of
 from assay.history import Event, Exchange

@@ -14,13 +14,13 @@ from dataclasses import replace
 from typing import TypeAlias, cast
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from assay.binding.encode import BARE, Access, HttpRequest, encode
-from assay.binding.links import OutputValues
-from assay.binding.pointer import MISSING, find
-from assay.binding.security import put_tokens_back, shown_token
-from assay.binding.spelling import SLOT, quoted_slots, slots_of
-from assay.binding.target import Auth, OperationBinding, Place, Spelling, Target
-from assay.binding.values import RequestValues, with_arguments
+from assay.binding.model.pointer import MISSING, find
+from assay.binding.model.security import put_tokens_back, shown_token
+from assay.binding.model.spelling import SLOT, quoted_slots, slots_of
+from assay.binding.model.target import Auth, OperationBinding, Place, Spelling, Target
+from assay.binding.wire.encode import BARE, Access, HttpRequest, encode
+from assay.binding.wire.links import OutputValues
+from assay.binding.wire.values import RequestValues, with_arguments
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same, text_of
 from assay.errors import CannotArrange

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.contract.model import Contract, Json
 from assay.errors import JournalError, TargetError
 from assay.history import AnsweredCall, Authorised, Event, History

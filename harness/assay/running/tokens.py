@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta, timezone
 from typing import Final
 
-from assay.binding.encode import Access
-from assay.binding.security import AUTHORIZE, AuthKind, authorizes, shown_token
-from assay.binding.spelling import Place
-from assay.binding.values import filled
+from assay.binding.model.security import AUTHORIZE, AuthKind, authorizes, shown_token
+from assay.binding.model.spelling import Place
+from assay.binding.wire.encode import Access
+from assay.binding.wire.values import filled
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
 from assay.fixtures.providers import Customers, customers_of

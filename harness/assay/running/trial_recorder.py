@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from assay.binding.encode import Access
+from assay.binding.wire.encode import Access
 from assay.contract.model import Capability, Contract
 from assay.history import AnsweredCall, Authorised, Call, Effects, Event, History, Inquire
 from assay.history.events import ProbeRun

@@ -16,11 +16,11 @@ from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4, uuid5
 
-from assay.binding.encode import BARE, Access
-from assay.binding.links import OutputValues
-from assay.binding.spelling import OperationBinding, makers, repeated_slots, slots_of
-from assay.binding.target import Target
-from assay.binding.values import RequestValues, filled, has_day, sent
+from assay.binding.model.spelling import OperationBinding, makers, repeated_slots, slots_of
+from assay.binding.model.target import Target
+from assay.binding.wire.encode import BARE, Access
+from assay.binding.wire.links import OutputValues
+from assay.binding.wire.values import RequestValues, filled, has_day, sent
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import text_of
 from assay.fixtures.protocol import Fixture

@@ -20,9 +20,9 @@ from importlib.util import find_spec
 from shutil import which
 from typing import TYPE_CHECKING
 
-from assay.binding.encode import Access
-from assay.binding.origin import Origin, origin
-from assay.binding.target import Sca, Target
+from assay.binding.model.origin import Origin, origin
+from assay.binding.model.target import Sca, Target
+from assay.binding.wire.encode import Access
 from assay.errors import CannotArrange, InputError, Problem
 from assay.history import Authorise, Wire
 from assay.sca.html_forms import CARRIED, MOST, PICKED, Form

@@ -17,8 +17,8 @@ from secrets import token_urlsafe
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
-from assay.binding.encode import Access
-from assay.binding.target import Target
+from assay.binding.model.target import Target
+from assay.binding.wire.encode import Access
 from assay.errors import CannotArrange, InputError
 from assay.history import Authorise, Decision, Ending, Wire
 from assay.sca.protocol import NOW, Prompt, ScreenFlowResult, Wait, legible, require_plain

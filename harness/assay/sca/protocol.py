@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
 
-from assay.binding.encode import Access
-from assay.binding.target import Sca
+from assay.binding.model.target import Sca
+from assay.binding.wire.encode import Access
 from assay.errors import CannotArrange
 from assay.fixtures.protocol import Fixture
 from assay.history import Authorise, Code, Decision, Ending, Wire

@@ -13,9 +13,9 @@ from datetime import timedelta
 from typing import Protocol, TypeAlias
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from assay.binding.encode import Access, HttpRequest
-from assay.binding.origin import Origin, origin
-from assay.binding.target import PageMatcher, Sca
+from assay.binding.model.origin import Origin, origin
+from assay.binding.model.target import PageMatcher, Sca
+from assay.binding.wire.encode import Access, HttpRequest
 from assay.errors import CannotArrange
 from assay.history import Authorise, Decision, Ending, Wire
 from assay.sca.html_forms import Form, forms, link, read_page, same_words, stuck

@@ -214,7 +214,7 @@ def verdicts(
         RuntimeError: a probe or a check raised an exception.
 
     """
-    from assay.binding.join import bind  # noqa: PLC0415 -- only where something is run
+    from assay.binding.read.join import bind  # noqa: PLC0415 -- only where something is run
     from assay.journal.writer import Journal  # noqa: PLC0415
     from assay.planning.plan import plan  # noqa: PLC0415
     from assay.preparation.target_file import read_target  # noqa: PLC0415

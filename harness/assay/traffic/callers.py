@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
-from assay.binding.encode import Access
-from assay.binding.security import token_of_parts
-from assay.binding.target import Target
+from assay.binding.model.security import token_of_parts
+from assay.binding.model.target import Target
+from assay.binding.wire.encode import Access
 from assay.history import Wire
 from assay.traffic.parse_request import ParsedRequest, basic_credentials
 

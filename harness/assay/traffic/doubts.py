@@ -15,7 +15,7 @@ from itertools import accumulate, chain
 from typing import Generic, TypeAlias, TypeVar, cast
 from zlib import crc32
 
-from assay.binding.encode import Access
+from assay.binding.wire.encode import Access
 from assay.contract.model import Contract, Json, Operation
 from assay.history import (
     AnsweredCall,

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
-from assay.binding.decode import body_of, decode
-from assay.binding.encode import BARE, Access
-from assay.binding.links import links_of, names_links, page_of_call
-from assay.binding.pointer import MISSING
-from assay.binding.spelling import slots_of
-from assay.binding.target import Target
+from assay.binding.model.pointer import MISSING
+from assay.binding.model.spelling import slots_of
+from assay.binding.model.target import Target
+from assay.binding.wire.decode import body_of, decode
+from assay.binding.wire.encode import BARE, Access
+from assay.binding.wire.links import links_of, names_links, page_of_call
 from assay.contract.model import Json, Operation
 from assay.history import (
     Accepted,

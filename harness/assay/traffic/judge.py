@@ -14,7 +14,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Protocol
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.contract.model import Party
 from assay.history import AnsweredCall, Authorised, Exchange, History
 from assay.history.events import ProbeRun

@@ -15,14 +15,14 @@ from datetime import date, datetime, timedelta
 from typing import Any, TypeAlias, cast
 from zoneinfo import ZoneInfo
 
-from assay.binding.encode import BARE, Access
-from assay.binding.links import page_link
-from assay.binding.origin import origin as origin_of
-from assay.binding.pointer import MISSING, find
-from assay.binding.security import without_parameters
-from assay.binding.spelling import repeated_slots
-from assay.binding.target import OperationBinding, Place, Spelling, Target
-from assay.binding.values import OFFSET, empty_shape, from_units, has_placeholder, is_unique
+from assay.binding.model.origin import origin as origin_of
+from assay.binding.model.pointer import MISSING, find
+from assay.binding.model.security import without_parameters
+from assay.binding.model.spelling import repeated_slots
+from assay.binding.model.target import OperationBinding, Place, Spelling, Target
+from assay.binding.wire.encode import BARE, Access
+from assay.binding.wire.links import page_link
+from assay.binding.wire.values import OFFSET, empty_shape, from_units, has_placeholder, is_unique
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same, word_of
 from assay.history import Call

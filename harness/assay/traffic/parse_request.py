@@ -15,11 +15,11 @@ from functools import cache
 from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from assay.binding.encode import Access
-from assay.binding.pointer import MISSING, find, parse_json
-from assay.binding.spelling import SLOT
-from assay.binding.target import Auth, OperationBinding, Place, Spelling, Target
-from assay.binding.values import BAD_DATES, BAD_IDENTIFIERS, JUNK, with_arguments
+from assay.binding.model.pointer import MISSING, find, parse_json
+from assay.binding.model.spelling import SLOT
+from assay.binding.model.target import Auth, OperationBinding, Place, Spelling, Target
+from assay.binding.wire.encode import Access
+from assay.binding.wire.values import BAD_DATES, BAD_IDENTIFIERS, JUNK, with_arguments
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same, text_of
 from assay.history import Call, Malformed, Wire

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, cast
 
-from assay.binding.encode import BARE
-from assay.binding.pointer import MISSING, find
-from assay.binding.spelling import SLOT, OperationBinding, SubmissionBinding
-from assay.binding.target import Place, Target
+from assay.binding.model.pointer import MISSING, find
+from assay.binding.model.spelling import SLOT, OperationBinding, SubmissionBinding
+from assay.binding.model.target import Place, Target
+from assay.binding.wire.encode import BARE
 from assay.contract.model import Json, Operation
 from assay.history import Accepted, Call, Exchange, Indeterminate, Outcome, State, Submitted
 from assay.running.trial_state import Submissions

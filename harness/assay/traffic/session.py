@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from assay.binding.encode import Access
-from assay.binding.join import BoundContract, bind, capabilities
-from assay.binding.target import Target
+from assay.binding.model.target import Target
+from assay.binding.read.join import BoundContract, bind, capabilities
+from assay.binding.wire.encode import Access
 from assay.contract.model import Capability, Contract, Party
 from assay.errors import InputError
 from assay.history import AnsweredCall, Authorised, History

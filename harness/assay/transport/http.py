@@ -21,9 +21,9 @@ from typing import Any, TypeAlias
 
 import httpx
 
-from assay.binding.encode import HttpRequest
-from assay.binding.origin import Origin, origin
-from assay.binding.target import Target
+from assay.binding.model.origin import Origin, origin
+from assay.binding.model.target import Target
+from assay.binding.wire.encode import HttpRequest
 from assay.errors import InputError, Problem, TargetError
 from assay.transport.auth.diagnostics import AuthenticationError, problem
 from assay.transport.deadline import DeadlineTransport, ThreadTransport

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from assay.binding.encode import HttpRequest
-from assay.binding.origin import origin
+from assay.binding.model.origin import origin
+from assay.binding.wire.encode import HttpRequest
 from assay.history import Wire
 
 #: The largest answer that is read, in bytes.

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import quote_plus
 
-from assay.binding.target import Auth, Target
+from assay.binding.model.target import Auth, Target
 from assay.errors import InputError, Problem
 from assay.transport.auth.diagnostics import line_of
 from assay.transport.protocol import sendable

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from assay._resources import contract_dir
-from assay.binding.target import FixtureKind
-from assay.binding.without_effect import without_effect
+from assay.binding.model.target import FixtureKind
+from assay.binding.read.without_effect import without_effect
 from assay.cli.check import command
 from assay.errors import InputError
 from assay.preparation.target_file import find_target, read_target

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from foreign.bank import Refused
 from foreign.dialects import FJORD
 
-from assay.binding.security import OAuth, RequestObject
+from assay.binding.model.security import OAuth, RequestObject
 from assay.rules.verdict import Standing
 from assay.testing import verdicts
 from assay.transport.auth.keys import RequestSigner

@@ -11,7 +11,7 @@ from foreign.dialects import QUAY
 from foreign.faults import QUAY_FAULTS
 from literal_har import entry, write
 
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.cli.main import group
 from assay.errors import InputError
 from assay.history import Accepted, Call, Item, Wire

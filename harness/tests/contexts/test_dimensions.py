@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from rows import for_each
 
-from assay.binding.security import Auth, AuthKind
+from assay.binding.model.security import Auth, AuthKind
 from assay.contexts.context import Depth
 from assay.contexts.dimensions import DIMENSIONS, dimensions
 from assay.contract.model import Capability

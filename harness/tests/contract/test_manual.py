@@ -23,8 +23,8 @@ from rows import for_each
 import assay
 from assay import pytest_plugin
 from assay._resources import contract_dir
-from assay.binding.join import bind
-from assay.binding.target import Outcomes, Target
+from assay.binding.model.target import Outcomes, Target
+from assay.binding.read.join import bind
 from assay.cli.main import COMMANDS, find_command
 from assay.contract.model import Capability, Contract
 from assay.errors import InputError

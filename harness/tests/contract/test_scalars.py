@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from rows import for_each
 
-from assay.binding.pointer import parse_json
+from assay.binding.model.pointer import parse_json
 from assay.contract.scalars import canonical, moment_of, number_of, one_word, same_value, text_of
 
 SAME = [

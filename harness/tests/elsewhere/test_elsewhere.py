@@ -17,8 +17,8 @@ from faults import FAULTS, READINGS
 from laboratory import Laboratory
 from service import Service
 
-from assay.binding.join import bind, capabilities
-from assay.binding.target import Place
+from assay.binding.model.target import Place
+from assay.binding.read.join import bind, capabilities
 from assay.cli.main import group
 from assay.contract.model import Capability
 from assay.history import Call

@@ -10,7 +10,7 @@ import pytest
 from laboratory import Laboratory
 from service import Service
 
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.fuzzing.limits import SearchLimits
 from assay.fuzzing.schema.generator import Generator
 from assay.fuzzing.schema.search import SchemaSearch

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from test_schema_elsewhere import LAB, PROFILE
 
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.history import Accepted, Call, Exchange, History, Item, Owned, Rejected, Subject, Wire
 from assay.judging.judge import breaches
 from assay.planning.plan import plan

@@ -8,7 +8,7 @@ from embedded import run_plan
 from nordhafen.application import Bank
 
 from assay._resources import contract_dir
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.parsing.parse import parse_contract
 from assay.planning.plan import plan
 from assay.preparation.target_file import read_target

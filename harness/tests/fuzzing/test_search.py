@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 from shipped import VARIANTS, prepared
 
-from assay.binding.target import ScaKind
+from assay.binding.model.target import ScaKind
 from assay.errors import CannotArrange, TargetError
 from assay.fuzzing.limits import limits_of
 from assay.fuzzing.search import Search

@@ -14,7 +14,7 @@ import pytest
 from shipped import VARIANTS
 from suite_runs import run_suites
 
-from assay.binding.target import Safety
+from assay.binding.model.target import Safety
 from assay.cli.resume import read_progress
 from assay.fuzzing.findings import SearchRequest
 from assay.fuzzing.search import Search

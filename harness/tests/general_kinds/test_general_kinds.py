@@ -8,7 +8,7 @@ from foreign.dialects import ERRORS
 from foreign.faults import ERROR_FAULTS, SEVERAL
 from literal_har import entry, write
 
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.contexts.context import Depth
 from assay.journal.writer import Journal
 from assay.kinds import Standing

@@ -4,7 +4,7 @@ import pytest
 from rows import for_each
 from support.masked_names import table, written
 
-from assay.binding.secret_names import (
+from assay.binding.model.secret_names import (
     PERHAPS_SECRET,
     SECRET_HEADERS,
     SECRET_NAMES,

@@ -11,7 +11,7 @@ from typing import Any
 
 from rows import for_each
 
-from assay.binding.encode import Access
+from assay.binding.wire.encode import Access
 from assay.history import (
     Advanced,
     Call,

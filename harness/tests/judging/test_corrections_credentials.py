@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rows import for_each
 
-from assay.binding.target import Auth, AuthKind, Target, TransportKind
+from assay.binding.model.target import Auth, AuthKind, Target, TransportKind
 from assay.history import Accepted, Call, Cause, Exchange, Indeterminate, Rejected, Wire
 from assay.journal.writer import Journal
 from assay.judging.corrections import (

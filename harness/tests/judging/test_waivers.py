@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 from rows import for_each
 
-from assay.binding.target import Waiver
+from assay.binding.model.target import Waiver
 from assay.judging.waivers import WaiverState, apply_waivers, state_on, waiver_results
 from assay.rules.verdict import Standing, Verdict
 

@@ -15,7 +15,7 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
 from assay._resources import contract_dir
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.openapi import document
 from assay.parsing.parse import find_contract, parse_contract
 from assay.preparation.prepare import load_target

@@ -9,7 +9,7 @@ from documented import LAB, SHIPPED, STET, XS2A, Documented, joined, made, opera
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from assay._resources import contract_dir
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.openapi import document
 from assay.parsing.parse import parse_contract
 from assay.preparation.prepare import load_target

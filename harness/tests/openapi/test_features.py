@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from assay.binding.features import BINDING_FEATURES
-from assay.binding.join import bind
+from assay.binding.model.features import BINDING_FEATURES
+from assay.binding.read.join import bind
 from assay.files.load import dump, load, loads
 from assay.openapi import document
 from assay.parsing.parse import find_contract, parse_contract

@@ -10,7 +10,7 @@ from nordhafen.application import Bank as Nordhafen
 from rows import for_each
 from service import Service
 
-from assay.binding.target import TransportKind
+from assay.binding.model.target import TransportKind
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.planning.plan import plan

@@ -9,7 +9,7 @@ from documented import LAB, SHIPPED, Documented, joined
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.binding.decode import body_of, decode
+from assay.binding.wire.decode import body_of, decode
 from assay.history import Call, Exchange, History, Owned, Subject, Wire
 from assay.openapi import document
 from assay.rules.obligation import bound_clauses

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from rows import for_each
 
-from assay.binding.pointer import MISSING, find, put
+from assay.binding.model.pointer import MISSING, find, put
 from assay.openapi.schemas import (
     all_of,
     any_of,

@@ -7,9 +7,9 @@ from jsonschema import Draft202012Validator
 from rows import for_each
 from test_document import mine, operation, sent
 
-from assay.binding.spelling import Place, Spelling
-from assay.binding.values import RequestValues
-from assay.binding.values import sent as sent_by_target
+from assay.binding.model.spelling import Place, Spelling
+from assay.binding.wire.values import RequestValues
+from assay.binding.wire.values import sent as sent_by_target
 from assay.openapi import document
 from assay.openapi.schemas import sent_schema
 

@@ -5,9 +5,9 @@ from zoneinfo import ZoneInfo
 
 from rows import for_each
 
-from assay.binding.features import BINDING_FEATURES
-from assay.binding.join import bind
-from assay.binding.target import FixtureKind
+from assay.binding.model.features import BINDING_FEATURES
+from assay.binding.model.target import FixtureKind
+from assay.binding.read.join import bind
 from assay.contract.model import Capability
 from assay.history import Advance
 from assay.parsing.parse import find_contract, parse_contract

@@ -8,7 +8,7 @@ import pytest
 from rows import for_each
 
 from assay._resources import contract_dir
-from assay.binding.target import TransportKind
+from assay.binding.model.target import TransportKind
 from assay.errors import InputError
 from assay.preparation.prepare import load_target, matching, prepare, selector
 

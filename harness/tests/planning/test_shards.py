@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from rows import for_each
 
-from assay.binding.security import Budget
+from assay.binding.model.security import Budget
 from assay.contexts.context import Depth
 from assay.errors import InputError
 from assay.planning.plan import Shard

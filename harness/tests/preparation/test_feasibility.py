@@ -9,10 +9,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from assay.binding.join import bind
-from assay.binding.origin import place_of
-from assay.binding.security import Auth, AuthKind
-from assay.binding.target import (
+from assay.binding.model.origin import place_of
+from assay.binding.model.security import Auth, AuthKind
+from assay.binding.model.target import (
     Budget,
     FixtureKind,
     Fixtures,
@@ -22,6 +21,7 @@ from assay.binding.target import (
     Sca,
     ScaKind,
 )
+from assay.binding.read.join import bind
 from assay.contract.model import Capability
 from assay.journal.writer import Journal
 from assay.planning.plan import Disposition, plan

@@ -12,9 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from assay.binding.join import bind
-from assay.binding.origin import place_of
-from assay.binding.target import (
+from assay.binding.model.origin import place_of
+from assay.binding.model.target import (
     FixtureKind,
     Fixtures,
     Role,
@@ -24,6 +23,7 @@ from assay.binding.target import (
     ScaKind,
     Target,
 )
+from assay.binding.read.join import bind
 from assay.contract.model import Capability
 from assay.errors import InputError
 from assay.history import Entry

@@ -8,7 +8,7 @@ import pytest
 from command_line import assay
 from shipped import bank_of
 
-from assay.binding.target import Waiver
+from assay.binding.model.target import Waiver
 from assay.errors import InputError, JournalError
 from assay.journal.writer import Journal
 from assay.judging.assembly import (

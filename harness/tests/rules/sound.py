@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.journal.writer import Journal
 from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import plan

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from assay.binding.target import Auth, AuthKind, FixtureKind, Fixtures, Role, Target, TransportKind
+from assay.binding.model.target import (
+    Auth,
+    AuthKind,
+    FixtureKind,
+    Fixtures,
+    Role,
+    Target,
+    TransportKind,
+)
 from assay.errors import InputError
 from assay.fixtures.control import ControlProvider
 from assay.fixtures.providers import MissingFixtures

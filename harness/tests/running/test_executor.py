@@ -13,8 +13,7 @@ import httpx
 import pytest
 from rows import for_each
 
-from assay.binding.encode import Access
-from assay.binding.target import (
+from assay.binding.model.target import (
     Auth,
     AuthKind,
     CustomerSource,
@@ -28,6 +27,7 @@ from assay.binding.target import (
     TransportKind,
     Turn,
 )
+from assay.binding.wire.encode import Access
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
 from assay.history import (

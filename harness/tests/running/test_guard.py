@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from rows import for_each
 
-from assay.binding.encode import Access, HttpRequest, encode
-from assay.binding.target import (
+from assay.binding.model.target import (
     Auth,
     AuthKind,
     Budget,
@@ -21,6 +20,7 @@ from assay.binding.target import (
     RoleHolding,
     Safety,
 )
+from assay.binding.wire.encode import Access, HttpRequest, encode
 from assay.contract.model import Capability
 from assay.errors import CannotArrange, Shortage
 from assay.history import Call, Malformed

@@ -1,6 +1,6 @@
 """Whose outputs a call can use: those of its customer and TPP."""
 
-from assay.binding.spelling import OperationBinding, OutputAt
+from assay.binding.model.spelling import OperationBinding, OutputAt
 from assay.history import Accepted, Call, Exchange, Wire
 from assay.running.trial_state import KeptOutputs
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from rows import for_each
 
-from assay.binding.encode import Access
-from assay.binding.target import Budget, Safety, ScaKind, Target, TransportKind
+from assay.binding.model.target import Budget, Safety, ScaKind, Target, TransportKind
+from assay.binding.wire.encode import Access
 from assay.contexts.context import Depth
 from assay.history.events import Advanced, ProbeRun
 from assay.journal.writer import Journal

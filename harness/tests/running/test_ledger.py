@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from assay.binding.origin import place_of
+from assay.binding.model.origin import place_of
 from assay.errors import InputError, TargetError
 from assay.running.ledger import APPLICATION, Ledger, QuotaUse, default_path
 

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from rows import for_each
 
-from assay.binding.encode import Access
-from assay.binding.links import LONGEST
+from assay.binding.wire.encode import Access
+from assay.binding.wire.links import LONGEST
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, InputError
 from assay.files.load import loads

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rows import for_each
 
-from assay.binding.encode import Access
+from assay.binding.wire.encode import Access
 from assay.errors import CannotArrange, Shortage
 from assay.history import Arrange, Holding, Owned, Subject
 from assay.rules.steps import arrange, perform_all

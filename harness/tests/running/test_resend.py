@@ -6,9 +6,9 @@ from itertools import count
 
 import pytest
 
-from assay.binding.encode import HttpRequest
-from assay.binding.spelling import quoted_slots
-from assay.binding.target import Place, Spelling
+from assay.binding.model.spelling import quoted_slots
+from assay.binding.model.target import Place, Spelling
+from assay.binding.wire.encode import HttpRequest
 from assay.errors import CannotArrange
 from assay.history import Arrange, Call, Exchange, Holding, Malformed, Resend
 from assay.preparation.prepare import prepare

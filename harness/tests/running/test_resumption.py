@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assay.binding.target import Budget, Safety, Target
+from assay.binding.model.target import Budget, Safety, Target
 from assay.cli.resume import read_progress
 from assay.contexts.context import Depth
 from assay.journal.codec import TrialEnd

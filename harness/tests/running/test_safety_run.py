@@ -17,8 +17,8 @@ import command_line
 import httpx
 import pytest
 
-from assay.binding.encode import HttpRequest
-from assay.binding.target import Budget, Safety
+from assay.binding.model.target import Budget, Safety
+from assay.binding.wire.encode import HttpRequest
 from assay.errors import CannotArrange, Shortage
 from assay.fuzzing.findings import SearchRequest
 from assay.fuzzing.limits import limits_of

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from assay.binding.target import Waiver
+from assay.binding.model.target import Waiver
 from assay.errors import InputError, JournalError, TargetError
 from assay.fixtures.control import ControlProvider
 from assay.journal.writer import Journal

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from rows import for_each
 
-from assay.binding.encode import Access
-from assay.binding.target import (
+from assay.binding.model.target import (
     Auth,
     AuthKind,
     OperationBinding,
@@ -20,7 +19,8 @@ from assay.binding.target import (
     Target,
     TransportKind,
 )
-from assay.binding.values import RequestValues
+from assay.binding.wire.encode import Access
+from assay.binding.wire.values import RequestValues
 from assay.contract.model import Operation
 from assay.history import Call, Exchange, Malformed, Rejected, Wire
 from assay.judging.corrections import soften

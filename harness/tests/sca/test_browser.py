@@ -16,8 +16,8 @@ from urllib.parse import parse_qsl
 import httpx
 import pytest
 
-from assay.binding.encode import Access
-from assay.binding.target import Sca, ScaKind, Target, TransportKind
+from assay.binding.model.target import Sca, ScaKind, Target, TransportKind
+from assay.binding.wire.encode import Access
 from assay.errors import CannotArrange, InputError
 from assay.history import Authorise, Code, Decision, Ending
 from assay.journal.writer import Journal

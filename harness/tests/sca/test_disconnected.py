@@ -10,7 +10,7 @@ import pytest
 from rows import for_each
 
 from assay._resources import contract_dir
-from assay.binding.target import PageMatcher
+from assay.binding.model.target import PageMatcher
 from assay.history import Wire
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare

@@ -13,8 +13,8 @@ import httpx
 import pytest
 from rows import for_each
 
-from assay.binding.encode import Access, HttpRequest
-from assay.binding.target import Sca, ScaKind
+from assay.binding.model.target import Sca, ScaKind
+from assay.binding.wire.encode import Access, HttpRequest
 from assay.errors import CannotArrange
 from assay.history import Authorise, Code, Decision, Ending, Wire
 from assay.sca import html_forms as pages

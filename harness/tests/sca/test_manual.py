@@ -21,8 +21,7 @@ import pytest
 from rows import for_each
 from suite_runs import run_suites
 
-from assay.binding.encode import Access
-from assay.binding.target import (
+from assay.binding.model.target import (
     Fixtures,
     ItemBinding,
     OperationBinding,
@@ -33,6 +32,7 @@ from assay.binding.target import (
     Target,
     TransportKind,
 )
+from assay.binding.wire.encode import Access
 from assay.cli.plan import plan_lines
 from assay.cli.progress import Progress
 from assay.contract.model import Capability, Operation

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from assay.binding.encode import Access
-from assay.binding.security import Auth, AuthKind, OAuth
-from assay.binding.target import Sca, ScaKind, Target, TransportKind
+from assay.binding.model.security import Auth, AuthKind, OAuth
+from assay.binding.model.target import Sca, ScaKind, Target, TransportKind
+from assay.binding.wire.encode import Access
 from assay.errors import InputError
 from assay.fixtures.providers import MissingFixtures
 from assay.history import Authorise

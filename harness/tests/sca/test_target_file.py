@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rows import for_each
 
-from assay.binding.target import Sca, ScaKind, Target
+from assay.binding.model.target import Sca, ScaKind, Target
 from assay.errors import InputError
 from assay.preparation.target_file import read_target
 

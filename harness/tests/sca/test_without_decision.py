@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from rows import for_each
 
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.contexts.context import Depth
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal

@@ -8,9 +8,9 @@ from cents_bank import CentsBank
 from embedded import run_plan, standings
 from rows import for_each
 
-from assay.binding.join import bind
-from assay.binding.spelling import Place, Spelling
-from assay.binding.values import from_units, in_units
+from assay.binding.model.spelling import Place, Spelling
+from assay.binding.read.join import bind
+from assay.binding.wire.values import from_units, in_units
 from assay.errors import InputError
 from assay.files.load import loads
 from assay.onboarding.doctor import examination

@@ -7,7 +7,7 @@ from foreign.dialects import SISTER
 from literal_har import entry, violated
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.contract.model import Party
 from assay.errors import InputError
 from assay.files.load import loads

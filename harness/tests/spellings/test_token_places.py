@@ -15,9 +15,9 @@ from literal_har import entry, write
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from rows import for_each
 
-from assay.binding.encode import Access, encode
-from assay.binding.join import bind
-from assay.binding.security import forged
+from assay.binding.model.security import forged
+from assay.binding.read.join import bind
+from assay.binding.wire.encode import Access, encode
 from assay.cli.main import group
 from assay.errors import InputError
 from assay.files.load import loads

@@ -11,10 +11,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from rows import for_each
 
-from assay.binding.encode import Access, encode
-from assay.binding.join import bind
-from assay.binding.pointer import MISSING, ElementPointer, find
-from assay.binding.values import RequestValues, arguments, filled
+from assay.binding.model.pointer import MISSING, ElementPointer, find
+from assay.binding.read.join import bind
+from assay.binding.wire.encode import Access, encode
+from assay.binding.wire.values import RequestValues, arguments, filled
 from assay.contract.model import Operation
 from assay.errors import InputError
 from assay.files.load import loads

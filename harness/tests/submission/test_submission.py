@@ -12,8 +12,8 @@ from embedded import run_plan
 from merlin_bank import Merlin
 from rows import for_each
 
-from assay.binding.join import bind
-from assay.binding.spelling import Place
+from assay.binding.model.spelling import Place
+from assay.binding.read.join import bind
 from assay.cli.main import group
 from assay.contexts.context import Depth
 from assay.errors import InputError

@@ -28,8 +28,8 @@ from nights import NIGHTS, beginning  # noqa: E402
 from service import Service  # noqa: E402
 from shipped import bank_of, prepared  # noqa: E402
 
-from assay.binding.join import bind  # noqa: E402
-from assay.binding.target import Target  # noqa: E402
+from assay.binding.model.target import Target  # noqa: E402
+from assay.binding.read.join import bind  # noqa: E402
 from assay.fuzzing.findings import SearchResult, describe_findings  # noqa: E402
 from assay.fuzzing.limits import SearchLimits  # noqa: E402
 from assay.fuzzing.search import Search  # noqa: E402

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 
-from assay.binding.encode import HttpRequest
+from assay.binding.wire.encode import HttpRequest
 from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
 from assay.transport.protocol import Embedded

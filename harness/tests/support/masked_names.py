@@ -8,7 +8,7 @@ writes it into `contract/recordings.md`, between the heading of the list and the
 from collections.abc import Iterable
 from pathlib import Path
 
-from assay.binding.secret_names import (
+from assay.binding.model.secret_names import (
     COOKIE_HEADERS,
     NOT_SECRET,
     PERHAPS_SECRET,

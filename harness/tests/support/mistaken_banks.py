@@ -20,8 +20,8 @@ from foreign import dialects
 from wrong_files import WrongFile
 
 from assay._resources import contract_dir
-from assay.binding.encode import Access
-from assay.binding.join import bind
+from assay.binding.read.join import bind
+from assay.binding.wire.encode import Access
 from assay.files.load import load
 from assay.history import Event, Exchange, Submitted
 from assay.journal.writer import Journal

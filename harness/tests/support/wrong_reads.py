@@ -6,7 +6,7 @@ from typing import Any
 
 from wrong_values import GONE, Change, Path, misspelt, nearly, set_to, swapped
 
-from assay.binding.pointer import MISSING, find
+from assay.binding.model.pointer import MISSING, find
 from assay.onboarding.doctor.pointer_probe import kind, likeness, members
 from assay.onboarding.doctor.record import SeenAnswer
 

@@ -8,7 +8,7 @@ from wrong_reads import pointed, words
 from wrong_sends import matchers_of
 from wrong_values import GONE, Change, Path, misspelt, nearly, set_to, swapped
 
-from assay.binding.pointer import find
+from assay.binding.model.pointer import find
 
 REASON = "not at this bank"
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 import httpcore
 import pytest
 
-from assay.binding.encode import HttpRequest
+from assay.binding.wire.encode import HttpRequest
 from assay.errors import TargetError
 from assay.transport.deadline import Deadline, _Backend, _Stream
 from assay.transport.http import MAX_BODY, HttpClient

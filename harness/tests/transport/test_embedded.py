@@ -6,7 +6,7 @@ import httpx
 import pytest
 from rows import for_each
 
-from assay.binding.encode import HttpRequest
+from assay.binding.wire.encode import HttpRequest
 from assay.transport.protocol import Embedded
 
 BASE = "https://bank.example"

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from rows import for_each
 
-from assay.binding.encode import HttpRequest
+from assay.binding.wire.encode import HttpRequest
 from assay.errors import TargetError
 from assay.traffic.proxy.messages import decompress
 from assay.transport.http import MAX_BODY, Decompressor, HttpClient, coding_of

@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from assay.binding.encode import HttpRequest
+from assay.binding.wire.encode import HttpRequest
 from assay.traffic.proxy.upstream import Upstream, UpstreamError
 from assay.transport.http import HttpClient
 

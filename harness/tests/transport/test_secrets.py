@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.errors import InputError
 from assay.files.load import loads
 from assay.preparation.target_file import read_document

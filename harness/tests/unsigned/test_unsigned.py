@@ -12,8 +12,8 @@ import yaml
 from embedded import JSON, Gate, run_plan
 from rows import for_each
 
-from assay.binding.join import bind
-from assay.binding.target import Sca
+from assay.binding.model.target import Sca
+from assay.binding.read.join import bind
 from assay.contract.model import Capability
 from assay.errors import InputError
 from assay.files.document import Document, Spot

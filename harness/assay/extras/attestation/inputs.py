@@ -20,7 +20,7 @@ from enum import Enum
 from functools import partial
 from pathlib import Path
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.contract.model import Contract
 from assay.errors import InputError
 from assay.journal.codec import EVENTS, trial_end

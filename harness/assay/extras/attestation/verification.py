@@ -17,8 +17,8 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from assay import __version__
-from assay.binding.join import BoundContract, bind
-from assay.binding.target import Target
+from assay.binding.model.target import Target
+from assay.binding.read.join import BoundContract, bind
 from assay.contract.model import Party
 from assay.errors import InputError, JournalError
 from assay.extras.attestation.envelope import sign

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from assay import __version__
-from assay.binding.join import bind
-from assay.binding.target import Target
+from assay.binding.model.target import Target
+from assay.binding.read.join import bind
 from assay.contexts.context import Depth
 from assay.contract.model import Contract
 from assay.errors import AssayError, InputError, Problem

@@ -10,7 +10,7 @@ judge a sequence as they judge any history.
 
 from __future__ import annotations
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.contract.model import Contract
 from assay.fuzzing.draws import Dice, Draw
 from assay.fuzzing.fields.mutations import fuzzable_reads, fuzzable_requests

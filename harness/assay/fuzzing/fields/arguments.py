@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, cast
 
-from assay.binding.encode import BARE
-from assay.binding.target import OperationBinding, Place, Target
+from assay.binding.model.target import OperationBinding, Place, Target
+from assay.binding.wire.encode import BARE
 from assay.contract.model import Contract, Json, Operation
 
 

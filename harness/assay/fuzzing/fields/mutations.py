@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
-from assay.binding.encode import BARE
-from assay.binding.join import capabilities
-from assay.binding.target import Target
+from assay.binding.model.target import Target
+from assay.binding.read.join import capabilities
+from assay.binding.wire.encode import BARE
 from assay.contract.model import Capability, Contract, Operation
 from assay.fuzzing.draws import Draw, one_of
 from assay.fuzzing.fields.arguments import (

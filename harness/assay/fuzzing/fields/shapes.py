@@ -15,7 +15,7 @@ from datetime import date
 from decimal import Decimal
 from typing import TypeAlias
 
-from assay.binding.target import Place
+from assay.binding.model.target import Place
 from assay.contract.model import Json
 from assay.fuzzing.draws import Draw, of_number, one_of
 from assay.fuzzing.fields import texts

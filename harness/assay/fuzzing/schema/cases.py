@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 from urllib.parse import parse_qsl, urlsplit
 
-from assay.binding.encode import HttpRequest
-from assay.binding.pointer import MISSING
-from assay.binding.target import Place
+from assay.binding.model.pointer import MISSING
+from assay.binding.model.target import Place
+from assay.binding.wire.encode import HttpRequest
 from assay.contract.model import Json
 from assay.history import Resend
 

@@ -14,10 +14,10 @@ from decimal import Decimal
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.binding.decode import body_of
-from assay.binding.pointer import MISSING, is_too_deep
-from assay.binding.spelling import SLOT
-from assay.binding.target import Place
+from assay.binding.model.pointer import MISSING, is_too_deep
+from assay.binding.model.spelling import SLOT
+from assay.binding.model.target import Place
+from assay.binding.wire.decode import body_of
 from assay.contract.model import Json
 from assay.fuzzing.findings import Remark
 from assay.fuzzing.schema.cases import SchemaCase

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from assay.binding.encode import BARE
-from assay.binding.pointer import find
-from assay.binding.spelling import SLOT
+from assay.binding.model.pointer import find
+from assay.binding.model.spelling import SLOT
+from assay.binding.wire.encode import BARE
 from assay.contexts.context import Context, DimensionValue
 from assay.contract.model import Contract, Operation
 from assay.errors import CannotArrange

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 
-from assay.binding.encode import Access
-from assay.binding.secret_names import PERSONAL_NAMES, PERSONAL_WORD
+from assay.binding.model.secret_names import PERSONAL_NAMES, PERSONAL_WORD
+from assay.binding.wire.encode import Access
 from assay.history import Item, Subject, Wire
 from assay.journal.redact.known_values import (
     MOST_VALUES,

@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import cast
 from urllib.parse import urlsplit
 
-from assay.binding.secret_names import secret_kind
+from assay.binding.model.secret_names import secret_kind
 from assay.contract.model import Json
 from assay.contract.scalars import canonical
 from assay.history.events import Masked

@@ -19,7 +19,7 @@ from html import escape, unescape
 from quopri import decodestring
 from urllib.parse import quote, unquote, unquote_plus
 
-from assay.binding.secret_names import (
+from assay.binding.model.secret_names import (
     COOKIE_HEADERS,
     ORDINARY_CODE,
     kind_of_value,

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from assay.binding.spelling import OperationBinding
-from assay.binding.target import ScaKind
+from assay.binding.model.spelling import OperationBinding
+from assay.binding.model.target import ScaKind
 from assay.contract.model import Capability, Operation
 from assay.errors import InputError
 from assay.files.document import Pointer

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl, urlsplit
 
-from assay.binding.target import FixtureKind, ScaKind, Target
+from assay.binding.model.target import FixtureKind, ScaKind, Target
 from assay.contract.model import Capability, Json
 from assay.errors import CannotArrange, TargetError, did_you_mean
 from assay.files.document import Pointer, found

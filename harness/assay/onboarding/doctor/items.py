@@ -12,10 +12,10 @@ from decimal import Decimal
 from itertools import product
 from typing import Final
 
-from assay.binding.features import BINDING_FEATURES
-from assay.binding.links import id_of
-from assay.binding.spelling import FieldAt
-from assay.binding.values import RequestValues, sent
+from assay.binding.model.features import BINDING_FEATURES
+from assay.binding.model.spelling import FieldAt
+from assay.binding.wire.links import id_of
+from assay.binding.wire.values import RequestValues, sent
 from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import number_of, same, same_value, text_of
 from assay.files.document import Pointer, spell

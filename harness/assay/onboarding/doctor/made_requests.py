@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
-from assay.binding.pointer import MISSING, find
-from assay.binding.spelling import Place
+from assay.binding.model.pointer import MISSING, find
+from assay.binding.model.spelling import Place
 from assay.contract.model import Json, Operation
 from assay.history import Authorised, State
 from assay.onboarding.doctor.items import alike

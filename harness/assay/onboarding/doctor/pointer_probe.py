@@ -14,10 +14,10 @@ from itertools import islice
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from assay.binding.features import BINDING_FEATURES
-from assay.binding.links import id_of
-from assay.binding.pointer import MISSING, find, steps
-from assay.binding.spelling import OperationBinding
+from assay.binding.model.features import BINDING_FEATURES
+from assay.binding.model.pointer import MISSING, find, steps
+from assay.binding.model.spelling import OperationBinding
+from assay.binding.wire.links import id_of
 from assay.contract.model import Json, Operation
 from assay.files.document import Pointer
 from assay.history import Item

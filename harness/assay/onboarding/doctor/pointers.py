@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from assay.binding.features import BINDING_FEATURES
-from assay.binding.links import usable
-from assay.binding.pointer import MISSING, find, lists
-from assay.binding.spelling import ItemBinding
-from assay.binding.submission import SUBMISSION
+from assay.binding.model.features import BINDING_FEATURES
+from assay.binding.model.pointer import MISSING, find, lists
+from assay.binding.model.spelling import ItemBinding
+from assay.binding.model.submission import SUBMISSION
+from assay.binding.wire.links import usable
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same
 from assay.files.document import Pointer

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from assay.binding.target import Target
-from assay.binding.without_effect import other_meanings, without_effect
+from assay.binding.model.target import Target
+from assay.binding.read.without_effect import other_meanings, without_effect
 from assay.contract.model import Contract
 from assay.errors import InputError, did_you_mean
 from assay.files.document import Finding as FileFinding

@@ -13,9 +13,9 @@ from datetime import date
 from functools import partial
 from typing import Final, cast
 
-from assay.binding.encode import BARE
-from assay.binding.spelling import OperationBinding, Spelling
-from assay.binding.target import FixtureKind, Place, Role, ScaKind, Target
+from assay.binding.model.spelling import OperationBinding, Spelling
+from assay.binding.model.target import FixtureKind, Place, Role, ScaKind, Target
+from assay.binding.wire.encode import BARE
 from assay.contract.model import Capability, Contract, Operation
 from assay.fixtures.roles import cast_for, customers_for
 from assay.history import Authorise, Holding, Step

@@ -16,9 +16,9 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Final, TypeAlias
 
-from assay.binding.submission import SUBMISSION
-from assay.binding.target import ScaKind, Target
-from assay.binding.values import repeats_argument
+from assay.binding.model.submission import SUBMISSION
+from assay.binding.model.target import ScaKind, Target
+from assay.binding.wire.values import repeats_argument
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import (
     Accepted,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from assay.binding.encode import Access, HttpRequest
+from assay.binding.wire.encode import Access, HttpRequest
 from assay.contract.model import Contract
 from assay.errors import CannotArrange, InputError, Problem, TargetError
 from assay.history import Authorised, Event, Subject, Wire

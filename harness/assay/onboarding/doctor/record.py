@@ -10,11 +10,11 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, cast
 
-from assay.binding.decode import body_of
-from assay.binding.encode import BARE
-from assay.binding.pointer import MISSING, find, lists
-from assay.binding.submission import SUBMISSION, SUBMITTED
-from assay.binding.target import OperationBinding, Target, TransportKind
+from assay.binding.model.pointer import MISSING, find, lists
+from assay.binding.model.submission import SUBMISSION, SUBMITTED
+from assay.binding.model.target import OperationBinding, Target, TransportKind
+from assay.binding.wire.decode import body_of
+from assay.binding.wire.encode import BARE
 from assay.contract.model import Contract, Json, Operation
 from assay.errors import Problem
 from assay.files.document import Pointer, spell

@@ -13,7 +13,7 @@ from datetime import date
 from operator import gt, lt
 from typing import TypeAlias
 
-from assay.binding.target import FixtureKind, Turn
+from assay.binding.model.target import FixtureKind, Turn
 from assay.contract.model import Json, Operation
 from assay.history import Accepted, Indeterminate
 from assay.onboarding.doctor.pointer_probe import PointerProbe, correction, is_link, nearest

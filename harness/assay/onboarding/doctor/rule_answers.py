@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from assay.binding.contract_names import ContractNames
-from assay.binding.decode import error_elements, shown_error
-from assay.binding.pointer import MISSING
-from assay.binding.spelling import ErrorAt
+from assay.binding.model.pointer import MISSING
+from assay.binding.model.spelling import ErrorAt
+from assay.binding.read.contract_names import ContractNames
+from assay.binding.wire.decode import error_elements, shown_error
 from assay.contract.model import Contract
 from assay.files.document import Pointer, found
 from assay.history import ERROR_CODE, ErrorBody, Exchange, History, ShownError

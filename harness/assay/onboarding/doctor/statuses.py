@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from assay.binding.absent_parts import absent_grants
-from assay.binding.decode import decode
-from assay.binding.target import Auth, AuthKind, Matcher, Outcomes, Place, Spelling, Target
+from assay.binding.model.target import Auth, AuthKind, Matcher, Outcomes, Place, Spelling, Target
+from assay.binding.read.absent_parts import absent_grants
+from assay.binding.wire.decode import decode
 from assay.contract.model import Operation
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
 from assay.onboarding.doctor import items

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urljoin
 
-from assay.binding.checks import bad_url
+from assay.binding.read.checks import bad_url
 from assay.contract.model import Contract, Json
 from assay.errors import InputError
 from assay.onboarding.init.foreign_document import ForeignDocument, mapping, read, text

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from itertools import islice
 from typing import Any
 
-from assay.binding.checks import bad_url
+from assay.binding.read.checks import bad_url
 from assay.contract.model import Json
 from assay.onboarding.init.foreign_document import (
     MOST_OPERATIONS,

@@ -13,10 +13,10 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
-from assay.binding.features import BINDING_FEATURES
-from assay.binding.pointer import steps
-from assay.binding.secret_names import secret_kind
-from assay.binding.submission import SUBMISSION
+from assay.binding.model.features import BINDING_FEATURES
+from assay.binding.model.pointer import steps
+from assay.binding.model.secret_names import secret_kind
+from assay.binding.model.submission import SUBMISSION
 from assay.contract.model import Contract, Json, Operation
 from assay.onboarding.init import requests, responses
 from assay.onboarding.init.defaults import GuessedAuth

@@ -14,7 +14,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import TypeAlias
 
-from assay.binding.features import BINDING_FEATURES
+from assay.binding.model.features import BINDING_FEATURES
 from assay.contract.model import Contract, Operation
 from assay.onboarding.init.openapi_operations import (
     OpenApiOperation,

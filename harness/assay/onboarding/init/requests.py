@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import cast
 
-from assay.binding.pointer import texts
-from assay.binding.secret_names import secret_header, secret_kind
+from assay.binding.model.pointer import texts
+from assay.binding.model.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
 from assay.onboarding.init.openapi_operations import (
     EACH,

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from assay.binding.contract_names import ContractNames
-from assay.binding.features import describe
-from assay.binding.secret_names import secret_header, secret_kind
+from assay.binding.model.features import describe
+from assay.binding.model.secret_names import secret_header, secret_kind
+from assay.binding.read.contract_names import ContractNames
 from assay.contract.model import Contract, Json
 from assay.history import ERROR_CODE
 from assay.onboarding.init.defaults import GuessedAuth, TargetDraft, token_endpoint

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from assay.binding.features import describe
+from assay.binding.model.features import describe
 from assay.contract.model import Json
 from assay.onboarding.init.openapi_operations import printable
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from assay.binding.origin import PORTS
+from assay.binding.model.origin import PORTS
 from assay.transport.http import CODINGS, Decompressor, coding_of
 
 __all__ = ["Headers", "LinkRewriter"]

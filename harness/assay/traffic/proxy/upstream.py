@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
-from assay.binding.origin import PORTS
+from assay.binding.model.origin import PORTS
 from assay.errors import InputError
 from assay.traffic.proxy.messages import Headers, encode_headers, readable_codings
 from assay.transport.deadline import DeadlineTransport

@@ -8,7 +8,7 @@ own secrets.
 
 from __future__ import annotations
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.errors import Problem, TargetError
 
 __all__ = ["AuthenticationError", "line_of", "place", "place_of", "problem"]

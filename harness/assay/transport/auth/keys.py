@@ -28,9 +28,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from assay.binding.encode import HttpRequest
-from assay.binding.security import OAuth, RequestObject
-from assay.binding.target import Signature, SignatureKind, Target, Tls, TransportKind
+from assay.binding.model.security import OAuth, RequestObject
+from assay.binding.model.target import Signature, SignatureKind, Target, Tls, TransportKind
+from assay.binding.wire.encode import HttpRequest
 from assay.contract.model import Json
 from assay.errors import InputError, Problem
 from assay.transport.auth.diagnostics import problem

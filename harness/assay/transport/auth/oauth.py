@@ -16,9 +16,9 @@ from secrets import token_urlsafe
 from typing import Any, TypeAlias, cast
 from urllib.parse import parse_qs, quote_plus, urlencode, urlsplit
 
-from assay.binding.decode import SERVER_ERRORS, body_of
-from assay.binding.encode import HttpRequest
-from assay.binding.target import ClientAuth, OAuth, Target
+from assay.binding.model.target import ClientAuth, OAuth, Target
+from assay.binding.wire.decode import SERVER_ERRORS, body_of
+from assay.binding.wire.encode import HttpRequest
 from assay.contract.model import Json
 from assay.history import Wire
 from assay.sca.protocol import ScreenFlowResult

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from assay.binding.encode import Access
-from assay.binding.security import ISSUING
-from assay.binding.target import Auth, Target
+from assay.binding.model.security import ISSUING
+from assay.binding.model.target import Auth, Target
+from assay.binding.wire.encode import Access
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.protocol import Application, Embedded, Transport
 from assay.transport.secrets import KnownSecrets

@@ -17,9 +17,9 @@ from threading import RLock
 from typing import TypeAlias
 from urllib.parse import quote_plus
 
-from assay.binding.encode import Access
-from assay.binding.security import ISSUING
-from assay.binding.target import AuthKind, OAuth, Target
+from assay.binding.model.security import ISSUING
+from assay.binding.model.target import AuthKind, OAuth, Target
+from assay.binding.wire.encode import Access
 from assay.contract.model import Json
 from assay.errors import CannotArrange, TargetError
 from assay.sca.protocol import ScreenFlowResult

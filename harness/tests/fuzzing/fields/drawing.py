@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.fuzzing.draws import dice
 from assay.fuzzing.fields import field_sequences
 from assay.parsing.parse import find_contract, parse_contract

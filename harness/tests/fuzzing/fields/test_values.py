@@ -10,7 +10,7 @@ from drawing import bound, drawn
 from rows import for_each
 
 import assay.fuzzing.fields
-from assay.binding.target import Place
+from assay.binding.model.target import Place
 from assay.fuzzing.fields.arguments import (
     ABSENT,
     Argument,

@@ -16,9 +16,9 @@ import pytest
 from rows import for_each
 
 import assay
-from assay.binding.encode import HttpRequest
-from assay.binding.pointer import MISSING
-from assay.binding.target import Place
+from assay.binding.model.pointer import MISSING
+from assay.binding.model.target import Place
+from assay.binding.wire.encode import HttpRequest
 from assay.cli import run
 from assay.fuzzing.limits import SearchLimits
 from assay.fuzzing.schema.cases import SchemaCase

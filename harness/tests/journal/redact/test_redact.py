@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from rows import for_each
 
-from assay.binding.encode import Access
+from assay.binding.wire.encode import Access
 from assay.history import Item, Owned, Subject, Wire
 from assay.journal.redact import MOST_BODY, MOST_HEADERS, Redactor
 from assay.rules.text_shape import TextShape

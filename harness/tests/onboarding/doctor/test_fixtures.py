@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from rows import for_each
 
-from assay.binding.target import CustomerSource, FixtureKind, ScaKind, TransportKind
+from assay.binding.model.target import CustomerSource, FixtureKind, ScaKind, TransportKind
 from assay.contract.model import Capability
 from assay.errors import CannotArrange, TargetError
 from assay.history import Authorise, Authorised, Ending, Subject, Wire

@@ -9,7 +9,7 @@ from command_line import assay
 from examined_banks import BANK as SOUND
 from rows import for_each
 
-from assay.binding.features import BINDING_FEATURES
+from assay.binding.model.features import BINDING_FEATURES
 from assay.onboarding.doctor import Weight, examine
 from assay.onboarding.doctor.examination import EXAMINED_BY, STEPS
 from assay.onboarding.doctor.pointers import POINTERS

@@ -5,7 +5,7 @@ import json
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.errors import InputError
 from assay.files.load import loads
 from assay.onboarding.init.defaults import init_defaults

@@ -8,7 +8,7 @@ import pytest
 from rows import for_each
 
 from assay._resources import contract_dir
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.cli.main import group
 from assay.errors import InputError
 from assay.files.load import load

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from rows import for_each
 
-from assay.binding.features import BINDING_FEATURES
-from assay.binding.join import bind
+from assay.binding.model.features import BINDING_FEATURES
+from assay.binding.read.join import bind
 from assay.cli.main import group
 from assay.onboarding.init.operation_bindings import GUESSES
 from assay.openapi import document

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import assay
 
-from assay.binding.join import bind
+from assay.binding.read.join import bind
 from assay.cli.main import group
 from assay.errors import InputError
 from assay.files.load import load

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.files.load import loads
 from assay.preparation.target_file import read_document
 from assay.sandbox.guard.certificates import CertificateFolder, open_certificates

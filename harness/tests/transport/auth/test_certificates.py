@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from assay.binding.target import Target
+from assay.binding.model.target import Target
 from assay.errors import InputError
 from assay.running.environment import set_up
 from assay.sandbox.guard.certificates import CertificateFolder

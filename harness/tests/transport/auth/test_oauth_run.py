@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
-from assay.binding.target import (
+from assay.binding.model.target import (
     Auth,
     AuthKind,
     ClientAuth,

@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509 import load_pem_x509_certificate
 
-from assay.binding.encode import HttpRequest
-from assay.binding.target import Target
+from assay.binding.model.target import Target
+from assay.binding.wire.encode import HttpRequest
 from assay.sandbox.guard.certificates import CertificateFolder
 from assay.transport.auth.keys import SigningTransport, check, signed
 from assay.transport.protocol import Delivery, answered

@@ -9,8 +9,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from assay.binding.encode import HttpRequest
-from assay.binding.target import (
+from assay.binding.model.target import (
     Auth,
     AuthKind,
     ClientAuth,
@@ -20,7 +19,8 @@ from assay.binding.target import (
     Target,
     TransportKind,
 )
-from assay.binding.target import Tls as Said
+from assay.binding.model.target import Tls as Said
+from assay.binding.wire.encode import HttpRequest
 from assay.errors import InputError
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare

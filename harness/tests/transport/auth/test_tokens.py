@@ -14,8 +14,8 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
-from assay.binding.encode import Access, HttpRequest
-from assay.binding.target import Target
+from assay.binding.model.target import Target
+from assay.binding.wire.encode import Access, HttpRequest
 from assay.errors import CannotArrange, TargetError
 from assay.history import Ending, Wire
 from assay.sca.protocol import ScreenFlowResult

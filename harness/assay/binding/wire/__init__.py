@@ -1,0 +1,1 @@
+"""Calls as requests and answers as outcomes, in the spelling of one target."""
