@@ -241,7 +241,6 @@ def _checked_target(name: str, target: Target, checked: _Checked) -> str:
 
 
 def _find(name: str) -> str:
-    """Return the path of a file, or of a shipped contract or target."""
     if name in shipped() and not Path(name).exists():
         return str(find_target(name))  # its name may have a dot, like that of a file
     try:

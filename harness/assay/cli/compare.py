@@ -1,4 +1,4 @@
-"""`assay compare`: the differences between two runs."""
+"""`assay compare` and `assay trend`: what changed between two runs, and over all runs of a folder."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 from assay.cli import options
 from assay.cli.results import print_document
 from assay.errors import InputError, did_you_mean
+from assay.report import write_file
 from assay.report.comparison import (
     DEFAULT,
     FORMATS,
@@ -18,6 +19,7 @@ from assay.report.comparison import (
     exit_of_comparison,
     read_run,
 )
+from assay.report.wording import counted
 
 EPILOG = """\b
 Examples:
@@ -47,7 +49,6 @@ def _categories() -> str:
 
 
 def _read_fail_on(_context: click.Context, _parameter: click.Parameter, value: str) -> Any:
-    """Read a list of categories, `any` or `none`."""
     known = {category.value: category for category in Category}
     chosen: set[Category] = set()
     for word in filter(None, map(str.strip, value.split(","))):
@@ -82,3 +83,45 @@ def command(old: Path, new: Path, fail_on: frozenset[Category], form: str, out: 
     comparison = compare(read_run(old), read_run(new))
     print_document(FORMATS[form](comparison, fail_on), form, out)
     return exit_of_comparison(comparison, fail_on).value
+
+
+# -- the trend of all runs in a folder -----------------------------------------
+TREND_EPILOG = """\b
+Examples:
+  assay trend reports/local
+  assay trend reports/nightly --out public/trend.html --last 90
+"""
+
+
+@click.command(epilog=TREND_EPILOG)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="HTML page to write. Default: trend.html in FOLDER.",
+)
+@click.option(
+    "--last",
+    type=click.IntRange(1, 1000),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="Show only the last N runs.",
+)
+def trend(folder: Path, out: Path | None, last: int) -> int:
+    """Write an HTML page on all runs in a folder: verdicts over time, and changes between runs.
+
+    A run is a subfolder with a journal or a report.json. The page is one file without scripts; it
+    links to the HTML reports. Runs that cannot be read are listed.
+    """
+    from assay.report.trend import read_trend, render  # noqa: PLC0415 -- Jinja2 only when used
+
+    page = out or folder / "trend.html"
+    runs = read_trend(folder, page, last=last)
+    write_file(page, lambda stream: render(runs, stream))
+    unreadable = len(runs.unreadable)
+    besides = f"; {counted(unreadable, 'run')} could not be read" if unreadable else ""
+    click.echo(f"{page}: {counted(len(runs.runs), 'run')}{besides}")
+    return 0

@@ -51,7 +51,6 @@ Exit codes:
 
 
 def _read_gates(_context: click.Context, _parameter: click.Parameter, value: str) -> Any:
-    """Read a list of gates, or `none`."""
     words = [word for word in map(str.strip, value.split(",")) if word not in {"", "none"}]
     for word in words:
         if word not in GATES:

@@ -13,6 +13,7 @@ from assay.binding.read.join import bind
 from assay.cli import options
 from assay.cli.results import print_document
 from assay.openapi import document
+from assay.parsing.editor_schema import EDITOR_SCHEMAS, editor_schema
 from assay.parsing.parse import parse_contracts
 from assay.preparation.prepare import SHIPPED, load_target
 
@@ -58,3 +59,26 @@ def openapi(contracts: Sequence[str], target: str | None, form: str, out: Path |
     bound = bind(parse_contracts(names), loaded)
     print_document(FORMATS[form](document(bound, loaded)), form, out)
     return 0
+
+
+# -- schemas ---------------------------------------------------------------------
+SCHEMA_EPILOG = """\b
+Examples:
+  assay schema target > assay-target.schema.json
+  assay schema contract > assay-contract.schema.json
+\b
+Editors with the YAML language server apply the schema to files that begin with this line:
+  # yaml-language-server: $schema=assay-target.schema.json
+"""
+
+
+@click.command(epilog=SCHEMA_EPILOG)
+@click.argument("file", type=click.Choice(EDITOR_SCHEMAS))
+def schema(file: str) -> None:
+    """Print the JSON Schema of a kind of file, for editors.
+
+    The schema is one self-contained document. The schema of contracts covers the parameters of
+    every rule kind, including kinds from installed packages. An editor uses it to complete keys
+    and mark mistakes. `assay check` finds more mistakes and says how to fix them.
+    """
+    click.echo(editor_schema(file), nl=False)

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import click
 
 from assay.cli import options
 from assay.cli.crash_report import note_folder
+from assay.cli.progress import HEARTBEAT, counting_bar
 from assay.cli.publication import link_latest
 from assay.cli.results import new_folder
 from assay.cli.signals import INTERRUPTED, terminable
 from assay.contexts.context import Depth
 from assay.errors import InputError
+from assay.extras.fleet.run import (
+    FleetCallbacks,
+    FleetSettings,
+    read_policy,
+    run_fleet,
+    write_fleet,
+)
+from assay.extras.fleet.task import BankTasks, FleetOptions, FleetTask, TaskProgress, divide_fleet
 from assay.preparation.banks import read_banks
-from assay.rules.verdict import Exit
+from assay.report.fleet import CellState, FleetCell, headline, lines, read_before
+from assay.report.wording import counted
+from assay.rules.verdict import Exit, Standing
 
 EPILOG = """\b
 Examples:
@@ -125,10 +138,6 @@ def run(given: FleetCommand) -> int:
         InputError: a file or an option cannot be used.
 
     """
-    from assay.extras.fleet.division import FleetOptions, divide_fleet  # noqa: PLC0415 -- only here
-    from assay.extras.fleet.run import FleetSettings, read_policy  # noqa: PLC0415
-    from assay.report.fleet.values import read_before  # noqa: PLC0415
-
     policy = read_policy(given.fail_on)
     before = read_before(given.since) if given.since else None
     file = read_banks(given.file)
@@ -159,21 +168,19 @@ def run(given: FleetCommand) -> int:
     return _perform(given, banks, settings)
 
 
-def _perform(given: FleetCommand, banks: Any, settings: Any) -> int:
+def _perform(given: FleetCommand, banks: Sequence[BankTasks], settings: FleetSettings) -> int:
     """Run a fleet on a cluster, and write its reports.
 
     Raises:
         InputError: there is no Dask, or no cluster, or the folder is in use.
 
     """
-    _check_dask()
-    from assay.cli.fleet_progress import FleetProgress  # noqa: PLC0415 -- only here
+    if find_spec("distributed") is None:
+        hint = "pip install 'assay[fleet]'"
+        raise InputError.one("assay fleet", "Dask is not installed", hint=hint)
     from assay.extras.fleet.cluster import open_cluster  # noqa: PLC0415 -- Dask
-    from assay.extras.fleet.run import interrupted_exit, run_fleet, write_fleet  # noqa: PLC0415
-    from assay.report.fleet.formats import lines  # noqa: PLC0415
-    from assay.report.fleet.values import headline  # noqa: PLC0415
 
-    folder: Path = settings.folder
+    folder = settings.folder
     if (folder / "banks").exists():
         hint = "choose another --out; journals are never overwritten"
         raise InputError.one(str(folder), "this folder already contains a fleet run", hint=hint)
@@ -185,7 +192,7 @@ def _perform(given: FleetCommand, banks: Any, settings: Any) -> int:
     ):
         report = run_fleet(client, banks, settings, progress.callbacks())
     if report.interrupted:
-        report = interrupted_exit(report, INTERRUPTED)
+        report = replace(report, exit=INTERRUPTED)
     write_fleet(report, folder)
     for line in [headline(report)] if given.quiet else lines(report):
         click.echo(line)
@@ -194,7 +201,101 @@ def _perform(given: FleetCommand, banks: Any, settings: Any) -> int:
     return report.exit
 
 
-def _check_dask() -> None:
-    if find_spec("distributed") is None:
-        hint = "pip install 'assay[fleet]'"
-        raise InputError.one("assay fleet", "Dask is not installed", hint=hint)
+# -- Progress: bars on a terminal, elsewhere a line for each bank and a heartbeat ----------------
+class FleetProgress:
+    """The progress of all banks on standard error; nothing if `quiet`."""
+
+    def __init__(self, banks: Sequence[BankTasks], *, quiet: bool = False) -> None:
+        self._tasks = {task.key: task for bank in banks for task in bank.tasks}
+        self._left = {bank.bank: len(bank.tasks) for bank in banks}
+        self._cells: dict[str, list[FleetCell]] = {bank.bank: [] for bank in banks}
+        self._shares: dict[str, TaskProgress] = {}
+        self._ended: set[str] = set()
+        self._quiet = quiet
+        self._bars: Any = None
+        self._total: Any = None
+        self._bar: dict[str, Any] = {}
+        self._began = self._spoke = time.monotonic()
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty() and not self._quiet:
+            self._bars = counting_bar(40)
+            self._bars.start()
+            self._total = self._bars.add_task("tasks", total=len(self._tasks))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+
+    def callbacks(self) -> FleetCallbacks:
+        """Return what the fleet calls."""
+        return FleetCallbacks(
+            on_cell=self._on_cell,
+            on_progress=self._on_progress,
+            on_beat=self._on_beat,
+            on_end=self._on_end,
+        )
+
+    def _on_progress(self, progress: TaskProgress) -> None:
+        # An event may come after the result of its task.
+        if progress.task not in self._tasks or progress.task in self._ended:
+            return
+        self._shares[progress.task] = progress
+        if self._bars is None:
+            return
+        if progress.task not in self._bar:
+            self._bar[progress.task] = self._bars.add_task(progress.task, total=progress.planned)
+        # Trials in parts of a context are not planned: the bar does not pass its end.
+        done = min(progress.done, progress.planned)
+        self._bars.update(self._bar[progress.task], completed=done, total=progress.planned)
+
+    def _on_cell(self, task: FleetTask, cell: FleetCell) -> None:
+        self._ended.add(task.key)
+        self._shares.pop(task.key, None)
+        self._left[task.bank] -= 1
+        self._cells[task.bank].append(cell)
+        if self._bars is not None:
+            self._bars.advance(self._total)
+            if task.key in self._bar:
+                self._bars.remove_task(self._bar.pop(task.key))
+        if not self._left[task.bank]:
+            self._show(f"{task.bank}: {self._result(task.bank)}")
+
+    def _result(self, bank: str) -> str:
+        cells = self._cells[bank]
+        reasons = dict.fromkeys(cell.reason for cell in cells if cell.state is not CellState.TESTED)
+        if reasons:
+            return "; ".join(reasons)
+        violated = sum(
+            verdict.standing is Standing.VIOLATES for cell in cells for verdict in cell.verdicts
+        )
+        return f"{counted(violated, 'violation')} in {sum(cell.seconds for cell in cells):.1f} s"
+
+    def _on_beat(self) -> None:
+        if self._bars is None and time.monotonic() - self._spoke >= HEARTBEAT:
+            done = sum(not left for left in self._left.values())
+            running = ", ".join(
+                f"{share.task} {share.done:,}/{share.planned:,}"
+                for share in sorted([*self._shares.values()], key=lambda share: share.task)[:5]
+            )
+            seconds = time.monotonic() - self._began
+            total = counted(len(self._left), "bank")
+            self._show(f"after {seconds:.0f} s: {done} of {total} done; running: {running or '-'}")
+
+    def _on_end(self) -> None:
+        self._show("interrupted: waiting for the running tasks to close their journals")
+
+    def _show(self, line: str) -> None:
+        self._spoke = time.monotonic()
+        if self._quiet:
+            return
+        if self._bars is not None:
+            self._bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            click.echo(f"fleet: {line}", err=True)

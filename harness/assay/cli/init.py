@@ -128,7 +128,6 @@ def _adapter(out: Path, draft: TargetDraft) -> Mapping[Path, str]:
 
 
 def _write_kind(name: str) -> int:
-    """Write the skeleton of a package with a rule kind."""
     from assay.onboarding.init.kind_template import kind_files  # noqa: PLC0415 -- slow to import
 
     files, folder = kind_files(name), Path(f"assay-{name}")
@@ -320,7 +319,6 @@ CHECKS: Mapping[str, Callable[[str], tuple[str, str] | None]] = {
 
 
 def _name(out: Path) -> str:
-    """Return a target name derived from a file name."""
     return _plain_name(out.stem.replace(".", "-")) or "my-bank"
 
 

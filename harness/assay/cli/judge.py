@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from io import StringIO
 from pathlib import Path
 
 import click
@@ -17,7 +16,7 @@ from assay.contract.model import Party
 from assay.files.document import file_name
 from assay.journal.journal_file import JOURNAL
 from assay.judging.exit_policy import Floor
-from assay.report import find_format, read_journal
+from assay.report import read_journal, rendered
 from assay.report.wording import counted
 from assay.rules.verdict import Standing
 from assay.running.session import RunResult
@@ -155,7 +154,6 @@ def _again(arguments: Sequence[str]) -> str:
 
 
 def _print_scope(recording: RecordingSession, party: str) -> None:
-    """Print how much of the traffic was judged."""
     name = {"bank": "bank", "tpp": "TPP"}[party]
     click.echo(
         f"{counted(recording.exchanges, 'exchange')} judged against the obligations of the {name}"
@@ -183,8 +181,6 @@ def _most_frequent(requests: Mapping[str, int]) -> Sequence[tuple[str, int]]:
 def _print_json(folder: Path, result: RunResult) -> int:
     """Print the JSON report, and write every report."""
     read = read_journal(folder / JOURNAL)
-    text = StringIO()
-    find_format("json").render(read, text)
     # As bytes: the encoding of the terminal must not change the document.
-    click.echo(text.getvalue().encode(), nl=False)
+    click.echo(rendered(read, "json").encode(), nl=False)
     return exit_code(result.exit.value, written=write_reports(read, folder))

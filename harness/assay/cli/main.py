@@ -10,8 +10,9 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
 from pathlib import Path
@@ -23,10 +24,11 @@ import click
 from assay import __version__
 from assay.cli.crash_report import Invocation, keep, where
 from assay.cli.signals import INTERRUPTED, collect_rarely, loading
-from assay.errors import AssayError, one_line
+from assay.errors import AssayError, InputError, did_you_mean, one_line
 from assay.rules.verdict import Exit
 
-#: Every command, with its module and the line that `assay --help` shows.
+#: Every command, with its module and the line that `assay --help` shows; in a module with several
+#: commands, with its function.
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("assay.cli.run", "Test a target against its contracts."),
     "fleet": ("assay.cli.fleet", "Test many banks with one target-file template."),
@@ -37,9 +39,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("assay.cli.init", "Draft a target file for your bank."),
     "report": ("assay.cli.report", "Render the journal of a run in any report format."),
     "compare": ("assay.cli.compare", "Compare two runs and list regressions and fixes."),
-    "trend": ("assay.cli.trend", "Write an HTML page on all runs in a folder."),
+    "trend": ("assay.cli.compare:trend", "Write an HTML page on all runs in a folder."),
     "verify": ("assay.cli.verify", "Re-judge a recorded run and check its signature."),
-    "attest": ("assay.cli.attest", "Sign the journal and reports of a run."),
+    "attest": ("assay.cli.verify:attest", "Sign the journal and reports of a run."),
     "export": ("assay.cli.export", "Write an OpenAPI document of contracts and a target."),
     "serve": ("assay.cli.serve", "Serve the sandbox bank over HTTP."),
     "proxy": ("assay.cli.proxy", "Record the traffic between a client and a bank."),
@@ -47,10 +49,17 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "assay.cli.judge",
         "Judge recorded traffic of the bank or the TPP.",
     ),
-    "completion": ("assay.cli.completion", "Print the completion script of a shell."),
-    "schema": ("assay.cli.schema", "Print the JSON Schema of a kind of file, for editors."),
+    "completion": ("assay.cli.main:completion", "Print the completion script of a shell."),
+    "schema": ("assay.cli.export:schema", "Print the JSON Schema of a kind of file, for editors."),
     "prove": ("assay.cli.prove", "Test the harness on mutants and print the kill matrix."),
 }
+
+
+def find_command(name: str) -> click.Command:
+    """Import and return a command of the table."""
+    module, _, function = COMMANDS[name][0].partition(":")
+    command: click.Command = getattr(import_module(module), function or "command")
+    return command
 
 
 class Commands(click.Group):
@@ -73,9 +82,9 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         with loading():
-            command: Any = import_module(COMMANDS[cmd_name][0]).command
+            command = find_command(cmd_name)
         collect_rarely()
-        return command if isinstance(command, click.Command) else None
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing any."""
@@ -86,8 +95,6 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or suggest the nearest name."""
-        from assay.errors import did_you_mean  # noqa: PLC0415 -- only on a mistake
-
         name = args[0]
         if name == "help":
             if not args[1:]:
@@ -143,7 +150,7 @@ def _without_credentials(line: str) -> str:
     """Return a line of a message without the secrets in the URLs that it quotes."""
     if "://" not in line:
         return line
-    from assay.journal.secret_positions import parameters  # noqa: PLC0415 -- only on a mistake
+    from assay.journal.redact.secret_positions import parameters  # noqa: PLC0415 -- only on a mistake
 
     return parameters(line, lambda _, kind: f"<{kind}>")
 
@@ -160,8 +167,6 @@ def _run(invocation: Invocation) -> int:
     try:
         code = group.main(prog_name="assay", standalone_mode=False, obj=invocation)
     except click.ClickException as error:
-        from assay.cli.usage_errors import usage_message  # noqa: PLC0415 -- only on a mistake
-
         return _refused(usage_message(error))
     except click.Abort:
         recorded = " `assay report --partial JOURNAL` renders the journal." * bool(
@@ -193,7 +198,6 @@ def _system_message(error: OSError) -> str:
 
 
 def _refused(message: str) -> int:
-    """Print what the user can fix."""
     for line in message.splitlines():
         click.echo(f"assay: {one_line(_without_credentials(line))}", err=True)
     return Exit.USAGE.value
@@ -310,3 +314,102 @@ def safe_streams() -> Generator[tuple[SafeOutput, SafeOutput]]:
         finally:
             out.end()
             err.end()
+
+
+# -- Usage errors of click in Assay's style: `assay: --seed: expected an integer, found 'x'` -----
+#: What click says of a value, and what is said instead.
+_VALUES: Mapping[str, Callable[[re.Match[str]], str]] = {
+    r"(?P<value>'.*') is not a valid integer(?: range)?": lambda m: (
+        f"an integer, found {m['value']}"
+    ),
+    r"(?P<value>'.*') is not a valid float(?: range)?": lambda m: f"a number, found {m['value']}",
+    r"(?P<value>\S+) is not in the range (?P<range>.+)": lambda m: (
+        f"a number in the range {m['range']}, found {m['value']}"
+    ),
+    r"(?P<value>'.*') is not one of (?P<words>.+)": lambda m: (
+        f"one of {m['words']}, found {m['value']}"
+    ),
+    r"\S+ '(?P<value>.*)' does not exist": lambda m: f"a path that exists, found {m['value']!r}",
+    r"\S+ '(?P<value>.*)' is a directory": lambda m: f"a file, found the folder {m['value']!r}",
+    r"\S+ '(?P<value>.*)' is a file": lambda m: f"a folder, found the file {m['value']!r}",
+}
+
+
+#: What click says of a word that belongs to no option.
+_EXTRA = re.compile(r"Got unexpected extra arguments? \((?P<first>\S+).*\)")
+
+
+def usage_message(error: click.ClickException) -> str:
+    """Return an error of the command line as one line, with the command that shows the usage."""
+    message = _message(error)
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{message} (see `{context.command_path} --help`)" if context else message
+
+
+def _message(error: click.ClickException) -> str:
+    match error:
+        case click.NoSuchOption():
+            known = [name for param in _parameters(error) for name in param.opts]
+            hint = did_you_mean(error.option_name, known)
+            suffix = f"; {hint}" if hint.startswith("did you") else ""
+            return f"there is no option {error.option_name}{suffix}"
+        case click.MissingParameter() if error.param is not None:
+            return f"the argument {_name(error.param)} is missing"
+        case click.BadParameter() if error.param is not None:
+            return f"{_name(error.param)}: {_expected(error.message)}"
+        case click.UsageError() if match := _EXTRA.fullmatch(error.format_message()):
+            named = "--target" in [name for each in _parameters(error) for name in each.opts]
+            hint = f"; did you mean --target {match['first']}?" if named else ""
+            return f"{_plain(error.format_message())}{hint}"
+        case _:
+            return _plain(error.format_message())
+
+
+def _parameters(error: click.UsageError) -> list[click.Parameter]:
+    return error.ctx.command.get_params(error.ctx) if error.ctx is not None else []
+
+
+def _name(parameter: click.Parameter) -> str:
+    """Return the long name of an option, or the name of an argument as the usage has it."""
+    if isinstance(parameter, click.Argument):
+        return (parameter.metavar or (parameter.name or "").upper()).strip("[].")
+    return max(parameter.opts, key=len)
+
+
+def _expected(message: str) -> str:
+    """Return what click says of a value as what is expected, and what is there."""
+    plain = message.strip().removesuffix(".")
+    for pattern, words in _VALUES.items():
+        match = re.fullmatch(pattern, plain, re.DOTALL)
+        if match:
+            return f"expected {words(match)}"
+    return _plain(message)
+
+
+def _plain(message: str) -> str:
+    """Return a sentence as part of a line."""
+    text = message.strip().removesuffix(".")
+    return text[:1].lower() + text[1:]
+
+
+# -- The script with which a shell completes commands and options --------------------------------
+COMPLETION_EPILOG = """\b
+Examples:
+  eval "$(assay completion bash)"                       # in ~/.bashrc
+  eval "$(assay completion zsh)"                        # in ~/.zshrc
+  assay completion fish > ~/.config/fish/completions/assay.fish
+"""
+#: The variable by which a completing shell asks this program.
+VARIABLE = "_ASSAY_COMPLETE"
+
+
+@click.command(epilog=COMPLETION_EPILOG)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell."""
+    from click.shell_completion import get_completion_class  # noqa: PLC0415 -- seldom used
+
+    found = get_completion_class(shell)
+    if found is None:
+        raise InputError.one("SHELL", f"no completion is known for {shell}")
+    click.echo(found(group, {}, "assay", VARIABLE).source())

@@ -10,6 +10,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import groupby
 from shutil import get_terminal_size
@@ -264,16 +265,8 @@ def _reasons(clauses: Mapping[str, Sequence[Cell]]) -> Iterator[str]:
 
 def coverage_records(contexts: ContextPlan | None) -> Iterator[dict[str, object]]:
     """Yield one record a clause and value, for `--json`."""
-    if contexts is None:
-        return
-    for contract, clauses in contexts.coverage.items():
-        for cells in clauses.values():
-            for cell in cells:
-                yield {
-                    "contract": contract,
-                    "clause": cell.clause,
-                    "dimension": cell.dimension,
-                    "value": cell.value,
-                    "trials": cell.trials,
-                    "reason": cell.reason,
-                }
+    for contract, clauses in contexts.coverage.items() if contexts else ():
+        for cell in (cell for cells in clauses.values() for cell in cells):
+            record: dict[str, object] = {"contract": contract, **asdict(cell)}
+            del record["possible"]
+            yield record

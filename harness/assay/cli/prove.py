@@ -158,7 +158,6 @@ def _show_neutral(row: NeutralRow) -> None:
 
 
 def _show(row: MatrixRow) -> None:
-    """Print a row as soon as its run is over."""
     click.echo(f"{'ok   ' if row.as_expected else 'WRONG'} {row.id:<44} {_result(row)}")
 
 

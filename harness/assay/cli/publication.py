@@ -14,7 +14,6 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +116,6 @@ def chosen_formats() -> tuple[str, ...]:
 
 
 def _on_github() -> bool:
-    """Whether to publish for GitHub."""
     choice = _kept("annotations", NONE)
     return os.environ.get(ON_GITHUB) == "true" if choice == AUTO else bool(choice == GITHUB)
 
@@ -151,18 +149,12 @@ def publish(read: Report) -> None:
     stopped: _CommandStop | None = _kept(STOPPED, None)
     if stopped is None or read.header.shard:
         return
-    lines = (f"{stopped.resume}\n", _rendered(read, "github"), f"{stopped.stop}\n")
+    from assay.report import rendered  # noqa: PLC0415 -- not before the run is over
+
+    lines = (f"{stopped.resume}\n", rendered(read, "github"), f"{stopped.stop}\n")
     click.echo("".join(lines), nl=False, err=stopped.err)
     if path := os.environ.get(STEP_SUMMARY):
-        _append(Path(path), _rendered(read, "markdown").encode())
-
-
-def _rendered(read: Report, name: str) -> str:
-    from assay.report import find_format  # noqa: PLC0415 -- not before the run is over
-
-    text = StringIO()
-    find_format(name).render(read, text)
-    return text.getvalue()
+        _append(Path(path), rendered(read, "markdown").encode())
 
 
 def _append(path: Path, text: bytes) -> None:

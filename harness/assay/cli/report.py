@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -133,7 +132,6 @@ def _merge(
     partial: bool,
     policy: ExitPolicy,
 ) -> int:
-    """Merge journals into a folder, write its reports, and print the summary."""
     from assay.report.merge import merge  # noqa: PLC0415 -- seldom used
 
     if out is None:
@@ -149,10 +147,9 @@ def _merge(
 
 def _print(read: report.Report, name: str) -> None:
     """Print a report: text as the terminal has it, documents in UTF-8."""
-    form, text = report.find_format(name), io.StringIO()
-    form.render(read, text)
+    text = report.rendered(read, name)
     if name == "text":
         with publication.commands_stopped():
-            click.echo(text.getvalue(), nl=False)
+            click.echo(text, nl=False)
     else:
-        click.echo(text.getvalue().encode(), nl=False)
+        click.echo(text.encode(), nl=False)

@@ -9,7 +9,6 @@ import shlex
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from io import StringIO
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
@@ -41,7 +40,7 @@ def new_folder(name: str) -> Path:
 
 def print_summary(read: Report, *, quiet: bool) -> None:
     """Print the summary, coloured on a terminal."""
-    from assay.report import wording  # noqa: PLC0415 -- not before the run is over
+    from assay.report import rendered, wording  # noqa: PLC0415 -- not before the run is over
     from assay.report.formats import terminal  # noqa: PLC0415 -- the same
 
     if quiet:
@@ -52,9 +51,7 @@ def print_summary(read: Report, *, quiet: bool) -> None:
         # Rich shows nothing on a terminal that says that it has no columns.
         terminal.show(read, Console(highlight=False, width=get_terminal_size().columns))
     else:
-        text = StringIO()
-        terminal.render(read, text)
-        click.echo(text.getvalue(), nl=False)
+        click.echo(rendered(read, "text"), nl=False)
 
 
 def write_reports(read: Report, folder: Path) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import click
 
@@ -21,7 +21,7 @@ from assay.binding.model.target import Target
 from assay.cli.results import exit_code, print_summary, write_reports
 from assay.contexts.context import Depth
 from assay.contract.model import Contract, Json
-from assay.errors import InputError, JournalError
+from assay.errors import InputError
 from assay.journal.journal_file import JOURNAL, reopen
 from assay.journal.lines import Line
 from assay.journal.redact import Redactor
@@ -32,7 +32,10 @@ from assay.planning.shards import read_shard
 from assay.preparation.prepare import Prepared
 from assay.rules.verdict import Exit
 from assay.running.environment import Environment
-from assay.running.resumption import RecordedProgress, read_progress
+from assay.running.resumption import ProgressReader, RecordedProgress
+
+if TYPE_CHECKING:
+    from assay.report import Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +128,7 @@ class Resumption:
 
     folder: Path
     journal: Journal
+    recorded: Report
     progress: RecordedProgress
 
     @property
@@ -135,9 +139,7 @@ class Resumption:
     @property
     def header(self) -> Line:
         """The header of the journal."""
-        if self.progress.header is None:
-            raise JournalError(f"{self.path}: not an Assay journal: it is empty")
-        return self.progress.header
+        return self.recorded.lines.header
 
     def refuse(self, what: str, hint: str) -> InputError:
         """Return the error that another run cannot continue this one."""
@@ -160,23 +162,33 @@ def resumption(folder: Path) -> Generator[Resumption]:
         JournalError: it is damaged.
 
     """
-    from assay.report import read_journal  # noqa: PLC0415 -- a run loads it when it has ended
-
     out = reopen(folder / JOURNAL)
     try:
-        read_journal(folder / JOURNAL, partial=True)
+        recorded, progress = read_progress(folder / JOURNAL)
         yield Resumption(
-            folder=folder, journal=Journal(out=out), progress=read_progress(folder / JOURNAL)
+            folder=folder, journal=Journal(out=out), recorded=recorded, progress=progress
         )
     finally:
         out.close()
 
 
+def read_progress(path: Path) -> tuple[Report, RecordedProgress]:
+    """Read a journal, and how far its run has come.
+
+    Raises:
+        JournalError: it is damaged.
+
+    """
+    from assay.report import read_journal  # noqa: PLC0415 -- a run loads it when it has ended
+
+    reader = ProgressReader()
+    report = read_journal(path, partial=True, each=reader.take, abandoned=reader.count)
+    return report, reader.end((len(report.lines.plan), len(report.lines.elsewhere)))
+
+
 def finished(run: Resumption, *, quiet: bool) -> int:
     """Print the summary of a run that is complete and write its reports; return its exit code."""
-    from assay.report import read_journal  # noqa: PLC0415 -- as above
-
-    read = read_journal(run.path)
+    read = run.recorded
     click.echo(f"assay: the run in {run.folder} is complete; nothing was run again", err=True)
     print_summary(read, quiet=quiet)
     written = write_reports(read, run.folder)
@@ -333,11 +345,11 @@ def remaining(run: Resumption, plan: Plan, prepared: Prepared) -> Plan:
     if feasibility and assess:
         plan = feasibility.before
     known = [(item.obligation.id, item.obligation.trial) for item in plan.items]
-    recorded = [(name, each.text("trial", "")) for name, each in progress.plan.items()]
+    recorded = [(name, each.text("trial", "")) for name, each in run.recorded.lines.plan.items()]
     if known[: len(recorded)] != recorded:
         what = f"this version of Assay ({__version__}) plans other obligations"
         raise run.refuse(what, f"resume with version {run.header.text('version', '')}")
-    whole = decided(plan, (_as_planned(item, progress) for item in plan.items))
+    whole = decided(plan, (_as_planned(item, run) for item in plan.items))
     for trial in whole.trials:
         if any(each.id not in progress.verdicts for each in trial.settles):
             progress.done.pop(trial.id, None)
@@ -352,16 +364,17 @@ def remaining(run: Resumption, plan: Plan, prepared: Prepared) -> Plan:
     return replace(possible, contextual=(*done, *possible.contextual))
 
 
-def _as_planned(item: Planned, progress: RecordedProgress) -> Planned:
+def _as_planned(item: Planned, run: Resumption) -> Planned:
     """Return an obligation as it was planned, unless it was to be tested."""
-    recorded = progress.plan.get(item.obligation.id)
-    disposition = recorded.text("disposition") if recorded else Disposition.ASK.value
-    if recorded is None or disposition == Disposition.ASK.value:
+    from assay.report.decode import disposition  # noqa: PLC0415 -- loaded by now
+
+    recorded = run.recorded.lines.plan.get(item.obligation.id)
+    if recorded is None or disposition(recorded) is Disposition.ASK:
         return item
     calls = recorded.count("calls")
     return replace(
         item,
-        disposition=Disposition(disposition),
+        disposition=disposition(recorded),
         reason=recorded.text("reason", ""),
         price=Price(lambda: calls),
     )

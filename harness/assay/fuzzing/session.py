@@ -41,7 +41,7 @@ from assay.fuzzing.sequences.sequence_file import (
 )
 from assay.history import History
 from assay.history.events import ProbeRun
-from assay.journal.trial_end import TrialEnd, VerdictSource
+from assay.journal.codec import TrialEnd, VerdictSource
 from assay.judging.judge import judge
 from assay.planning.plan import Plan, restrict
 from assay.rules.checks import evidence_of

@@ -1,4 +1,4 @@
-"""Codec of journal events: each event as one JSON object, masked, and read back by declared types.
+"""Codec of journal events and of the ends of trials: JSON objects, masked, read by declared types.
 
 An event is written field by field, without defaults. Only an exchange, or a signature,
 has two parts: what a report shows (`request`, `response`, `outcome`), and `again`, from
@@ -47,8 +47,18 @@ from assay.history import (
     Withdrawn,
 )
 from assay.history.changed_fields import changed_fields
-from assay.journal.masking import BODIES, ValueMasker, form_of
-from assay.journal.typed_values import Forms, InvalidValueError, checked, inside, read_record
+from assay.journal.lines import Line
+from assay.journal.redact.masking import BODIES, ValueMasker, form_of
+from assay.journal.typed_values import (
+    Forms,
+    InvalidValueError,
+    checked,
+    inside,
+    read_line,
+    read_record,
+)
+from assay.judging.corrections import AnswersSeen
+from assay.rules.verdict import Verdict
 
 Record: TypeAlias = dict[str, object]
 Raw: TypeAlias = Mapping[str, object]
@@ -369,3 +379,72 @@ def _member(raw: Raw, name: str, *place: str) -> Raw:
     if name not in raw:
         raise InvalidValueError("is missing", (*place, name))
     return cast("Raw", inside(".".join((*place, name)), checked, dict, raw[name]))
+
+
+# -- ends of trials ----------------------------------------------------------------
+# Such a line is written when a trial, or a search, has ended, before its preliminary verdicts. It has
+# all that a resumed run must know of the trial, as JSON that follows from the fields of the classes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictSource:
+    """The trial that shows a violation, with its sequence or the obligation that it settles."""
+
+    trial: str = ""
+    replay: str = ""
+    settles: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedVerdict:
+    """A verdict before corrections, and what shows it, if that is not the trial of the obligation."""
+
+    verdict: Verdict
+    source: VerdictSource = VerdictSource()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accesses:
+    """How many accesses without the customer a run has made."""
+
+    customer: str
+    operation: str
+    accesses: int
+
+
+def accesses(line: Line) -> tuple[Accesses, ...]:
+    """Read the accesses without the customer that a footer names."""
+    return tuple(
+        Accesses(
+            customer=each.text("customer"),
+            operation=each.text("operation"),
+            accesses=each.count("accesses"),
+        )
+        for each in line.objects("spent")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialEnd:
+    """What a trial changed. It is not `done` if the target could not be used.
+
+    `shown` counts what agreed by facet, and `hides` says whether that is less than in the base
+    context. `answers` are those of the operations that showed something new; `spent` is what the
+    run had spent until then.
+    """
+
+    trial: str
+    done: bool = True
+    hides: bool = False
+    shown: Mapping[str, int] = field(default_factory=dict[str, int])
+    verdicts: tuple[RecordedVerdict, ...] = ()
+    answers: AnswersSeen = field(default_factory=AnswersSeen)
+    spent: tuple[Accesses, ...] = ()
+
+
+def trial_end(line: Line) -> TrialEnd:
+    """Read the line of a trial that ended.
+
+    Raises:
+        JournalError: it is damaged.
+
+    """
+    return read_line(line, lambda values: read_record(TrialEnd, values, {}))

@@ -209,24 +209,20 @@ def abandoned_lines(stream: BinaryIO, path: str) -> Callable[[int], bool]:
     return lambda number: any(number in each for each in ranges)
 
 
-def recorded_lines(path: Path, *, whole: bool = False) -> Iterator[tuple[int, bytes]]:
-    """Yield number and bytes of the lines that count.
+def complete_lines(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes, bool]]:
+    """Yield number and bytes of each line that was written whole, and whether it was abandoned."""
+    is_abandoned = abandoned_lines(stream, path)
+    for number, raw in raw_lines(stream, path):
+        if is_complete(raw):
+            yield number, raw, is_abandoned(number)
 
-    Those that a resumed run abandoned do not, nor does one without a line break at the end, unless
-    the journal is known to be `whole`.
-    """
-    name = str(path)
+
+def read_lines(path: Path, having: bytes = b"") -> Iterator[Line]:
+    """Yield the lines that count, of those that have some bytes, or refuse a damaged one."""
     with path.open("rb") as stream:
-        abandoned = abandoned_lines(stream, name)
-        for number, raw in raw_lines(stream, name):
-            if (whole or raw.endswith(b"\n")) and not abandoned(number):
-                yield number, raw
-
-
-def read_lines(path: Path, *, whole: bool = False) -> Iterator[Line]:
-    """Yield the lines that count, as `recorded_lines` does, or refuse a damaged one."""
-    for number, raw in recorded_lines(path, whole=whole):
-        yield parse(str(path), number, raw)
+        for number, raw, abandoned in complete_lines(stream, str(path)):
+            if not abandoned and having in raw:
+                yield parse(str(path), number, raw)
 
 
 def is_complete(raw: bytes) -> bool:

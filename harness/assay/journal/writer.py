@@ -27,8 +27,8 @@ from assay.history import Accepted, AnsweredCall, Event, Exchange, Subject
 from assay.journal.codec import EventEncoder, Record
 from assay.journal.journal_file import continue_lines, create
 from assay.journal.lines import CHAIN, ChainWriter, encode_line
-from assay.journal.masking import ValueMasker
 from assay.journal.redact import Redactor
+from assay.journal.redact.masking import ValueMasker
 from assay.judging.waivers import WaiverResult, as_record
 from assay.planning.plan import Plan, Planned
 from assay.rules.verdict import Evidence, Verdict
@@ -39,7 +39,6 @@ QUOTED = "quoted"
 
 
 def _texts(value: Json) -> Iterator[str]:
-    """Yield all texts in a JSON value."""
     match value:
         case str():
             yield value

@@ -9,27 +9,25 @@ corrections and the waivers are applied last. Nothing here does I/O.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Generic, TypeVar
 
-from assay.binding.model.target import Target
+from assay.binding.model.target import Target, Waiver
 from assay.contract.model import Level, Party
 from assay.history import Event, Exchange, History
 from assay.judging.corrections import (
+    AnswersSeen,
     CredentialWatch,
     StaticWatch,
+    corrected,
     credentials_place,
-    discount_rejected,
-    discount_static,
-    discount_unsupported,
     operations_on_requests,
     tpp_operations,
 )
-from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
+from assay.judging.exit_policy import NO_POLICY, ExitPolicy, RunFacts, decide_exit
 from assay.judging.judge import exercised
-from assay.judging.observations import PARTIES
 from assay.judging.waivers import WaiverResult, apply_waivers, covered, waiver_results
 from assay.planning.plan import Disposition, Plan
 from assay.rules.obligation import Obligation
@@ -41,25 +39,26 @@ V = TypeVar("V")
 _GRAVITY = dict.fromkeys(Standing, 0) | {Standing.INDETERMINATE: 1, Standing.VIOLATES: 2}
 
 
-NO_POLICY = ExitPolicy()
-
-
 def _today() -> date:
     return datetime.now(UTC).date()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conclusion:
+class RunResult:
     """The final verdicts in the plan's order, how many there are of each, and the exit code.
 
-    `reasons` say why it is this exit code.
+    `reasons` say why it is this exit code. `faults` are those of the harness, `stopped` says what
+    ended the run early.
     """
 
     verdicts: tuple[Verdict, ...]
     counts: Mapping[str, int]
+    exchanges: int = 0
+    faults: tuple[str, ...] = ()
     exit: Exit
     reasons: tuple[str, ...] = ()
     waivers: tuple[WaiverResult, ...] = ()
+    stopped: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -226,14 +225,15 @@ class VerdictAssembly:
         """Take back what conforms by static answers, and what rests on what was never accepted."""
         if self.party is not Party.BANK:
             return tuple(verdicts)
-        verdicts = discount_static(verdicts, self.answers.static(), self._operations)
-        verdicts = discount_rejected(
+        return corrected(
             verdicts,
-            self._credentials,
-            self._operations,
-            lambda by_tpp: credentials_place(self.target, by_tpp=by_tpp),
+            answers=self.answers,
+            watch=self._credentials,
+            operations=self._operations,
+            where=lambda by_tpp: credentials_place(self.target, by_tpp=by_tpp),
+            recorded=self._verdicts,
+            rests_on=self._rests_on,
         )
-        return discount_unsupported(verdicts, self._verdicts, self._rests_on)
 
     def final(self) -> tuple[Verdict, ...]:
         """Return the final verdict on every obligation that has one, in the plan's order."""
@@ -324,9 +324,10 @@ class VerdictAssembly:
         verdicts: tuple[Verdict, ...],
         *,
         policy: ExitPolicy = NO_POLICY,
-        faults: int = 0,
-        stopped: bool = False,
-    ) -> Conclusion:
+        exchanges: int = 0,
+        faults: Sequence[str] = (),
+        stopped: str = "",
+    ) -> RunResult:
         """Count final verdicts and decide the exit code.
 
         A run that was `stopped` early is incomplete at best, whatever the policy accepts.
@@ -339,16 +340,100 @@ class VerdictAssembly:
             verdicts={verdict.obligation: verdict.standing for verdict in verdicts},
             musts=musts,
             waivers=waivers,
-            faults=faults,
-            stopped=stopped,
+            faults=len(faults),
+            stopped=bool(stopped),
             elsewhere=self.violated_elsewhere(),
             part=self.plan.shard is not None,
         )
         decision = decide_exit(facts, policy)
-        return Conclusion(
+        return RunResult(
             verdicts=verdicts,
             counts=tally(verdicts),
+            exchanges=exchanges,
+            faults=tuple(faults),
             exit=decision.exit,
             reasons=decision.reasons,
             waivers=waivers,
+            stopped=stopped,
         )
+
+
+# -- Verdicts of shards --------------------------------------------------------------------------
+# Whether answers are static, whether credentials were ever accepted, and which obligations conform
+# is known only when all shards are seen. So the journal of a shard has what its trials show of these
+# questions, and its verdicts before they were corrected.
+#: The parties whose credentials are observed, by the value that means them.
+PARTIES: Mapping[bool, str] = {False: "customers", True: "tpps"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardObservations:
+    """What one shard observed; `where` says which key has the credentials of a party.
+
+    `covers` has the obligations that each waiver names.
+    """
+
+    answers: AnswersSeen
+    accepted: frozenset[bool]
+    refused: frozenset[bool]
+    where: Mapping[bool, str]
+    tpp_operations: frozenset[str]
+    rests_on: Mapping[str, str]
+    waivers: tuple[Waiver, ...]
+    today: date
+    covers: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+
+@dataclass(slots=True, kw_only=True)
+class MergedVerdicts:
+    """The verdicts of all shards before their correction, and what they rest on.
+
+    `operations` are those of the exchanges, by number; `without_token` are the exchanges that
+    lacked the token of their caller.
+    """
+
+    recorded: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
+    operations: dict[int, str] = field(default_factory=dict[int, str])
+    without_token: set[int] = field(default_factory=set[int])
+
+    def final(self, shards: Sequence[ShardObservations]) -> Mapping[str, Verdict]:
+        """Return the final verdicts, corrected by what all shards observed together."""
+        answers = StaticWatch()
+        for shard in shards:
+            answers.take(shard.answers)
+        watch = CredentialWatch(
+            tpp_operations=frozenset().union(*(shard.tpp_operations for shard in shards)),
+            accepted={party for shard in shards for party in shard.accepted},
+            refused={party for shard in shards for party in shard.refused},
+            without_token=self.without_token,
+        )
+        where = {party: name for shard in shards for party, name in shard.where.items()}
+        rests_on = {name: on for shard in shards for name, on in shard.rests_on.items()}
+        verdicts = corrected(
+            self.recorded.values(),
+            answers=answers,
+            watch=watch,
+            operations=self.operations,
+            where=lambda party: where.get(party, "auth"),
+            recorded=self.recorded,
+            rests_on=rests_on,
+        )
+        waivers, today = _waivers(shards), _latest_day(shards)
+        return {verdict.obligation: apply_waivers(verdict, waivers, today) for verdict in verdicts}
+
+
+def merged_waivers(
+    shards: Sequence[ShardObservations], verdicts: Iterable[Verdict]
+) -> tuple[WaiverResult, ...]:
+    """Return the state of each waiver, given the final verdicts of all shards."""
+    standings = {verdict.obligation: verdict.standing for verdict in verdicts}
+    covers = {name: covered for shard in shards for name, covered in shard.covers.items()}
+    return waiver_results(_waivers(shards), covers, standings, _latest_day(shards))
+
+
+def _waivers(shards: Sequence[ShardObservations]) -> tuple[Waiver, ...]:
+    return tuple({each.name: each for shard in shards for each in shard.waivers}.values())
+
+
+def _latest_day(shards: Sequence[ShardObservations]) -> date:
+    return max((shard.today for shard in shards), default=date.min)

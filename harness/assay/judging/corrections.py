@@ -55,17 +55,8 @@ def soften(evidence: Evidence, exchanges: Mapping[int, AnsweredCall], facts: Fac
 
 
 # -- support ---------------------------------------------------------------------
-def discount_unsupported(
-    verdicts: Iterable[Verdict], recorded: Mapping[str, Verdict], rests_on: Mapping[str, str]
-) -> tuple[Verdict, ...]:
+def discount_unsupported(verdict: Verdict, support: Verdict | None) -> Verdict:
     """Take back that something is refused if it was not seen that it can be accepted."""
-    return tuple(
-        _discount_unsupported(verdict, recorded.get(rests_on.get(verdict.obligation, "")))
-        for verdict in verdicts
-    )
-
-
-def _discount_unsupported(verdict: Verdict, support: Verdict | None) -> Verdict:
     if verdict.standing is not Standing.CONFORMS or support is None:
         return verdict
     # What does not apply to this bank, another bank of the group would show.
@@ -168,31 +159,17 @@ class CredentialWatch:
 
 
 def discount_rejected(
-    verdicts: Iterable[Verdict],
-    watch: CredentialWatch,
-    operations: Mapping[int, str],
-    where: Callable[[bool], str],
-) -> tuple[Verdict, ...]:
-    """Take back every verdict that rests on calls with credentials never accepted.
-
-    `where` says which key of the target file has the credentials of a party.
-    """
-    rejected = watch.rejected()
-    if not rejected:
-        return tuple(verdicts)
-    return tuple(
-        _discount_rejected(verdict, rejected, watch, operations, where) for verdict in verdicts
-    )
-
-
-def _discount_rejected(
     verdict: Verdict,
-    rejected: frozenset[bool],
     watch: CredentialWatch,
     operations: Mapping[int, str],
     where: Callable[[bool], str],
 ) -> Verdict:
-    if verdict.standing not in DECIDED:
+    """Take back a verdict that rests on calls with credentials never accepted.
+
+    `where` says which key of the target file has the credentials of a party.
+    """
+    rejected = watch.rejected()
+    if not rejected or verdict.standing not in DECIDED:
         return verdict
     cited = {n for evidence in verdict.evidence for n in evidence.exchanges if n in operations}
     callers = {operations[n] in watch.tpp_operations for n in cited - watch.without_token}
@@ -379,21 +356,41 @@ def _asked(call: Call, subject: Subject | None) -> str:
 
 
 def discount_static(
-    verdicts: Iterable[Verdict], static: frozenset[str], operations: Mapping[int, str]
-) -> tuple[Verdict, ...]:
+    verdict: Verdict, static: frozenset[str], operations: Mapping[int, str]
+) -> Verdict:
     """Take back that something conforms where that rests on an operation with static answers.
 
     A violation stands: it was seen, however the answers came about.
     """
-    return tuple(_discount_static(verdict, static, operations) for verdict in verdicts)
-
-
-def _discount_static(
-    verdict: Verdict, static: frozenset[str], operations: Mapping[int, str]
-) -> Verdict:
     cited = {operations.get(n, "") for evidence in verdict.evidence for n in evidence.exchanges}
     affected = sorted(cited & static)
     if not affected or verdict.standing is not Standing.CONFORMS:
         return verdict
     reason = f"static answers: {', '.join(affected)} returns the same bytes for every request"
     return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)
+
+
+# -- all of them -----------------------------------------------------------------------
+def corrected(
+    verdicts: Iterable[Verdict],
+    *,
+    answers: StaticWatch,
+    watch: CredentialWatch,
+    operations: Mapping[int, str],
+    where: Callable[[bool], str],
+    recorded: Mapping[str, Verdict],
+    rests_on: Mapping[str, str],
+) -> tuple[Verdict, ...]:
+    """Return verdicts without what all that was seen takes back.
+
+    `operations` are those of the exchanges, by number. Of the `recorded` verdicts, `rests_on` names
+    the one that each obligation rests on.
+    """
+    static = answers.static()
+
+    def correct(verdict: Verdict) -> Verdict:
+        verdict = discount_static(verdict, static, operations)
+        verdict = discount_rejected(verdict, watch, operations, where)
+        return discount_unsupported(verdict, recorded.get(rests_on.get(verdict.obligation, "")))
+
+    return tuple(map(correct, verdicts))

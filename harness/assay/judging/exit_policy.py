@@ -126,6 +126,9 @@ class ExitPolicy:
     baseline: Baseline | None = None
 
 
+NO_POLICY = ExitPolicy()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
     """What a run has shown: all that its exit code depends on.

@@ -3,8 +3,8 @@
 A target file is laid over the file that it extends, and that over the next: mappings are
 merged key by key, lists and other values replace, and `null` removes an inherited key. Every
 value keeps the file and line where it stands. The merged document is then checked by schema
-by `binding.checks` and by its fixture provider, and converted by `binding.convert`. What the operations mean is known only
-with a contract: see `binding.join`. A name is that of a shipped target, or a path.
+by `binding.read.checks` and by its fixture provider, and converted by `binding.read.convert`. What the operations mean is known only
+with a contract: see `binding.read.join`. A name is that of a shipped target, or a path.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from assay.contract.model import Level
 from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
 from assay.judging.waivers import covered, waiver_results
 from assay.preparation.prepare import Prepared
-from assay.pytest_plugin.presentation import FailureLine, FailureText, summary_of
+from assay.pytest_plugin.presentation import FailureLine, FailureText, failure_of, summary_of
 from assay.pytest_plugin.relay import TrialJournal
 from assay.rules.verdict import OPEN, Exit, Standing
 from assay.running.session import Session
@@ -107,8 +107,6 @@ def violations_of(session: Session, journal: TrialJournal) -> dict[str, tuple[st
     violated = session.violated()
     if not violated:
         return {}
-    from assay.pytest_plugin.cards import failure_of  # noqa: PLC0415 -- only on a violation
-
     obligations = (item.obligation for item in session.plan.items)
     verdicts = (session.settle(each) for each in obligations if each.id in violated)
     failures = (

@@ -25,17 +25,17 @@ PARAMETER = "search_request"
 SCHEMA = "schema"
 
 
-def ways_of(function: object) -> tuple[str, ...]:
-    """Return the ways of searching in the `searches` marks of a test function."""
+def marked(function: object, name: str) -> tuple[str, ...]:
+    """Return the arguments of the marks of this name on a test function."""
     marks = cast("list[pytest.Mark]", getattr(function, "pytestmark", []))
-    return tuple(how for mark in marks if mark.name == "searches" for how in mark.args)
+    return tuple(argument for mark in marks if mark.name == name for argument in mark.args)
 
 
 def parametrize(metafunc: pytest.Metafunc, plan: Plan) -> None:
     """Give a test function one item for each search that was requested."""
     times = {
         how: int(metafunc.config.getoption(f"assay_{how}") or 0)
-        for how in ways_of(metafunc.function)
+        for how in marked(metafunc.function, "searches")
     }
     requests = [
         each

@@ -8,14 +8,13 @@ carry. The exit code is decided where the reports of all workers come together.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn, cast
 
 import pytest
 
@@ -31,7 +30,7 @@ from assay.planning.shards import check_divisible, read_shard
 from assay.preparation.cost import announce
 from assay.preparation.prepare import Prepared, markers, prepare
 from assay.pytest_plugin import presentation, searches
-from assay.pytest_plugin.presentation import allure_marks
+from assay.pytest_plugin.presentation import Failure, allure_marks, failure_of
 from assay.pytest_plugin.relay import (
     Relay,
     SendingRecorder,
@@ -57,10 +56,6 @@ from assay.running.parallel_trials import lanes_for, most_lanes
 from assay.running.session import Options, Session
 from assay.running.trial_recorder import ambient_obligations
 from assay.sca.protocol import StderrPrompt
-
-if TYPE_CHECKING:
-    from assay.pytest_plugin.cards import Failure
-
 
 NAME = "assay-suites"
 #: The key under which a worker returns why it ended early.
@@ -100,7 +95,6 @@ class Suites:
     reported: ReportedVerdicts = field(default_factory=ReportedVerdicts)
     claimed: set[str] = field(default_factory=set[str])
     run_trials: set[str] = field(default_factory=set[str])
-    began: float = field(default_factory=time.monotonic)
     ended: str = ""
     sender: SendingRecorder | None = None
     relay: Relay | None = None
@@ -261,8 +255,6 @@ class Suites:
 
     def _fail(self, verdict: Verdict, item: pytest.Item) -> None:
         """Fail an item with the card of its obligation."""
-        from assay.pytest_plugin.cards import failure_of  # noqa: PLC0415 -- only on a failure
-
         with self._opened() as session:
             failure = failure_of(session, self.journal, verdict)
         item.stash[FAILURE] = failure
@@ -388,15 +380,9 @@ def add_markers(config: pytest.Config, plan: Plan) -> None:
     )
 
 
-def rooms_of(function: object) -> frozenset[str]:
-    """Return the rooms in the `discharges` marks of a test function."""
-    marks = cast("list[pytest.Mark]", getattr(function, "pytestmark", []))
-    return frozenset(room for mark in marks if mark.name == DISCHARGES for room in mark.args)
-
-
 def parametrize(metafunc: pytest.Metafunc, plan: Plan) -> frozenset[str]:
     """Give a test function the obligations of its rooms; return their ids."""
-    rooms = rooms_of(metafunc.function)
+    rooms = searches.marked(metafunc.function, DISCHARGES)
     allure = {
         name: allure_marks(metafunc.config, metafunc.function, contract)
         for name, contract in plan.contracts.items()

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import TextIO
 
@@ -17,14 +18,13 @@ from assay.errors import InputError, did_you_mean
 from assay.report.build import read_journal
 from assay.report.values import Report
 
-__all__ = ["FORMATS", "Format", "Report", "read_journal", "render", "write_file"]
+__all__ = ["FORMATS", "Format", "Report", "read_journal", "render", "rendered", "write_file"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A report format: the usual suffix and name of its file, and the module that writes it."""
+    """A report format: the usual name of its file, and the module that writes it."""
 
-    suffix: str
     file: str
     module: str
 
@@ -35,19 +35,15 @@ class Format:
 
 _ROOM = "assay.report.formats"
 FORMATS: Mapping[str, Format] = {
-    "html": Format(suffix=".html", file="report.html", module="assay.report.html.page"),
-    "json": Format(suffix=".json", file="report.json", module=f"{_ROOM}.json_report"),
-    "junit": Format(suffix=".xml", file="junit.xml", module=f"{_ROOM}.junit"),
-    "markdown": Format(suffix=".md", file="report.md", module=f"{_ROOM}.markdown"),
-    "text": Format(suffix=".txt", file="report.txt", module=f"{_ROOM}.terminal"),
-    "ctrf": Format(suffix=".ctrf.json", file="ctrf-report.json", module=f"{_ROOM}.ctrf"),
-    "sarif": Format(suffix=".sarif", file="assay.sarif", module=f"{_ROOM}.sarif"),
-    "github": Format(
-        suffix=".github.txt",
-        file="github-annotations.txt",
-        module=f"{_ROOM}.github_annotations",
-    ),
-    "har": Format(suffix=".har", file="exchanges.har", module=f"{_ROOM}.har"),
+    "html": Format(file="report.html", module=f"{_ROOM}.html"),
+    "json": Format(file="report.json", module=f"{_ROOM}.json_report"),
+    "junit": Format(file="junit.xml", module=f"{_ROOM}.junit"),
+    "markdown": Format(file="report.md", module=f"{_ROOM}.markdown"),
+    "text": Format(file="report.txt", module=f"{_ROOM}.terminal"),
+    "ctrf": Format(file="ctrf-report.json", module=f"{_ROOM}.ctrf"),
+    "sarif": Format(file="assay.sarif", module=f"{_ROOM}.sarif"),
+    "github": Format(file="github-annotations.txt", module=f"{_ROOM}.github_annotations"),
+    "har": Format(file="exchanges.har", module=f"{_ROOM}.har"),
 }
 
 
@@ -62,6 +58,18 @@ def find_format(name: str) -> Format:
         hint = did_you_mean(name, FORMATS)
         raise InputError.one("--format", f"there is no report format {name!r}", hint=hint)
     return FORMATS[name]
+
+
+def rendered(report: Report, name: str) -> str:
+    """Return a report in a named format.
+
+    Raises:
+        InputError: there is no such format.
+
+    """
+    text = StringIO()
+    find_format(name).render(report, text)
+    return text.getvalue()
 
 
 def render(report: Report, name: str, path: str | Path) -> None:

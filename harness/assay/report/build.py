@@ -4,7 +4,8 @@ A truncated or altered journal is refused: if it could be read as a complete one
 green without proof. There are two passes. The first checks every line and reads plan, verdicts and
 footer; the second reads the timelines of the trials that verdicts cite, and the exchanges that a
 finding cites. So memory grows with the number of obligations, not with that of exchanges. Nothing
-is judged here: verdicts are read.
+is judged here: verdicts are read. Whoever needs more than a report has is handed every line of the
+second pass: what resumes, merges, verifies or judges a run again.
 """
 
 from __future__ import annotations
@@ -16,15 +17,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from assay.errors import JournalError
-from assay.journal.codec import EVENTS
-from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
-from assay.journal.trial_end import trial_end
+from assay.journal.codec import EVENTS, trial_end
+from assay.journal.lines import (
+    Line,
+    abandoned_lines,
+    complete_lines,
+    parse,
+    raw_lines,
+    refuse,
+)
 from assay.judging.waivers import WaiverResult
 from assay.report import decode
-from assay.report.sanitize import clean, one_line
+from assay.report.sanitize import clean, one_line, shown_text
 from assay.report.timeline import TimelineReader
 from assay.report.values import (
     EMBEDDED,
@@ -45,6 +52,8 @@ from assay.report.views import curl_command
 from assay.report.wording import lapsed
 from assay.rules.verdict import Standing
 
+#: What is done with a line of a journal.
+EachLine: TypeAlias = Callable[[Line], None]
 #: Lines that a resumed run needs, and a report only checks.
 CHECKED: Mapping[str, Callable[[Line], object]] = {
     "ended": trial_end,
@@ -76,23 +85,38 @@ class _Draft:
     begun: bool = False
 
 
-def read_journal(path: str | Path, *, partial: bool = False, passes: bool = False) -> Report:
+def read_journal(
+    path: str | Path,
+    *,
+    partial: bool = False,
+    passes: bool = False,
+    each: EachLine | None = None,
+    abandoned: EachLine | None = None,
+) -> Report:
     """Read a journal; refuse one that is damaged, unfinished or not ours.
 
     With `partial`, an unfinished journal is read too, wherever it was cut: the last preliminary
     verdicts count, and obligations that the run did not reach are unverified. A damaged journal
     is always refused. With `passes`, the exchanges that show that an obligation conforms are
-    read as well.
+    read as well. When all lines were checked, `each` gets those that count, in order, and `abandoned`
+    those that a resumed run abandoned.
     """
     name = str(path)
     try:
         with Path(path).open("rb") as stream:
-            abandoned = abandoned_lines(stream, name)
-            draft = _first_pass(stream, name, abandoned, partial=partial)
+            draft = _first_pass(stream, name, partial=partial)
             results = [_result(draft, planned) for planned in draft.plan.values()]
             stream.seek(0)
             cited = CitedExchanges(results, draft.searches.values(), passes=passes)
-            cited.read(stream, name, abandoned)
+            for number, raw, is_abandoned in complete_lines(stream, name):
+                take = abandoned if is_abandoned else each
+                wanted = not is_abandoned and cited.wants(raw)
+                if wanted or take is not None:
+                    line = parse(name, number, raw)
+                    if wanted:
+                        cited.take(line)
+                    if take is not None:
+                        take(line)
     except FileNotFoundError:
         refuse(name, "no such journal")
     except IsADirectoryError:
@@ -123,13 +147,12 @@ def read_journal(path: str | Path, *, partial: bool = False, passes: bool = Fals
     )
 
 
-def _first_pass(
-    stream: BinaryIO, path: str, abandoned: Callable[[int], bool], *, partial: bool
-) -> _Draft:
+def _first_pass(stream: BinaryIO, path: str, *, partial: bool) -> _Draft:
     draft = _Draft(path=path, partial=partial)
+    is_abandoned = abandoned_lines(stream, path)
     digest = hashlib.sha256()
     for number, raw in raw_lines(stream, path):
-        if abandoned(number):
+        if is_abandoned(number):
             digest.update(raw)
             continue
         if draft.footer is not None:
@@ -168,9 +191,9 @@ def _take(draft: _Draft, line: Line) -> None:
         case "search":
             _take_search(draft, line)
         case "fault":
-            draft.faults.append(decode.fault(line))
+            draft.faults.append(decode.read_fields(Fault, line))
         case "unfinished":
-            draft.unfinished.append(decode.unfinished(line))
+            draft.unfinished.append(decode.read_fields(UnfinishedTrial, line))
         case "waivers":
             draft.waivers = decode.waivers(line)
         case "footer":
@@ -320,23 +343,24 @@ class CitedExchanges:
         self._timelines = TimelineReader(
             cited={trial: frozenset(numbers) for trial, numbers in cited.items()}
         )
+        self._trials = {trial for trial, _ in wanted} | cited.keys()
 
-    def read(self, stream: BinaryIO, path: str, abandoned: Callable[[int], bool]) -> None:
-        """Read the lines of a journal, from the start; each was checked before."""
-        trials = {trial for trial, _ in self._wanted} | self._timelines.cited.keys()
-        for number, raw in raw_lines(stream, path):
-            if abandoned(number):
-                continue
-            kind, trial = _event(raw)
-            if not kind or trial not in trials:
-                continue
-            line = parse(path, number, raw)
-            if trial in self._timelines.cited:
-                self._timelines.add(trial, kind, line)
-            if kind == "exchange" and (key := decode.exchange_key(line)) in self._wanted:
-                if key in self._exchanges:
-                    line.refuse(f"exchange {key[1]} of {key[0]} is recorded twice")
-                self._exchanges[key] = decode.exchange(line)
+    def wants(self, raw: bytes) -> bool:
+        """Whether a line is an event of a trial that is cited, without reading all of it."""
+        match = _EVENT.match(raw)
+        if match is None or match[1].decode() not in EVENTS:
+            return False
+        return one_line(clean(json.loads(match[2]))) in self._trials
+
+    def take(self, line: Line) -> None:
+        """Read the line of an event; each was checked before."""
+        kind, trial = line.text("type"), shown_text(line, "trial")
+        if trial in self._timelines.cited:
+            self._timelines.add(trial, kind, line)
+        if kind == "exchange" and (key := decode.exchange_key(line)) in self._wanted:
+            if key in self._exchanges:
+                line.refuse(f"exchange {key[1]} of {key[0]} is recorded twice")
+            self._exchanges[key] = decode.exchange(line)
 
     def add_to(self, result: ReportedResult, *, network: bool) -> ReportedResult:
         """Return a result with what it cites; `network` says that requests can be sent again."""
@@ -365,12 +389,3 @@ class CitedExchanges:
         if result.standing not in self._shown:
             return ()
         return tuple((result.shown_by, n) for n in result.cites)
-
-
-def _event(raw: bytes) -> tuple[str, str]:
-    """Return kind and trial of the line of an event without reading all of it; "" if it is none."""
-    match = _EVENT.match(raw)
-    if match is None or not raw.endswith(b"\n") or match[1].decode() not in EVENTS:
-        return "", ""
-    trial: str = json.loads(match[2])
-    return match[1].decode(), one_line(clean(trial))

@@ -205,7 +205,6 @@ def compare(old: Report, new: Report) -> Comparison:
 
 
 def _both(old: Report, new: Report) -> Iterator[tuple[str, ReportedResult, ReportedResult]]:
-    """Yield the results on the obligations that both runs have."""
     known = {result.planned.id: result for result in old.results}
     for now in new.results:
         if before := known.get(now.planned.id):

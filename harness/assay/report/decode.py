@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from assay.contract.model import NotRequirement, OpenPoint, Source
 from assay.journal.lines import Line
 from assay.judging.waivers import WaiverResult, WaiverState
+from assay.planning.plan import Disposition
 from assay.report import sanitize
 from assay.report.sanitize import shown_text
 from assay.report.values import (
@@ -24,7 +25,6 @@ from assay.report.values import (
     ContractRef,
     DocumentedAnswer,
     ElsewhereObligation,
-    Fault,
     Footer,
     FoundSequence,
     Header,
@@ -37,7 +37,6 @@ from assay.report.values import (
     ReportedSearch,
     SectionLines,
     TargetRef,
-    UnfinishedTrial,
 )
 from assay.rules.verdict import Agreement, Evidence, Standing, Verdict
 
@@ -57,7 +56,7 @@ def _command(line: Line, key: str) -> str:
     return sanitize.clean(line.text(key, "")).replace("\n", r"\n")
 
 
-def _read(kind: type[T], line: Line, **given: object) -> T:
+def read_fields(kind: type[T], line: Line, **given: object) -> T:
     """Read the fields of a class from the keys of the same names; those without a default are required."""
     class_: Any = kind
     for field in fields(class_):
@@ -85,11 +84,13 @@ def header(line: Line) -> Header:
     if version != FORMAT or isinstance(version, bool):
         line.refuse(f"journal format {version!r:.40} is unknown; known: {FORMAT}")
     selection = line.inner("selection")
-    return _read(
+    return read_fields(
         Header,
         line,
-        contracts=tuple(_read(ContractRef, contract) for contract in line.objects("contracts")),
-        target=_read(TargetRef, line.inner("target")),
+        contracts=tuple(
+            read_fields(ContractRef, contract) for contract in line.objects("contracts")
+        ),
+        target=read_fields(TargetRef, line.inner("target")),
         selection={key: shown_text(selection, key) for key in ("k", "m")},
         command=_command(line, "command"),
         outlines=contract_outlines(line),
@@ -98,7 +99,7 @@ def header(line: Line) -> Header:
 
 def planned(line: Line) -> PlannedObligation:
     """Read a plan line."""
-    return _read(
+    return read_fields(
         PlannedObligation,
         line,
         id=obligation(line),
@@ -108,7 +109,15 @@ def planned(line: Line) -> PlannedObligation:
 
 def elsewhere(line: Line) -> ElsewhereObligation:
     """Read the plan line of an obligation in another shard."""
-    return _read(ElsewhereObligation, line, planned=planned(line), violated=False)
+    return read_fields(ElsewhereObligation, line, planned=planned(line), violated=False)
+
+
+def disposition(line: Line) -> Disposition:
+    """Read what the plan decided of an obligation."""
+    try:
+        return Disposition(line.text("disposition"))
+    except ValueError:
+        line.refuse("'disposition' is not known")
 
 
 def standing(line: Line) -> Standing:
@@ -131,7 +140,6 @@ def agreement(line: Line) -> Agreement:
 
 
 def _member(kind: type[E], line: Line, key: str, what: str = "") -> E:
-    """Read a member of an enumeration by its value."""
     word = line.text(key)
     try:
         return kind(word)
@@ -212,17 +220,17 @@ def exchange(line: Line) -> ReportedExchange:
     """Read an exchange line."""
     request, response = line.inner("request"), line.inner("response")
     outcome = line.inner("outcome")
-    return _read(
+    return read_fields(
         ReportedExchange,
         line,
-        request=_read(
+        request=read_fields(
             ReportedRequest,
             request,
             method=sanitize.header_name(request.text("method", "")),
             headers=_headers(request),
             body=_body(request),
         ),
-        response=_read(
+        response=read_fields(
             ReportedResponse, response, headers=_headers(response), body=_body(response)
         ),
         outcome=shown_text(outcome, "kind"),
@@ -252,13 +260,13 @@ def search(line: Line) -> ReportedSearch:
     seconds = line.decimal("seconds")
     if seconds < 0:
         line.refuse("'seconds' is negative")
-    return _read(
+    return read_fields(
         ReportedSearch,
         line,
         made=line.count("made"),
         exchanges=line.count("exchanges"),
         findings=tuple(
-            _read(
+            read_fields(
                 FoundSequence,
                 finding,
                 steps=finding.count("steps"),
@@ -267,7 +275,8 @@ def search(line: Line) -> ReportedSearch:
             for finding in line.objects("findings")
         ),
         documented=tuple(
-            _read(DocumentedAnswer, answer, exchanges=()) for answer in line.objects("documented")
+            read_fields(DocumentedAnswer, answer, exchanges=())
+            for answer in line.objects("documented")
         ),
     )
 
@@ -286,16 +295,6 @@ def _relative_path(line: Line, key: str) -> str:
     return shown_text(line, key)
 
 
-def fault(line: Line) -> Fault:
-    """Read a harness fault."""
-    return _read(Fault, line)
-
-
-def unfinished(line: Line) -> UnfinishedTrial:
-    """Read a trial in a further context that ended early."""
-    return _read(UnfinishedTrial, line)
-
-
 def resumed(line: Line) -> None:
     """Check the line of a run that was resumed."""
     for key in ("at", "version"):
@@ -305,7 +304,7 @@ def resumed(line: Line) -> None:
 def waivers(line: Line) -> tuple[WaiverResult, ...]:
     """Read the waivers of a run with their states."""
     return tuple(
-        _read(
+        read_fields(
             WaiverResult,
             waiver,
             state=_member(WaiverState, waiver, "state", "state of a waiver"),
@@ -319,7 +318,7 @@ def waivers(line: Line) -> tuple[WaiverResult, ...]:
 def footer(line: Line) -> Footer:
     """Read the closing line."""
     counts = line.inner("counts")
-    return _read(
+    return read_fields(
         Footer,
         line,
         counts={verdict: counts.number_of(verdict, 0) for verdict in STANDINGS},

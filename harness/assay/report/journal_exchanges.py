@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.journal.lines import Line, parse, recorded_lines, refuse
+from assay.journal.lines import Line, read_lines, refuse
 from assay.planning.trial_names import split_trial_name
 from assay.report import sanitize
 from assay.report.sanitize import shown_text
@@ -36,10 +36,7 @@ def exchange_lines(journal: str) -> Iterator[Line]:
     if not journal:
         return
     try:
-        for number, raw in recorded_lines(Path(journal)):
-            if b'"exchange"' not in raw:
-                continue
-            line = parse(journal, number, raw)
+        for line in read_lines(Path(journal), having=b'"exchange"'):
             if line.values.get("type") == "exchange":
                 yield line
     except OSError as error:
@@ -98,20 +95,12 @@ class OperationTraffic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedContexts:
-    """The contexts in which a trial was run; the base context is the empty text."""
-
-    trial: str
-    contexts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TrafficSummary:
-    """All exchanges of a run in short."""
+    """All exchanges of a run in short, with the contexts of each trial; "" is the base context."""
 
     exchanges: int = 0
     operations: tuple[OperationTraffic, ...] = ()
-    trials: tuple[RecordedContexts, ...] = ()
+    contexts: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -178,10 +167,7 @@ class TrafficTally:
                 )
                 for name, tally in self._operations.items()
             ),
-            trials=tuple(
-                RecordedContexts(trial=trial, contexts=tuple(contexts))
-                for trial, contexts in self._trials.items()
-            ),
+            contexts={trial: tuple(contexts) for trial, contexts in self._trials.items()},
         )
 
 

@@ -16,20 +16,19 @@ from pathlib import Path
 
 from assay.binding.model.target import Waiver
 from assay.errors import InputError
-from assay.journal.codec import EVENTS, SIGNING, SUBMITS
+from assay.journal.codec import EVENTS, SIGNING, SUBMITS, accesses
 from assay.journal.journal_file import JOURNAL, journal_at
 from assay.journal.lines import CHAIN, Line, read_lines
-from assay.journal.trial_end import accesses
 from assay.journal.typed_values import read_line, read_record
 from assay.journal.writer import Journal
-from assay.judging.corrections import AnswersSeen
-from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
-from assay.judging.observations import (
+from assay.judging.assembly import (
     PARTIES,
     MergedVerdicts,
     ShardObservations,
     merged_waivers,
 )
+from assay.judging.corrections import AnswersSeen
+from assay.judging.exit_policy import NO_POLICY, ExitDecision, ExitPolicy, RunFacts, decide_exit
 from assay.judging.waivers import WaiverResult
 from assay.planning.shards import read_shard
 from assay.planning.trial_names import split_trial_name
@@ -41,7 +40,6 @@ from assay.rules.verdict import Exit, Standing, Verdict, tally
 
 _ENDED = "shard {} ended early"
 _MISSING = "shard {} was not run"
-NO_POLICY = ExitPolicy()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +96,7 @@ def merge(
             **_times(shards),
             "planned": len(plan),
             "counts": counts,
-            "exchanges": sum(map(_exchanges, shards)),
+            "exchanges": sum(shard.report.exchanges for shard in shards),
             "faults": sum(len(shard.report.faults) for shard in shards),
             "exit": decision.exit.value,
             "reasons": list(decision.reasons),
@@ -141,10 +139,6 @@ def _stopped(shards: Sequence[ShardJournal]) -> Iterator[str]:
             yield str(stopped)
 
 
-def _exchanges(shard: ShardJournal) -> int:
-    return shard.report.footer.exchanges if shard.report.footer else 0
-
-
 def _spent(shards: Sequence[ShardJournal]) -> Values:
     """Return the accesses without the customer of all shards, as the footer of a run has them."""
     spent: Counter[tuple[str, str]] = Counter()
@@ -163,7 +157,7 @@ def _plan(shards: Sequence[ShardJournal]) -> dict[str, Values]:
     """Return the plan line of each obligation, in the order of the whole plan."""
     plan: dict[str, Values] = {}
     owners = {shard.number: shard for shard in shards}
-    for name, number in positions([shard.report for shard in shards]):
+    for name, number in positions(shards[0].report):
         known = owners.get(number) or shards[0]
         line = content(known.planned(name))
         plan[name] = {key: line[key] for key in line if key not in {"position", "shard"}}
@@ -193,7 +187,7 @@ def _sources(shards: Sequence[ShardJournal], plan: Mapping[str, Values]) -> dict
     """
     own = {shard.number: shard for shard in shards}
     order = {str(plan[name].get("trial")): number for number, name in reversed([*enumerate(plan)])}
-    shards_of = dict(positions([shard.report for shard in shards]))
+    shards_of = dict(positions(shards[0].report))
     sources: dict[str, _Source] = {}
     for name in plan:
         owner = own.get(shards_of[name])
@@ -259,7 +253,6 @@ def _write_head(
 
 
 def _copy_events(journal: Journal, shard: ShardJournal) -> None:
-    """Copy the events of a shard, and what else its trials recorded."""
     for line in read_lines(shard.path):
         kind = line.text("type")
         if kind not in EVENTS and kind not in {"fault", "unfinished"}:
@@ -343,9 +336,9 @@ def check_same_plan(shards: Sequence[tuple[str, Report]]) -> None:
                 seen_values = f"{_shown(read(report.header))} and {_shown(read(first.header))}"
                 raise InputError.one(path, what, hint=f"{seen_values}")
         _check_positions(path, report)
-    plan = [*positions([first])]
+    plan = [*positions(first)]
     for path, report in shards:
-        if [*positions([report])] != plan:
+        if [*positions(report)] != plan:
             what = f"not a shard of the plan of {first_path}: the obligations differ"
             raise InputError.one(path, what, hint="was only part of one shard selected in pytest?")
 
@@ -365,9 +358,8 @@ def _shown(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:80]}…"  # noqa: PLR2004 -- a line of a message
 
 
-def positions(reports: Sequence[Report]) -> Iterator[tuple[str, int]]:
+def positions(report: Report) -> Iterator[tuple[str, int]]:
     """Yield each obligation of the whole plan and the number of its shard, in the plan's order."""
-    report = reports[0]
     number = int(report.header.shard.partition("/")[0])
     elsewhere = {each.position: each for each in report.elsewhere}
     own = iter(report.results)

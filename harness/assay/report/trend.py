@@ -14,7 +14,7 @@ from typing import TextIO
 from assay.errors import AssayError, InputError
 from assay.journal.journal_file import JOURNAL
 from assay.report.comparison import REPORT, TITLES, Category, Comparison, compare, read_run
-from assay.report.html.page import page_template
+from assay.report.formats.html import page_template
 from assay.report.sanitize import clean, one_line
 from assay.report.values import RecordedLines, Report
 from assay.report.wording import PHRASES, listed
@@ -89,8 +89,7 @@ def read_trend(folder: Path, page: Path, *, last: int) -> Trend:
 
 def _counted(run: Report) -> Report:
     """Return a run without what a trend does not show: there may be many."""
-    results = (replace(each, evidence=(), exchanges=(), timeline=()) for each in run.results)
-    return replace(run, results=tuple(results), searches=(), lines=RecordedLines())
+    return replace(run, results=run.bare_results, searches=(), lines=RecordedLines())
 
 
 def _places(folder: Path) -> Iterator[Path]:
@@ -190,46 +189,40 @@ def _columns(trend: Trend) -> Iterator[tuple[TrendRun, tuple[Segment, ...]]]:
     """Yield the column of each run; the greatest one has the height of the chart."""
     most = max((len(each.run.results) for each in trend.runs), default=1) or 1
     for number, each in enumerate(trend.runs):
-        ground, segments = HEIGHT, list[Segment]()
-        for standing in ORDER:
-            height = each.counts[standing] / most * HEIGHT
-            ground -= height
-            if height:
-                seen = LEAST if standing is Standing.VIOLATES else 0.0
-                segments.append(
-                    Segment(
-                        standing=standing,
-                        x=number * COLUMN,
-                        y=round(ground, 2),
-                        width=COLUMN - GAP,
-                        height=round(max(height, seen), 2),
-                    )
+        yield (
+            each,
+            tuple(
+                Segment(
+                    standing=standing,
+                    x=number * COLUMN,
+                    y=round(HEIGHT - end, 2),
+                    width=COLUMN - GAP,
+                    height=round(seen, 2),
                 )
-        yield each, tuple(segments)
+                for standing, end, seen in _stacked(each, most, HEIGHT)
+            ),
+        )
 
 
 def _bar(run: TrendRun) -> tuple[Segment, ...]:
     """Return the bar of a run, as long as all its obligations."""
-    total, at, segments = len(run.run.results) or 1, 0.0, list[Segment]()
+    return tuple(
+        Segment(standing=standing, x=round(end - seen, 2), y=0, width=round(seen, 2), height=12)
+        for standing, end, seen in _stacked(run, len(run.run.results) or 1, BAR)
+    )
+
+
+def _stacked(run: TrendRun, most: int, length: float) -> Iterator[tuple[Standing, float, float]]:
+    """Yield each verdict that occurs with the end of its part of a length, and the part seen."""
+    end = 0.0
     for standing in ORDER:
-        width = run.counts[standing] / total * BAR
-        if width:
-            seen = max(width, LEAST) if standing is Standing.VIOLATES else width
-            segments.append(
-                Segment(
-                    standing=standing,
-                    x=round(at + width - seen, 2),
-                    y=0,
-                    width=round(seen, 2),
-                    height=12,
-                )
-            )
-        at += width
-    return tuple(segments)
+        part = run.counts[standing] / most * length
+        end += part
+        if part:
+            yield standing, end, max(part, LEAST) if standing is Standing.VIOLATES else part
 
 
 def _summary(run: TrendRun) -> str:
-    """Return the counts of a run in words."""
     shown = [each for each in PHRASES if run.counts[each]]
     return ", ".join(f"{run.counts[each]:,} {PHRASES[each]}" for each in shown) or "nothing planned"
 

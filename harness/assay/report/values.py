@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from typing import TypeAlias
@@ -396,6 +396,25 @@ class Report:
     def verdicts(self) -> dict[str, Standing]:
         """The verdict on each obligation."""
         return {result.planned.id: result.standing for result in self.results}
+
+    @property
+    def exchanges(self) -> int:
+        """How many exchanges the run had, if it has ended."""
+        return self.footer.exchanges if self.footer else 0
+
+    @property
+    def bare_results(self) -> tuple[ReportedResult, ...]:
+        """The verdicts without what shows them, for where those of many runs are kept."""
+        return tuple(
+            replace(
+                each,
+                reason="" if each.standing is Standing.CONFORMS else each.reason,
+                evidence=(),
+                exchanges=(),
+                timeline=(),
+            )
+            for each in self.results
+        )
 
     @property
     def label(self) -> str:

@@ -179,14 +179,20 @@ def by_reason(results: Iterable[ReportedResult]) -> tuple[Group, ...]:
 
     Reasons that differ only in how long a trial would wait are one.
     """
-    listed = tuple(results)
-    shared = shared_reasons(map(reason_of, listed))
-    members: dict[str, list[ReportedResult]] = {}
-    for result in listed:
-        members.setdefault(shared[reason_of(result)], []).append(result)
+    every = tuple(results)
+    shared = shared_reasons(map(reason_of, every))
+    reasons = ((shared[reason_of(result)], result) for result in every)
+    return _grouped(((reason, advice(reason)), result) for reason, result in reasons)
+
+
+def _grouped(causes: Iterable[tuple[tuple[str, str], ReportedResult]]) -> tuple[Group, ...]:
+    """Group by reason and advice, the largest group first."""
+    members: dict[tuple[str, str], list[ReportedResult]] = {}
+    for cause, result in causes:
+        members.setdefault(cause, []).append(result)
     groups = (
-        Group(reason=reason, advice=advice(reason), results=tuple(results_))
-        for reason, results_ in members.items()
+        Group(reason=reason, advice=hint, results=tuple(results))
+        for (reason, hint), results in members.items()
     )
     return tuple(sorted(groups, key=lambda group: -len(group.results)))
 
@@ -232,39 +238,10 @@ INDETERMINATE = Standing.INDETERMINATE.value
 NAMED = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InconclusiveCause:
-    """Why obligations are inconclusive; `violated` are violations that show the same.
-
-    `operation` and `why` are those of a call that could not be judged. If they are empty, `reason`
-    says why.
-    """
-
-    operation: str = ""
-    why: str = ""
-    reason: str = ""
-    violated: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        """Return the cause as a sentence without a full stop."""
-        return f"{self.operation}: {self.why}" if self.operation else self.reason
-
-
 def by_cause(report: Report) -> tuple[Group, ...]:
     """Group the inconclusive obligations by their cause, the largest group first."""
     violations = _Violations(report)
-    members: dict[InconclusiveCause, list[ReportedResult]] = {}
-    for result in report.of(Standing.INDETERMINATE):
-        members.setdefault(violations.cause(result), []).append(result)
-    groups = (
-        Group(reason=str(cause), advice=_advice(cause), results=tuple(results))
-        for cause, results in members.items()
-    )
-    return tuple(sorted(groups, key=lambda group: -len(group.results)))
-
-
-def _advice(cause: InconclusiveCause) -> str:
-    return f"see {listed(cause.violated, NAMED)}" if cause.violated else ""
+    return _grouped((violations.cause(each), each) for each in report.of(Standing.INDETERMINATE))
 
 
 class _Violations:
@@ -282,17 +259,17 @@ class _Violations:
                 answer = exchange.operation, exchange.response.status
                 self.of_answer.setdefault(answer, []).append(result.planned.id)
 
-    def cause(self, result: ReportedResult) -> InconclusiveCause:
-        """Return why an obligation is inconclusive, as far as the journal shows it."""
+    def cause(self, result: ReportedResult) -> tuple[str, str]:
+        """Return why an obligation is inconclusive, and which violations show the same."""
         failed = next(_failed(result), None)
         if failed is not None:
+            cause = f"{failed.operation}: {failed.why}"
             same = self.of_answer.get((failed.operation, failed.status), [])
-            return InconclusiveCause(
-                operation=failed.operation, why=failed.why, violated=tuple(same)
-            )
-        clause = result.planned.contract, result.planned.clause
-        near = self.of_trial.get(result.shown_by) or self.of_clause.get(clause, [])
-        return InconclusiveCause(reason=reason_of(result), violated=tuple(near))
+        else:
+            cause = reason_of(result)
+            clause = result.planned.contract, result.planned.clause
+            same = self.of_trial.get(result.shown_by) or self.of_clause.get(clause, [])
+        return cause, f"see {listed(same, NAMED)}" if same else ""
 
 
 def _failed(result: ReportedResult) -> Iterator[TimelineEntry]:

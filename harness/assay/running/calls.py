@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from time import perf_counter
+from typing import Final, TypeAlias, cast
+from urllib.parse import parse_qsl, urlsplit
 
-from assay.binding.model.pointer import MISSING
-from assay.binding.model.target import OperationBinding, Target
+from assay.binding.model.pointer import MISSING, find, steps
+from assay.binding.model.spelling import OperationBinding, Place, Spelling
+from assay.binding.model.target import Target
 from assay.binding.wire.decode import body_of, decode
 from assay.binding.wire.encode import BARE, Access, HttpRequest, encode
 from assay.binding.wire.links import links_of, names_links, page_of_call
-from assay.binding.wire.values import arguments, generated
-from assay.contract.model import Operation
+from assay.binding.wire.values import RequestValues, arguments, generated, repeated_arguments
+from assay.contract.model import Json, Operation
+from assay.errors import CannotArrange
 from assay.fixtures.providers import has_real_customers
 from assay.history import (
     Accepted,
@@ -27,7 +33,6 @@ from assay.history import (
     Wire,
 )
 from assay.running.guard import check_offered
-from assay.running.single_variation import VariationGuard
 from assay.running.tokens import TrialTokens
 from assay.running.trial_state import CallValues, TrialState
 
@@ -69,6 +74,281 @@ def _items(outcome: Outcome) -> int:
             return len(items)
         case _:
             return 0
+
+
+# -- Guard of variations -------------------------------------------------------------------------
+# A call with a `variation` shows something only because the same request without it was accepted.
+# Both requests are compared as they are encoded, with the same generated values (unique ids,
+# moments) in both. Each difference must stand in a place of what the two calls do differently: an
+# argument, a mode, the path, the customer. A target file can make it otherwise: the value of a mode
+# lacks members that the bank demands, or overwrites another argument, so that the bank refuses the
+# request for that; or the file spells two values alike, so that nothing is varied. The reason is
+# kept with the exchange, and evidence that rests on it is not judged.
+#: How many places a reason names.
+MOST_NAMED: Final = 3
+#: Where something stands in a request: the part, and the steps to it.
+Where: TypeAlias = tuple[str, ...]
+#: Fields of a call that do not travel, or that `arguments` has.
+_NOT_COMPARED = frozenset(
+    {"operation", "variation", "arguments", "without", "varied", "invented", "generated"}
+)
+#: Differences of calls that concern the whole request, or its credentials.
+_WHOLE = frozenset({"malformed", "credentials", "bearer", "follow", "consent"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedCall:
+    """An accepted call without a variation, as its probe made it, with its credentials."""
+
+    call: Call
+    access: Access
+
+
+@dataclass(slots=True, kw_only=True)
+class VariationGuard:
+    """Remembers the accepted controls of one trial, and compares varied calls with them."""
+
+    controls: dict[str, list[AcceptedCall]] = field(default_factory=dict[str, list[AcceptedCall]])
+
+    def see(self, call: Call, access: Access, *, accepted: bool) -> None:
+        """Remember a call that was accepted, if it can be a control."""
+        if accepted and not call.variation and call.malformed is None:
+            known = self.controls.setdefault(call.operation, [])
+            if all(control.call != call for control in known):
+                known.append(AcceptedCall(call=call, access=access))
+
+    def doubt(
+        self,
+        call: Call,
+        operation: Operation,
+        *,
+        target: Target,
+        access: Access,
+        made: RequestValues,
+    ) -> str:
+        """Return why a varied call shows nothing beside its control; empty where it does.
+
+        The control is the accepted call of the operation that differs least.
+        """
+        controls = self.controls.get(operation.id)
+        if not call.variation or call.follow is not None or not controls:
+            return ""
+        binding = target.operations.get(operation.id, BARE)
+        try:
+            own = arguments(call, operation, binding, made)
+            theirs = [arguments(each.call, operation, binding, made) for each in controls]
+            differences = [
+                (_differences(call, own, control.call, given), control)
+                for control, given in reversed([*zip(controls, theirs, strict=True)])
+            ]
+            different, control = min(differences, key=lambda pair: len(pair[0]))
+            if not different or different & _WHOLE:
+                return ""
+            varied = encode(call, operation, target, access, made)
+            plain = encode(control.call, operation, target, control.access, made)
+        except CannotArrange:
+            return ""
+        changed = _changed(varied, plain)
+        tokens = list(_tokens(target))
+        if not (different & {"subject", "by"} or _is_in_token(different, call, control, binding)):
+            # A token that was renewed in between varies nothing.
+            changed = {place: how for place, how in changed.items() if not _within(place, tokens)}
+        if not changed:
+            names = ", ".join(sorted(name.removeprefix("arguments.") for name in different))
+            return f"the request equals its control: {names} changes nothing in it"
+        explained = [
+            *tokens,
+            *_of_arguments(different, call, control.call, binding),
+            *_of_fields(different, target),
+        ]
+        unexplained = [
+            f"{_name(place)} {how}"
+            for place, how in changed.items()
+            if not _within(place, explained)
+        ]
+        unexplained += _incomplete(varied, plain)
+        named = list(dict.fromkeys(unexplained))
+        if not named:
+            return ""
+        rest = f", and {len(named) - MOST_NAMED} more" if named[MOST_NAMED:] else ""
+        what = "the request differs from its control in more than one thing"
+        return f"{what}: {', '.join(named[:MOST_NAMED])}{rest}"
+
+
+def _differences(
+    call: Call, own: Mapping[str, Json], control: Call, theirs: Mapping[str, Json]
+) -> frozenset[str]:
+    """Return the names of the arguments and fields in which two calls differ."""
+    named = {name for name in {*own, *theirs} if _typed(own, name) != _typed(theirs, name)}
+    sent = (each.name for each in fields(Call) if each.name not in _NOT_COMPARED)
+    return frozenset(
+        {f"arguments.{name}" for name in named}
+        | {name for name in sent if getattr(call, name) != getattr(control, name)}
+    )
+
+
+def _typed(given: Mapping[str, Json], name: str) -> object:
+    """Return an argument with its type: 1 is not True."""
+    return (type(given[name]), given[name]) if name in given else None
+
+
+# -- places ----------------------------------------------------------------------
+def _of_arguments(
+    different: frozenset[str], call: Call, control: Call, binding: OperationBinding
+) -> list[Where]:
+    """Return the places of the arguments and modes in which two calls differ.
+
+    A mode does not explain what it writes over the place of an argument that both calls share; one
+    that repeats an argument differs with it.
+    """
+    explained: list[Where] = []
+    shared: list[Where] = []
+    for name, spelling in binding.arguments.items():
+        group = explained if f"arguments.{name}" in different else shared
+        group += _where(spelling, [()])
+    if "mode" not in different:
+        shared_mode = binding.modes.get(call.mode or "")
+        repeated = repeated_arguments(shared_mode.value, binding.arguments) if shared_mode else ()
+        if shared_mode and any(f"arguments.{name}" in different for name in repeated):
+            explained += _where(shared_mode, [way for way, _ in _leaves(shared_mode.value)])
+        return explained
+    for mode in {call.mode, control.mode}:
+        bound_mode = None if mode is None else binding.modes.get(mode)
+        if bound_mode is not None:
+            places = _where(bound_mode, [way for way, _ in _leaves(bound_mode.value)])
+            explained += [place for place in places if not _within(place, shared)]
+    return [*explained, ("path",)]
+
+
+def _where(spelling: Spelling, leaves: list[Where]) -> list[Where]:
+    match spelling.place:
+        case Place.QUERY:
+            return [("query", spelling.name)]
+        case Place.HEADER:
+            return [("header", spelling.name.lower())]
+        case Place.PATH:
+            return [("path",)]
+        case Place.BASE:
+            return [("base",)]
+        case Place.SCOPE:
+            return []
+        case Place.BODY:
+            pointers = (spelling.name, *spelling.also)
+            return [("body", *steps(pointer), *leaf) for pointer in pointers for leaf in leaves]
+
+
+def _is_in_token(
+    different: frozenset[str], call: Call, control: AcceptedCall, binding: OperationBinding
+) -> bool:
+    """Whether two calls differ in a mode that is the scope of their tokens."""
+    modes = (binding.modes.get(each or "") for each in (call.mode, control.call.mode))
+    scoped = any(mode is not None and mode.place is Place.SCOPE for mode in modes)
+    return scoped and "mode" in different
+
+
+def _within(where: Where, places: list[Where]) -> bool:
+    return any(where[: len(place)] == place for place in places)
+
+
+def _of_fields(different: frozenset[str], target: Target) -> Iterator[Where]:
+    """Yield the places of the fields in which two calls differ."""
+    if any(name.startswith("arguments.") for name in different):
+        yield ("path",)
+    if "present" in different and target.presence:
+        yield "header", target.presence.header.lower()
+    if different & {"alias", "host"}:
+        yield from (("base",), ("path",), ("query",))
+
+
+def _tokens(target: Target) -> Iterator[Where]:
+    """Yield the places with a token."""
+    yield "header", "authorization"
+    for by_tpp in (False, True):
+        for at in target.auth.of(by_tpp=by_tpp).token_places:
+            name = at.name.lower() if at.place is Place.HEADER else at.name
+            yield from _where(Spelling(place=at.place, name=name), [()])
+
+
+def _changed(varied: HttpRequest, plain: HttpRequest) -> Mapping[Where, str]:
+    """Return each place where a varied request differs from the plain one, and how."""
+    own, theirs = dict(_places(varied)), dict(_places(plain))
+    names = dict.fromkeys((*own, *theirs))
+    return {
+        place: "is missing" if place not in own else "is another" if place in theirs else "is added"
+        for place in names
+        if own.get(place, MISSING) != theirs.get(place, MISSING)
+    }
+
+
+def _places(request: HttpRequest) -> Iterator[tuple[Where, object]]:
+    """Yield what stands in a request, and where."""
+    url = urlsplit(request.url)
+    yield ("base",), (request.method, url.scheme, url.netloc)
+    yield ("path",), url.path
+    for name, value in _numbered(parse_qsl(url.query, keep_blank_values=True)):
+        yield ("query", *name), value
+    for name, value in _numbered((name.lower(), value) for name, value in request.headers):
+        yield ("header", *name), value
+    yield from ((("body", *way), value) for way, value in _leaves(_json(request.body)))
+
+
+def _numbered(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[Where, str]]:
+    """Yield pairs with the number of each that has the same name."""
+    seen: dict[str, int] = {}
+    for name, value in pairs:
+        seen[name] = seen.get(name, 0) + 1
+        yield (name, str(seen[name])), value
+
+
+def _json(body: bytes) -> Json:
+    try:
+        return cast("Json", json.loads(body)) if body else None
+    except ValueError:
+        return body.decode("utf-8", "replace")
+
+
+def _leaves(value: Json, way: Where = ()) -> Iterator[tuple[Where, object]]:
+    """Yield the texts, numbers and empty containers in a JSON value, and where each stands."""
+    if isinstance(value, Mapping) and value:
+        for name, member in cast("Mapping[str, Json]", value).items():
+            yield from _leaves(member, (*way, name))
+    elif isinstance(value, list | tuple) and value:
+        for n, member in enumerate(cast("list[Json]", value)):
+            yield from _leaves(member, (*way, str(n)))
+    else:
+        # An empty container is a place, too; 1 and True are not the same.
+        yield way, (type(value), value)
+
+
+def _incomplete(varied: HttpRequest, plain: HttpRequest) -> Iterator[str]:
+    """Yield what an added element of a list lacks, though each element of the control has it."""
+    document = _json(plain.body)
+    lists = {
+        way[: n + 1]: None
+        for way, _ in _leaves(document)
+        for n, step in enumerate(way)
+        if step.isdecimal()
+    }
+    own = _json(varied.body)
+    for first in lists:
+        *above, number = first
+        pointer = "".join(f"/{step}" for step in above)
+        before, after = find(document, pointer), find(own, pointer)
+        if number != "0" or not isinstance(before, list) or not isinstance(after, list):
+            continue
+        whole = {way for way, _ in _leaves(before[0])}
+        for n in range(len(before), len(after)):
+            lacking = whole - {way for way, _ in _leaves(after[n])}
+            yield from (
+                f"{_name(('body', *above, str(n), *way))} is missing" for way in sorted(lacking)
+            )
+
+
+def _name(where: Where) -> str:
+    part, *rest = where
+    if part == "body":
+        return f"{'/'.join(('', *rest))} of the body"
+    return f"the {part} {rest[0]}" if rest else f"the {part}"
 
 
 # -- Calls ---------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Protocol
 from assay.contexts.context import Context, label
 from assay.history import History
 from assay.history.events import ProbeRun
-from assay.journal.trial_end import VerdictSource
+from assay.journal.codec import VerdictSource
 from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly
 from assay.judging.judge import Breach

@@ -36,7 +36,7 @@ from assay.contract.scalars import number_of
 from assay.errors import CannotArrange, Shortage
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.history import Call
-from assay.journal.trial_end import Accesses
+from assay.journal.codec import Accesses
 from assay.journal.typed_values import record_of
 from assay.planning.plan import Plan, read_only
 from assay.planning.remedies import ALLOW_WRITES, REMEDIES

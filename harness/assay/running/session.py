@@ -18,10 +18,10 @@ from assay.contract.model import Contract, Json
 from assay.errors import JournalError, TargetError
 from assay.history import AnsweredCall, Authorised, Event, History
 from assay.history.events import ProbeRun
-from assay.journal.trial_end import RecordedVerdict, TrialEnd, VerdictSource
+from assay.journal.codec import RecordedVerdict, TrialEnd, VerdictSource
 from assay.journal.typed_values import record_of
 from assay.journal.writer import Journal
-from assay.judging.assembly import VerdictAssembly
+from assay.judging.assembly import RunResult, VerdictAssembly
 from assay.judging.corrections import digest_key, parties
 from assay.judging.exit_policy import ExitPolicy
 from assay.judging.judge import Breach, breaches, indeterminate
@@ -56,18 +56,6 @@ class Options:
     roles: tuple[str, ...] = ()
     #: The options with which the run can be resumed, if it can.
     invocation: Mapping[str, Json] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
-    """Result of a finished run; `stopped` says what ended it early."""
-
-    verdicts: tuple[Verdict, ...]
-    counts: Mapping[str, int]
-    exchanges: int
-    faults: tuple[str, ...]
-    exit: Exit
-    stopped: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -338,23 +326,16 @@ class Session:
         verdicts = self._verdicts.write_final()
         if len(verdicts) != len(self.plan.items):
             self.faults.append("the verdicts are not those of the planned obligations")
-        stopped = self.environment.guard.stopped
-        conclusion = self._assembly.conclude(
+        result = self._assembly.conclude(
             verdicts,
             policy=self.options.policy,
-            faults=len(self.faults),
-            stopped=bool(stopped),
-        )
-        self.journal.waivers(conclusion.waivers)
-        self._footer(conclusion.counts, conclusion.exit, reasons=conclusion.reasons)
-        return RunResult(
-            verdicts=verdicts,
-            counts=conclusion.counts,
             exchanges=self.exchanges,
-            faults=tuple(self.faults),
-            exit=conclusion.exit,
-            stopped=stopped,
+            faults=self.faults,
+            stopped=self.environment.guard.stopped,
         )
+        self.journal.waivers(result.waivers)
+        self._footer(result.counts, result.exit, reasons=result.reasons)
+        return result
 
     def abort(self, reason: str) -> None:
         """Write the footer of a run that cannot go on, with the verdicts reached so far."""

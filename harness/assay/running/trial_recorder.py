@@ -18,7 +18,7 @@ from assay.binding.wire.encode import Access
 from assay.contract.model import Capability, Contract
 from assay.history import AnsweredCall, Authorised, Call, Effects, Event, History, Inquire
 from assay.history.events import ProbeRun
-from assay.journal.trial_end import VerdictSource
+from assay.journal.codec import VerdictSource
 from assay.journal.writer import Journal
 from assay.judging.judge import Breach, breaches, judge
 from assay.planning.plan import Plan, Trial, script_of

@@ -13,7 +13,7 @@ from pathlib import Path
 from assay.errors import InputError
 from assay.history import Event, History
 from assay.journal.codec import EVENTS, decode
-from assay.journal.lines import read_lines
+from assay.journal.lines import Line
 from assay.journal.typed_values import read_line
 from assay.journal.writer import QUOTED
 from assay.planning.plan import Disposition
@@ -60,12 +60,12 @@ def read_trials(path: Path) -> JournalHistories:
         JournalError: it is damaged, or of another version of Assay.
 
     """
-    report = read_journal(path, partial=True)
+    recorded = _RecordedTrials()
+    report = read_journal(path, partial=True, each=recorded.take)
     about: dict[str, set[str]] = {}
     for result in report.results:
         if result.planned.disposition == Disposition.ASK.value:
             about.setdefault(result.planned.trial, set()).add(result.planned.id)
-    recorded = _recorded(path, whole=report.complete)
     left_out = {fault.where for fault in report.faults}
     if not report.complete and not recorded.ended:
         left_out.add(recorded.last)
@@ -103,10 +103,8 @@ class _RecordedTrials:
     last: str = ""
     ended: bool = True
 
-
-def _recorded(path: Path, *, whole: bool) -> _RecordedTrials:
-    recorded = _RecordedTrials()
-    for line in read_lines(path, whole=whole):
+    def take(self, line: Line) -> None:
+        """Take in the next line."""
         kind = line.text("type")
         if kind == "header" and line.text("exchanges", "") == QUOTED:
             line.refuse(
@@ -114,8 +112,7 @@ def _recorded(path: Path, *, whole: bool) -> _RecordedTrials:
                 " recording instead"
             )
         if kind in EVENTS:
-            recorded.last, recorded.ended = line.text("trial"), False
-            recorded.trials.setdefault(recorded.last, []).append(read_line(line, decode))
+            self.last, self.ended = line.text("trial"), False
+            self.trials.setdefault(self.last, []).append(read_line(line, decode))
         elif kind in AFTER_A_TRIAL:
-            recorded.ended = True
-    return recorded
+            self.ended = True

@@ -18,7 +18,7 @@ from assay.binding.model.target import Target
 from assay.contract.model import Party
 from assay.history import AnsweredCall, Authorised, Exchange, History
 from assay.history.events import ProbeRun
-from assay.judging.assembly import Conclusion, VerdictAssembly
+from assay.judging.assembly import RunResult, VerdictAssembly
 from assay.judging.corrections import soften
 from assay.judging.exit_policy import ExitPolicy
 from assay.judging.judge import judge
@@ -65,7 +65,7 @@ class NamedHistory:
 class Judged:
     """The verdicts on a recording, and by obligation the trial that has the evidence."""
 
-    conclusion: Conclusion
+    conclusion: RunResult
     trials: Mapping[str, str]
 
 
@@ -130,10 +130,10 @@ class Judge:
             today=self.today,
         )
 
-    def judge(self, histories: Sequence[NamedHistory], *, stopped: bool = False) -> Judged:
+    def judge(self, histories: Sequence[NamedHistory], *, stopped: str = "") -> Judged:
         """Return a verdict on every obligation that is planned.
 
-        Histories of a run that was `stopped` early are incomplete at best.
+        Histories of a run are incomplete at best if something `stopped` it early.
         """
         for named in histories:
             served = self._assembly.see_recording(named.history, own=named.own)

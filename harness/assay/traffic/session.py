@@ -24,13 +24,13 @@ from assay.errors import InputError
 from assay.history import AnsweredCall, Authorised, History
 from assay.journal.redact import Redactor
 from assay.journal.writer import QUOTED, Journal
-from assay.judging.exit_policy import ExitPolicy
+from assay.judging.assembly import RunResult
+from assay.judging.exit_policy import NO_POLICY, ExitPolicy
 from assay.parsing.parse import parse_contracts
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.preparation.prepare import SHIPPED, load_target, selector
 from assay.rules.obligation import Obligation, bound_clauses
 from assay.rules.verdict import Verdict
-from assay.running.session import RunResult
 from assay.traffic.doubts import RecordingDoubts
 from assay.traffic.har import RecordedEntry, read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
@@ -40,7 +40,6 @@ from assay.traffic.readings import readings
 
 #: The name of the trial for a recording that is a HAR file.
 RECORDING = "recording"
-NO_POLICY = ExitPolicy()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +85,7 @@ class RecordingSession:
             policy=policy,
             sample=not self.again,
         )
-        judged = judge.judge(self.histories, stopped=bool(self.unfinished))
+        judged = judge.judge(self.histories, stopped=self.unfinished)
         conclusion = judged.conclusion
         journal = Journal.at(path)
         journal.redactor = self.redactor
@@ -115,14 +114,7 @@ class RecordingSession:
                 **({"stopped": self.unfinished} if self.unfinished else {}),
             }
         )
-        return RunResult(
-            verdicts=verdicts,
-            counts=conclusion.counts,
-            exchanges=self.exchanges,
-            faults=(),
-            exit=conclusion.exit,
-            stopped=self.unfinished,
-        )
+        return replace(conclusion, verdicts=verdicts, exchanges=self.exchanges)
 
     def _write_events(self, journal: Journal, verdicts: Sequence[Verdict]) -> None:
         """Write the events of a journal, which can be judged again, or what evidence quotes of a HAR.

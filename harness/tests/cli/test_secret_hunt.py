@@ -6,7 +6,7 @@ This is the fast part of `support/secret_hunt.py`, which plants over 1,000 of th
 from support import secret_hunt
 from support.echo_bank import ENCODINGS, PLACES
 
-from assay.journal.known_values import KnownValues
+from assay.journal.redact.known_values import KnownValues
 
 
 def assert_nothing_found(hunt, *, secrets):

@@ -10,7 +10,7 @@ from jsonschema.exceptions import best_match
 from rows import for_each
 
 from assay._resources import contract_dir
-from assay.cli.schema import command
+from assay.cli.export import schema as command
 from assay.files.load import load, loads
 from assay.parsing.editor_schema import EDITOR_SCHEMAS, editor_schema
 

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from assay import pytest_plugin
 from assay._resources import contract_dir
 from assay.binding.model.target import Outcomes, Target
 from assay.binding.read.join import bind
-from assay.cli.main import COMMANDS
+from assay.cli.main import COMMANDS, find_command
 from assay.contract.model import Capability, Contract
 from assay.errors import InputError
 from assay.files.load import load, loads
@@ -433,7 +432,7 @@ def commands() -> list[str]:
 
 def options(arguments: list[str]) -> set[str]:
     """Return the options of a command and its subcommand."""
-    command = import_module(COMMANDS[arguments[1]][0]).command
+    command = find_command(arguments[1])
     if isinstance(command, click.Group) and len(arguments) > 2:  # `assay export openapi`
         command = command.commands.get(arguments[2], command)
     return {name for each in command.params for name in (*each.opts, *each.secondary_opts)}

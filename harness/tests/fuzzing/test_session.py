@@ -15,6 +15,7 @@ from shipped import VARIANTS
 from suite_runs import run_suites
 
 from assay.binding.model.target import Safety
+from assay.cli.resume import read_progress
 from assay.fuzzing.findings import SearchRequest
 from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.abstract_step import AbstractStep
@@ -26,7 +27,6 @@ from assay.preparation.prepare import prepare
 from assay.report import read_journal
 from assay.rules.verdict import Exit, Standing
 from assay.running.environment import set_up
-from assay.running.resumption import read_progress
 from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
@@ -328,7 +328,7 @@ def test_a_bank_that_goes_away_in_a_search(tmp_path, searched, end, why):
     assert why in search["stopped"]
     assert any("ended early" in note for note in search["notes"])
     # A resumed run keeps the verdict, and searches again.
-    progress = read_progress(tmp_path / "journal.jsonl")
+    progress = read_progress(tmp_path / "journal.jsonl")[1]
     assert Standing.VIOLATES is progress.verdicts[ASKED].verdict.standing
     assert not progress.searches
 

@@ -51,8 +51,8 @@ from assay.history import (
 )
 from assay.history.events import Masked
 from assay.journal.codec import EVENTS, EventEncoder, decode
-from assay.journal.masking import ValueMasker
 from assay.journal.redact import Careless, Redactor
+from assay.journal.redact.masking import ValueMasker
 from assay.journal.typed_values import InvalidValueError
 from assay.rules.lifecycle.request_queries import same_value
 

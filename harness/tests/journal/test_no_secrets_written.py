@@ -115,7 +115,7 @@ def hold(bank: Loudmouth, folder: Path) -> RunResult:
         environment.close()
     report = read_journal(path)
     for name, form in FORMATS.items():
-        render(report, name, folder / f"report{form.suffix}")
+        render(report, name, folder / form.file)
     return result
 
 

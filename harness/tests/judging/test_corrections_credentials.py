@@ -129,7 +129,7 @@ def where(target: Any) -> Any:
 def test_credentials_never_accepted(standing: Standing) -> None:
     """If no call was ever accepted and some got a 401, no verdict stands."""
     watch, operations = watched(exchange(1, "accounts", 401), exchange(2, "accounts", 404))
-    (judged,) = discount_rejected([verdict(standing, 2)], watch, operations, where(TARGET))
+    judged = discount_rejected(verdict(standing, 2), watch, operations, where(TARGET))
     assert Standing.INDETERMINATE is judged.standing
     why = (
         "the target never accepted the credentials of the target file (401): auth.token_env, line 6"
@@ -152,7 +152,7 @@ def test_refusals_that_count(exchanges: tuple[Exchange, ...]) -> None:
     """With an accepted call of the party, or without a 401 to it, verdicts stay."""
     watch, operations = watched(*exchanges)
     before = verdict(Standing.VIOLATES, 2)
-    assert (before,) == discount_rejected([before], watch, operations, where(TARGET))
+    assert before == discount_rejected(before, watch, operations, where(TARGET))
 
 
 def test_parties_are_separate() -> None:
@@ -160,7 +160,7 @@ def test_parties_are_separate() -> None:
     watch, operations = watched(exchange(1, "pay", 401), exchange(2, "accounts", 200))
     ours, theirs = verdict(Standing.CONFORMS, 2), verdict(Standing.CONFORMS, 1)
     own = replace(TARGET, auth=replace(TARGET.auth, tpp=Auth(kind=AuthKind.BEARER)))
-    found = discount_rejected([ours, theirs], watch, operations, where(own))
+    found = [discount_rejected(each, watch, operations, where(own)) for each in (ours, theirs)]
     assert (Standing.CONFORMS, Standing.INDETERMINATE) == tuple(one.standing for one in found)
     assert found[1].reason.endswith("(401): auth.tpp, line 5")
 

@@ -269,7 +269,7 @@ def _view(name, tmp_path):
     chosen = FORMATS[name]
 
     def rendered(report):
-        path = tmp_path / f"view{chosen.suffix}"
+        path = tmp_path / f"view-{chosen.file}"
         with path.open("w", encoding="utf-8", newline="\n") as out:
             chosen.render(report, out)
         return path.read_text(encoding="utf-8")

@@ -10,16 +10,19 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from assay._resources import contract_dir
-from assay.report.fleet.formats import as_values, render_html, render_json, render_text
-from assay.report.fleet.values import (
+from assay.report.fleet import (
     BankRow,
     CellState,
-    CellVerdict,
     FleetCell,
     FleetReport,
+    as_values,
     by_obligation,
     changes,
+    render_html,
+    render_json,
+    render_text,
 )
+from assay.report.values import PlannedObligation, ReportedResult
 from assay.rules.verdict import Exit, Standing
 
 GOOD, BAD, OPEN = Standing.CONFORMS, Standing.VIOLATES, Standing.UNVERIFIED
@@ -27,16 +30,23 @@ HOSTILE = "<script>alert(1)</script>\"'&{{ 7 * 7 }}[bold]"
 SCHEMA = json.loads((contract_dir() / "schema" / "fleet-report.json").read_text("utf-8"))
 
 
+def verdict(clause, standing, reason, *, contract="c", name="", says=""):
+    planned = PlannedObligation(
+        id=name or f"{contract}/{clause}/f",
+        contract=contract,
+        clause=clause,
+        kind="k",
+        level="must",
+        says=says or f"Says {clause}.",
+        disposition="ask",
+    )
+    return ReportedResult(planned=planned, standing=standing, reason=reason)
+
+
 def bank(name, state=CellState.TESTED, reason="", /, **standings):
     """Return a bank with these verdicts on the obligations of one contract."""
     verdicts = tuple(
-        CellVerdict(
-            obligation=f"c/{key}/f",
-            clause=f"c/{key}",
-            says=f"Says {key}.",
-            standing=standing,
-            reason="" if standing is GOOD else f"seen at {name}",
-        )
+        verdict(key, standing, "" if standing is GOOD else f"seen at {name}")
         for key, standing in standings.items()
     )
     cell = FleetCell(
@@ -151,15 +161,13 @@ class _Tags(HTMLParser):
 
 def test_hostile_texts_stay_texts():
     """A text of a bank is neither markup nor a template."""
-    verdict = CellVerdict(
-        obligation=HOSTILE, clause=HOSTILE, says=HOSTILE, standing=BAD, reason=HOSTILE
-    )
+    hostile = verdict(HOSTILE, BAD, HOSTILE, contract=HOSTILE, name=HOSTILE, says=HOSTILE)
     cell = FleetCell(
         bank=HOSTILE,
         contract=HOSTILE,
         state=CellState.FAILED,
         reason=HOSTILE,
-        verdicts=(verdict,),
+        verdicts=(hostile,),
         journal=f"banks/{HOSTILE}/journal.jsonl",
     )
     report = fleet(BankRow(name=HOSTILE, cells=(cell,)))

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from assay.report.html import evidence as html_evidence
+from assay.report.formats import html
 
 
 class Page(HTMLParser):
@@ -94,8 +94,8 @@ def test_html_headings(page):
 
 def test_html_budget(journal, monkeypatch, written):
     """Beyond its budget the page counts the findings that it leaves out."""
-    monkeypatch.setattr(html_evidence, "CARDS", 3)
-    monkeypatch.setattr(html_evidence, "EXCHANGES", 4_000)
+    monkeypatch.setattr(html, "CARDS", 3)
+    monkeypatch.setattr(html, "EXCHANGES", 4_000)
     text = written(journal.findings(5), "html")
     assert text.count("<article") == 3
     assert "2 more are left out here" in text

@@ -11,12 +11,12 @@ from shipped import bank_of
 from assay.binding.model.target import Waiver
 from assay.errors import InputError, JournalError
 from assay.journal.writer import Journal
-from assay.judging.corrections import AnswersSeen, StaticWatch
-from assay.judging.exit_policy import ExitPolicy
-from assay.judging.observations import (
+from assay.judging.assembly import (
     MergedVerdicts,
     ShardObservations,
 )
+from assay.judging.corrections import AnswersSeen, StaticWatch
+from assay.judging.exit_policy import ExitPolicy
 from assay.planning.plan import Shard
 from assay.planning.shards import divide
 from assay.preparation.prepare import prepare

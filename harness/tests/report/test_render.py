@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[3]
 def test_render(mixed, tmp_path):
     """A report is written to a file in every format, and nothing else is left."""
     for name, chosen in FORMATS.items():
-        render(mixed, name, tmp_path / f"r{chosen.suffix}")
-    names = {f"r{chosen.suffix}" for chosen in FORMATS.values()}
+        render(mixed, name, tmp_path / f"r-{chosen.file}")
+    names = {f"r-{chosen.file}" for chosen in FORMATS.values()}
     assert len(FORMATS) == len(names)
     assert names == {path.name for path in tmp_path.iterdir()} - {"journal.jsonl"}
 
@@ -52,7 +52,7 @@ def test_light_import():
     """Importing the reports imports none of what only one format needs."""
     code = (
         "import sys, assay.report;"
-        "heavy = {'jinja2', 'rich', 'harfile', 'xml', 'assay.report.html.page'};"
+        "heavy = {'jinja2', 'rich', 'harfile', 'xml', 'assay.report.formats.html'};"
         "print(*sorted(heavy & set(sys.modules)))"
     )
     path = str(ROOT / "harness")

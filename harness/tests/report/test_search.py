@@ -11,9 +11,8 @@ import pytest
 from rich.console import Console
 
 from assay.errors import JournalError
-from assay.report.formats import junit
+from assay.report.formats import html, junit
 from assay.report.formats import terminal as text_view
-from assay.report.html import page as html
 from assay.report.values import WAYS
 from assay.report.wording import caveats, closing, headline, search_summary
 

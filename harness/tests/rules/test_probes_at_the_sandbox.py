@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from assay.binding.join import bind
 from payment_initiation import PIS
 from rows import for_each
 
+from assay.binding.read.join import bind
 from assay.journal.writer import Journal
 from assay.planning.plan import plan
 from assay.preparation.target_file import find_target, read_target

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from assay.binding.model.target import Budget, Safety, Target
+from assay.cli.resume import read_progress
 from assay.contexts.context import Depth
+from assay.journal.codec import TrialEnd
 from assay.journal.journal_file import reopen
-from assay.journal.trial_end import TrialEnd
 from assay.journal.typed_values import read_record, record_of
 from assay.journal.writer import Journal
 from assay.judging.corrections import AnswersSeen, StaticWatch
@@ -22,7 +23,6 @@ from assay.proof.kill_matrix import variants
 from assay.report import read_journal
 from assay.running import trial_recorder
 from assay.running.environment import set_up
-from assay.running.resumption import read_progress
 from assay.running.session import RunResult, Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants.contextual import make_contextual_app
@@ -68,7 +68,7 @@ def run(
     environment = set_up(change(prepared.target), bank=bank)
     resumes = path if path.exists() else None
     journal = Journal(out=reopen(path)) if resumes else Journal.at(path)
-    more = {"resumes": path, "progress": read_progress(path)} if resumes else {}
+    more = {"resumes": path, "progress": read_progress(path)[1]} if resumes else {}
     session = Session(plan=prepared.plan, environment=environment, journal=journal, **more)
     try:
         return run_session(session)
@@ -106,12 +106,12 @@ def test_a_stopped_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     stopped = run(path, failing, change=lambda target: replace(target, safety=breaker))
     assert "2 failures in a row" in stopped.stopped
     before = [line["trial"] for line in lines_of(path) if line["type"] == "ended"]
-    assert not read_progress(path).complete
+    assert not read_progress(path)[1].complete
     resumed = run(path)
     assert "" == resumed.stopped
     assert standings(tmp_path / "whole") == standings(path)
     assert {*before} == {line["trial"] for line in lines_of(path) if line["type"] == "ended"}
-    assert read_progress(path).complete
+    assert read_progress(path)[1].complete
 
 
 def test_a_trial_without_fixtures_is_run_again(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_questions_are_not_counted_twice(tmp_path: Path) -> None:
 def all_answers(path: Path) -> AnswersSeen:
     """Return what the trials of a journal have seen of answers, put together."""
     watch = StaticWatch()
-    for answers in read_progress(path).answers:
+    for answers in read_progress(path)[1].answers:
         watch.take(answers)
     return watch.seen()
 

@@ -25,7 +25,7 @@ from assay.contract.model import Operation
 from assay.history import Call, Exchange, Malformed, Rejected, Wire
 from assay.judging.corrections import soften
 from assay.rules.verdict import Agreement, Evidence
-from assay.running.single_variation import VariationGuard
+from assay.running.calls import VariationGuard
 
 PAY = Operation(
     id="pay",

@@ -75,7 +75,7 @@ KEPT: dict[str, int] = {
     "journal/test_hostile_values.py::test_in_place_of_an_amount": 3,
     "journal/test_hostile_values.py::test_in_place_of_every_text": 3,
     "journal/test_no_secrets_written.py::test_a_bank_that_repeats_everything": 0,
-    "journal/test_positions.py::test_hostile_texts": 8,
+    "journal/redact/test_positions.py::test_hostile_texts": 8,
     "judging/test_selection.py::test_a_bank_that_is_no_mock": 1,
     "openapi/test_features.py::test_what_is_bound_is_in_the_document": 12,
     "openapi/test_real.py::test_a_bank_that_is_only_different_fits": 20,

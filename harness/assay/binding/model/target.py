@@ -1,6 +1,6 @@
 """A target file as values: address, credentials, fixtures, signer, operations, waivers.
 
-A target is read without any contract (`preparation.target_file`) and bound to one by `binding.join`.
+A target is read without any contract (`preparation.target_file`) and bound to one by `binding.read.join`.
 Secrets are names of environment variables, looked up only when a run begins. No I/O here.
 """
 

@@ -2,7 +2,7 @@
 
 A misspelt name would otherwise be a key without effect: a limit that limits nothing, a mode that
 is never asked for. Each finding has the pointer of its own key. Values are checked
-below, and by `binding.checks`, which needs no contract.
+below, and by `binding.read.checks`, which needs no contract.
 """
 
 from __future__ import annotations

@@ -23,9 +23,8 @@ from pathlib import Path
 from assay.binding.model.target import Target
 from assay.contract.model import Contract
 from assay.errors import InputError
-from assay.journal.codec import EVENTS
-from assay.journal.lines import Line, read_lines
-from assay.journal.trial_end import trial_end
+from assay.journal.codec import EVENTS, trial_end
+from assay.journal.lines import Line
 from assay.journal.writer import QUOTED
 from assay.parsing.parse import find_contract, parse_contract
 from assay.preparation.prepare import load_target
@@ -207,13 +206,32 @@ class WrittenRun:
     that the run itself did not judge them.
     """
 
-    report: Report
-    results: Mapping[str, Verdict]
+    report: Report = field(init=False)
+    results: Mapping[str, Verdict] = field(init=False)
     exchanges: set[int] = field(default_factory=set[int])
     hidden: set[int] = field(default_factory=set[int])
     trials: set[str] = field(default_factory=set[str])
     unjudged: set[str] = field(default_factory=set[str])
     resumed: str = ""
+
+    def take(self, line: Line) -> None:
+        """Take in the next line."""
+        kind = line.text("type")
+        if kind in EVENTS:
+            self.trials.add(line.text("trial"))
+        match kind:
+            case "exchange":
+                n = line.number_of("n")
+                self.exchanges.add(n)
+                if _HIDDEN.search(f"{line.inner('again').inner('call').values}"):
+                    self.hidden.add(n)
+            case "ended":
+                end = trial_end(line)
+                (self.unjudged.discard if end.done else self.unjudged.add)(end.trial)
+            case "resumed":
+                self.resumed = line.text("at")
+            case _:
+                pass
 
     @property
     def plan(self) -> Mapping[str, Line]:
@@ -267,35 +285,14 @@ def read_run(path: Path) -> WrittenRun:
         JournalError: it is damaged, or no journal.
 
     """
-    report = read_journal(path, partial=True)
-    lines = report.lines
-    results = {
+    run = WrittenRun()
+    run.report = read_journal(path, partial=True, each=run.take)
+    lines = run.report.lines
+    run.results = {
         name: decode.verdict(lines.written[name]) for name in lines.plan if name in lines.written
     }
-    run = WrittenRun(report=report, results=results)
-    for line in read_lines(path, whole=report.complete):
-        _take(run, line)
-    run.unjudged |= {fault.where for fault in report.faults}
+    run.unjudged |= {fault.where for fault in run.report.faults}
     return run
-
-
-def _take(run: WrittenRun, line: Line) -> None:
-    kind = line.text("type")
-    if kind in EVENTS:
-        run.trials.add(line.text("trial"))
-    match kind:
-        case "exchange":
-            n = line.number_of("n")
-            run.exchanges.add(n)
-            if _HIDDEN.search(f"{line.inner('again').inner('call').values}"):
-                run.hidden.add(n)
-        case "ended":
-            end = trial_end(line)
-            (run.unjudged.discard if end.done else run.unjudged.add)(end.trial)
-        case "resumed":
-            run.resumed = line.text("at")
-        case _:
-            pass
 
 
 # -- findings of a verification ------------------------------------------------------

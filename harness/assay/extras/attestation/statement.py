@@ -110,7 +110,6 @@ def _journal_subject(report: Report, journal: Path, attested: str) -> Descriptor
 
 
 def _configuration(report: Report) -> Iterator[Descriptor]:
-    """Yield contracts, target file and tool."""
     for contract in report.header.contracts:
         yield _descriptor(f"contract/{contract.id}", contract.digest, version=contract.version)
     target = report.header.target
@@ -233,7 +232,6 @@ def _files(configuration: object) -> list[object]:
 
 
 def _subjects(statement: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
-    """Return the subjects of a statement by name."""
     kinds = statement.get("_type"), statement.get("predicateType")
     if kinds != (STATEMENT, TEST_RESULT):
         raise EnvelopeError(f"no statement of a test result: {kinds!r:.120}")

@@ -47,6 +47,7 @@ from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
 from assay.judging.waivers import WaiverResult
 from assay.planning.plan import Disposition, Plan, Planned, plan
 from assay.preparation.prepare import selector
+from assay.report import decode
 from assay.rules.obligation import bound_clauses
 from assay.rules.verdict import DECIDED, OPEN, Agreement, Evidence, Exit, Standing, Verdict
 from assay.traffic.journal_trials import is_journal, read_trials
@@ -74,7 +75,6 @@ class Verification:
 
     journal: Path
     run: WrittenRun | None
-    inputs: FoundInputs | None
     rejudged: Rejudged | None
     attested: bool
     attestation: CheckedAttestation | None
@@ -140,7 +140,7 @@ def verify(
         checked = check_attestation(attestation, journal, key)
     findings = [*(checked.findings if checked else ()), *_line_findings(journal)]
     notes: list[str] = [checked.note] if checked and checked.note else []
-    run = inputs = rejudged = None
+    run = rejudged = None
     try:
         run = read_run(journal)
         if checked is not None:
@@ -155,7 +155,6 @@ def verify(
     return Verification(
         journal=journal,
         run=run,
-        inputs=inputs,
         rejudged=rejudged,
         attested=attestation.exists(),
         attestation=checked,
@@ -273,9 +272,9 @@ def rejudge(path: Path, run: WrittenRun, checked: CheckedPlan, target: Target) -
         JournalError: an exchange is damaged.
 
     """
-    histories = read_trials(path).histories
+    trials = read_trials(path)
     judge = Judge(plan=checked.plan, target=target, party=checked.party, today=run.day)
-    conclusion = judge.judge(histories, stopped=not run.report.complete).conclusion
+    conclusion = judge.judge(trials.histories, stopped=trials.unfinished).conclusion
     again = {verdict.obligation: verdict for verdict in conclusion.verdicts}
     findings: list[VerificationFinding] = []
     unshown = 0
@@ -290,7 +289,7 @@ def rejudge(path: Path, run: WrittenRun, checked: CheckedPlan, target: Target) -
         unshown += comparison.unshown()
     if not findings and not run.is_part:
         findings += _waiver_findings(run.report.waivers, conclusion.waivers)
-    exchanges = sum(len(named.history.exchanges) for named in histories)
+    exchanges = sum(len(named.history.exchanges) for named in trials.histories)
     return Rejudged(exchanges=exchanges, unshown=unshown, findings=tuple(findings))
 
 
@@ -433,7 +432,6 @@ class _Comparison:
 OF_THE_RUN = frozenset({"calls", "disposition", "reason"})
 #: What a plan decides for good: no option of a run changes it.
 _DECIDED = frozenset({Disposition.UNSPECIFIED, Disposition.NOT_APPLICABLE})
-_DISPOSITIONS = {each.value: each for each in Disposition}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -478,18 +476,11 @@ def _expected(
     return {item.obligation.id: item for item in made.items}
 
 
-def _disposition(line: Line) -> Disposition:
-    word = line.text("disposition")
-    if word not in _DISPOSITIONS:
-        line.refuse("'disposition' is not known")
-    return _DISPOSITIONS[word]
-
-
 def _as_recorded(item: Planned, line: Line) -> Planned:
     """Return an obligation as it was planned: options of the run may have changed what is tested."""
     return Planned(
         obligation=item.obligation,
-        disposition=_disposition(line),
+        disposition=decode.disposition(line),
         reason=line.text("reason", ""),
     )
 
@@ -511,7 +502,7 @@ def _compare(run: WrittenRun, known: Mapping[str, Planned]) -> Iterator[Verifica
 
 
 def _compare_disposition(name: str, line: Line, item: Planned) -> Iterator[VerificationFinding]:
-    recorded, reason = _disposition(line), line.text("reason", "")
+    recorded, reason = decode.disposition(line), line.text("reason", "")
     if recorded is item.disposition and (recorded is Disposition.ASK or reason == item.reason):
         return
     if recorded in _DECIDED or item.disposition in _DECIDED:
@@ -544,16 +535,12 @@ def _left_out(run: WrittenRun, known: Mapping[str, Planned]) -> Iterator[Verific
 
 
 # -- Signing of a run: verify it first, then write the statement about it next to the journal -
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignedRun:
-    """An attestation that was written, and how many subjects it has."""
-
-    path: Path
-    subjects: int
-
-
-def attest(verification: Verification, key: Ed25519PrivateKey, reports: Iterable[str]) -> SignedRun:
+def sign_run(
+    verification: Verification, key: Ed25519PrivateKey, reports: Iterable[str]
+) -> tuple[Path, int]:
     """Sign a run that was verified, with those of the named reports that are beside its journal.
+
+    Return the path of the attestation, and how many subjects it has.
 
     Raises:
         InputError: the run differs or has not ended, or an attestation is there already.
@@ -578,4 +565,4 @@ def attest(verification: Verification, key: Ed25519PrivateKey, reports: Iterable
         raise InputError.one(str(path), "there is already an attestation", hint=hint) from None
     except OSError as error:
         raise InputError.one(str(path), f"cannot be written: {error.strerror}") from None
-    return SignedRun(path=path, subjects=len(statement["subject"]))
+    return path, len(statement["subject"])

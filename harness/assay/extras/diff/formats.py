@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from assay import __version__
 from assay.contract.model import Json, Party
-from assay.extras.diff.values import ABSENT, ContractChange, ContractDiff, ContractVersion, Impact
+from assay.extras.diff import ABSENT, ContractChange, ContractDiff, ContractVersion, Impact
 from assay.report.formats.github_annotations import Annotation, command_line
 from assay.report.formats.pipeline import FilePlace, repository_root
 from assay.report.formats.sarif import SCHEMA as SARIF_SCHEMA
@@ -184,12 +184,7 @@ _GITHUB: Final = {
     Impact.REVIEW: "warning",
     Impact.EASIER: "notice",
 }
-_SARIF: Final = {
-    Impact.BREAKING: "error",
-    Impact.ADJUST: "warning",
-    Impact.REVIEW: "warning",
-    Impact.EASIER: "note",
-}
+_SARIF: Final = {**_GITHUB, Impact.EASIER: "note"}
 
 
 def _dump(value: object, out: TextIO) -> None:

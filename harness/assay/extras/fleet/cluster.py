@@ -23,9 +23,8 @@ import dask.config
 from distributed import Client, LocalCluster, WorkerPlugin, get_worker
 
 from assay.errors import InputError
-from assay.extras.fleet.division import BankTasks
-from assay.extras.fleet.task import FleetTask, TaskProgress, run_task
-from assay.report.fleet.values import CellState, FleetCell
+from assay.extras.fleet.task import BankTasks, FleetTask, TaskProgress, run_task
+from assay.report.fleet import CellState, FleetCell
 
 #: The topic of the events with which tasks report their progress.
 TOPIC = "assay-fleet"
@@ -153,7 +152,7 @@ class FleetRun:
         beats = seconds / BEAT
         for tasks in self.waiting.values():
             for task in tasks:
-                self.on_cell(task, _interrupted(task))
+                self.on_cell(task, task.cell(CellState.INTERRUPTED, "interrupted"))
             tasks.clear()
 
         def count_down() -> None:
@@ -166,7 +165,7 @@ class FleetRun:
             self._collect(count_down)
         except (TimeoutError, KeyboardInterrupt):
             for task, _ in self.running.values():
-                self.on_cell(task, _interrupted(task))
+                self.on_cell(task, task.cell(CellState.INTERRUPTED, "interrupted"))
 
     def _collect(self, on_beat: Callable[[], None]) -> None:
         while self.running:
@@ -189,7 +188,7 @@ class FleetRun:
             return
         while waiting:
             rest = waiting.popleft()
-            self.on_cell(rest, _not_begun(rest, cell))
+            self.on_cell(rest, rest.cell(cell.state, cell.reason))
 
     def _submit(self, bank: str, most: int) -> None:
         waiting = self.waiting[bank]
@@ -211,16 +210,6 @@ class FleetRun:
         )
 
 
-def _not_begun(task: FleetTask, first: FleetCell) -> FleetCell:
-    """Return the result of a task that was not begun, for the reason of another one."""
-    return FleetCell(bank=task.bank, contract=task.contract, state=first.state, reason=first.reason)
-
-
-def _interrupted(task: FleetTask) -> FleetCell:
-    state = CellState.INTERRUPTED
-    return FleetCell(bank=task.bank, contract=task.contract, state=state, reason="interrupted")
-
-
 def _result(task: FleetTask, future: Any) -> FleetCell:
     """Return the result of a task; one that the cluster could not perform has failed."""
     if future.status == "finished":
@@ -232,4 +221,4 @@ def _result(task: FleetTask, future: Any) -> FleetCell:
         "cancelled": "the cluster lost the task",
         "lost": "the cluster lost the task",
     }.get(name, f"the cluster could not perform it: {name}")
-    return FleetCell(bank=task.bank, contract=task.contract, state=CellState.FAILED, reason=reason)
+    return task.cell(CellState.FAILED, reason)

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 
 from assay import __version__
 from assay.errors import AssayError, InputError
-from assay.extras.fleet.division import BankTasks
-from assay.extras.fleet.task import REPORTS, STOP, FleetTask, TaskProgress
+from assay.extras.fleet.task import REPORTS, STOP, BankTasks, FleetTask, TaskProgress
 from assay.journal.writer import now
 from assay.report import read_journal, render, write_file
-from assay.report.fleet.formats import render_html, render_json, render_text
-from assay.report.fleet.values import (
+from assay.report.fleet import (
     FILE,
     BankRow,
     Before,
@@ -24,8 +22,10 @@ from assay.report.fleet.values import (
     FleetCell,
     FleetReport,
     by_obligation,
-    cell_verdicts,
     changes,
+    render_html,
+    render_json,
+    render_text,
 )
 from assay.report.merge import merge
 from assay.rules.verdict import Exit
@@ -169,11 +169,6 @@ def write_fleet(report: FleetReport, folder: Path) -> None:
         write_file(folder / name, partial(write, report))
 
 
-def interrupted_exit(report: FleetReport, code: int) -> FleetReport:
-    """Return the report of a fleet that was interrupted, with the exit code of that."""
-    return replace(report, exit=code)
-
-
 # -- Results of a fleet: cells as they come in, shards merged, and the report of all banks -------
 @dataclass(slots=True, kw_only=True)
 class FleetResults:
@@ -186,10 +181,6 @@ class FleetResults:
     def take(self, task: FleetTask, cell: FleetCell) -> None:
         """Take in the result of a task."""
         self.cells[task.key] = cell
-
-    def ended(self, bank: str) -> bool:
-        """Whether all tasks of a bank have ended."""
-        return all(task.key in self.cells for task in self._tasks(bank))
 
     def _tasks(self, bank: str) -> tuple[FleetTask, ...]:
         return next(each.tasks for each in self.banks if each.bank == bank)
@@ -236,8 +227,8 @@ def _merged(folder: Path, tasks: Sequence[FleetTask], cells: Sequence[FleetCell]
     return replace(
         merged,
         exit=run.exit,
-        exchanges=report.footer.exchanges if report.footer else 0,
+        exchanges=report.exchanges,
         journal=str(place / run.journal.name),
-        verdicts=cell_verdicts(report),
+        verdicts=report.bare_results,
         waivers=report.waivers,
     )

@@ -11,23 +11,34 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
+from typing import TypeVar
 
 from assay import __version__
+from assay.binding.model.target import Target
+from assay.binding.read.join import bind
 from assay.contexts.context import Depth
-from assay.errors import AssayError, InputError
+from assay.contract.model import Contract
+from assay.errors import AssayError, InputError, Problem
+from assay.fixtures.providers import Customers, customers_of
 from assay.journal.journal_file import JOURNAL
 from assay.journal.writer import Journal
-from assay.planning.shards import read_shard
-from assay.preparation.prepare import Prepared, is_examined, prepare
+from assay.parsing.parse import find_contract, parse_contract
+from assay.planning.shards import read_shard, share
+from assay.preparation.banks import BankEntry, BanksFile
+from assay.preparation.prepare import SHIPPED, Prepared, Select, is_examined, prepare, selector
 from assay.report import Report, read_journal, render
-from assay.report.fleet.values import CellState, CellVerdict, FleetCell, cell_verdicts
+from assay.report.fleet import CellState, FleetCell
+from assay.report.values import ReportedResult
 from assay.rules.verdict import Exit, Standing
 from assay.running.environment import set_up
 from assay.running.session import Options, RunResult, Session, run_session
 from assay.transport.secrets import look_up
+
+T = TypeVar("T")
 
 #: The file in the folder of a fleet that asks all tasks to end.
 STOP = "stop"
@@ -62,6 +73,10 @@ class FleetTask:
     doctor: bool = True
     version: str = __version__
 
+    def cell(self, state: CellState, reason: str = "") -> FleetCell:
+        """Return the result of the task if it made no run."""
+        return FleetCell(bank=self.bank, contract=self.contract, state=state, reason=reason)
+
     @property
     def key(self) -> str:
         """The name of the task in the cluster."""
@@ -89,7 +104,7 @@ OnProgress = Callable[[TaskProgress], None]
 def run_task(task: FleetTask, on_progress: OnProgress = lambda _: None) -> FleetCell:
     """Run a task; whatever happens, return its result."""
     began = time.monotonic()
-    cell = FleetCell(bank=task.bank, contract=task.contract, state=CellState.FAILED)
+    cell = task.cell(CellState.FAILED)
     try:
         cell = _attempt(task, cell, on_progress)
     except KeyboardInterrupt:
@@ -152,7 +167,7 @@ def _attempt(task: FleetTask, cell: FleetCell, on_progress: OnProgress) -> Fleet
     report = read_journal(folder / JOURNAL, partial=True)
     for name, file in REPORTS.items():
         render(report, name, folder / file)
-    verdicts = _with_earlier(cell_verdicts(report), earlier)
+    verdicts = _with_earlier(report.bare_results, earlier)
     return replace(
         _cell(cell, report, result, verdicts),
         journal=str((folder / JOURNAL).relative_to(task.folder)),
@@ -160,7 +175,6 @@ def _attempt(task: FleetTask, cell: FleetCell, on_progress: OnProgress) -> Fleet
 
 
 def _attempts(task: FleetTask) -> Iterator[Path]:
-    """Yield the folders of the attempts so far that have a journal."""
     place = task.folder / task.place
     for folder in sorted(place.glob("attempt-*"), key=lambda path: int(path.name.split("-")[1])):
         if (folder / JOURNAL).exists():
@@ -255,7 +269,7 @@ def _run(task: FleetTask, session: Session, on_progress: OnProgress) -> RunResul
 
 
 def _cell(
-    cell: FleetCell, report: Report, result: RunResult | None, verdicts: tuple[CellVerdict, ...]
+    cell: FleetCell, report: Report, result: RunResult | None, verdicts: tuple[ReportedResult, ...]
 ) -> FleetCell:
     """Return the result of a run; None is one that was interrupted."""
     exit_ = result.exit if result else Exit.INCOMPLETE
@@ -266,40 +280,198 @@ def _cell(
         state=CellState.TESTED if result else CellState.INTERRUPTED,
         reason=(result.stopped if result else "interrupted"),
         exit=exit_,
-        exchanges=report.footer.exchanges if report.footer else 0,
+        exchanges=report.exchanges,
         verdicts=verdicts,
         waivers=report.waivers,
     )
 
 
 def _with_earlier(
-    verdicts: tuple[CellVerdict, ...], earlier: tuple[Path, ...]
-) -> tuple[CellVerdict, ...]:
+    verdicts: tuple[ReportedResult, ...], earlier: tuple[Path, ...]
+) -> tuple[ReportedResult, ...]:
     """Return verdicts with those of earlier attempts where this one could not test again.
 
     A violation that an earlier attempt saw is kept, too: its journal shows it.
     """
     for attempt in earlier:
         before = {
-            each.obligation: each
-            for each in cell_verdicts(read_journal(attempt / JOURNAL, partial=True))
+            each.planned.id: each
+            for each in read_journal(attempt / JOURNAL, partial=True).bare_results
             if each.standing in _DECIDED
         }
         verdicts = tuple(
-            replace(before[each.obligation], reason=_from(attempt, before[each.obligation]))
-            if each.obligation in before and _is_less(each, before[each.obligation])
+            replace(before[each.planned.id], reason=_from(attempt, before[each.planned.id]))
+            if each.planned.id in before and _is_less(each, before[each.planned.id])
             else each
             for each in verdicts
         )
     return verdicts
 
 
-def _is_less(verdict: CellVerdict, before: CellVerdict) -> bool:
+def _is_less(verdict: ReportedResult, before: ReportedResult) -> bool:
     if before.standing is Standing.VIOLATES:
         return verdict.standing in {Standing.CONFORMS, Standing.INDETERMINATE, Standing.UNVERIFIED}
     return verdict.standing is Standing.UNVERIFIED
 
 
-def _from(attempt: Path, verdict: CellVerdict) -> str:
+def _from(attempt: Path, verdict: ReportedResult) -> str:
     where = f"recorded by {attempt.name}, which ended early"
     return f"{verdict.reason} ({where})" if verdict.reason else where
+
+
+# -- Division of a fleet into tasks: each bank, each of its contracts, each shard of its plan ----
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankTasks:
+    """The tasks of one bank; `in_turn` says that they run one after another."""
+
+    bank: str
+    tasks: tuple[FleetTask, ...]
+    in_turn: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetOptions:
+    """What all tasks of a fleet have in common."""
+
+    folder: Path
+    ledger: Path | None = None
+    contexts: str | None = None
+    seed: int = 0
+    keywords: str = ""
+    marks: str = ""
+    doctor: bool = True
+
+
+def divide_fleet(
+    file: BanksFile, options: FleetOptions, only: Collection[str] = ()
+) -> tuple[BankTasks, ...]:
+    """Return the tasks of all banks, or of some `only`.
+
+    Raises:
+        InputError: the file of banks has problems; it has those of all banks.
+
+    """
+    for name in only:
+        file.bank(name)
+    problems: dict[Problem, None] = {}
+    tasks: list[BankTasks] = []
+    select = selector(options.keywords, options.marks)
+    read = cache(_contract)
+    for bank in file.banks:
+        if only and bank.name not in only:
+            continue
+        of_bank: list[Problem] = []
+        target = _or_problems(of_bank, partial(file.target, bank))
+        contracts = _or_problems(of_bank, partial(_contracts, file, bank, read))
+        if target and contracts:
+            names = _or_problems(of_bank, partial(_selected, target, contracts, select)) or ()
+            divided = partial(_tasks, file, bank, options, target, names)
+            tasks += [each] if (each := _or_problems(of_bank, divided)) else []
+        problems |= dict.fromkeys(of_bank)
+    if problems:
+        raise InputError(problems)
+    if not any(bank.tasks for bank in tasks):
+        hint = "`assay plan` lists all obligations"
+        raise InputError.one("selection", "nothing is selected at any bank", hint=hint)
+    return tuple(bank for bank in tasks if bank.tasks)
+
+
+def _or_problems(problems: list[Problem], make: Callable[[], T]) -> T | None:
+    """Return what can be made; None if it has problems, which are added to others."""
+    try:
+        return make()
+    except InputError as error:
+        problems += error.problems
+        return None
+
+
+def _tasks(
+    file: BanksFile,
+    bank: BankEntry,
+    options: FleetOptions,
+    target: Target,
+    contracts: Sequence[str],
+) -> BankTasks:
+    in_turn = customers_of(target) is not Customers.CREATED
+    if in_turn and bank.shards > 1:
+        what = f"banks.{bank.name}: its customers are real, so a run of it cannot be divided"
+        line = file.document.line(bank.pointer)
+        raise InputError.one(file.path, what, line=line, hint="write shards: 1 for this bank")
+    parts = [
+        (contract, f"{number}/{bank.shards}")
+        for contract in contracts
+        for number in range(1, bank.shards + 1)
+    ]
+    tasks = (
+        FleetTask(
+            bank=bank.name,
+            target=f"{Path(file.path).resolve()}#{bank.name}",
+            digest=target.digest,
+            contract=contract,
+            shard=shard,
+            folder=options.folder,
+            calls=_calls(target, number, len(parts)),
+            ledger=options.ledger,
+            contexts=options.contexts,
+            seed=options.seed,
+            keywords=options.keywords,
+            marks=options.marks,
+            doctor=options.doctor and number == 1,
+        )
+        for number, (contract, shard) in enumerate(parts, 1)
+    )
+    return BankTasks(bank=bank.name, tasks=tuple(tasks), in_turn=in_turn)
+
+
+def _contracts(
+    file: BanksFile, bank: BankEntry, read: Callable[[str], Contract]
+) -> Mapping[str, Contract]:
+    """Return the contracts of a bank by the names that tasks have for them.
+
+    Raises:
+        InputError: one cannot be used, or two have the same file name.
+
+    """
+    line = file.document.line((*bank.pointer, "contracts"))
+    contracts: dict[str, Contract] = {}
+    problems: list[Problem] = []
+    for name in bank.contracts or SHIPPED:
+        if Path(name).stem in {Path(known).stem for known in contracts}:
+            what = f"banks.{bank.name}: two contracts are named {Path(name).stem!r}"
+            problems.append(Problem(path=file.path, line=line, what=what, hint="rename a file"))
+            continue
+        try:
+            path = str(Path(name).resolve()) if "/" in name else name
+            contracts[path] = read(path)
+        except InputError as error:
+            first = error.problems[0]
+            if first.line:
+                raise
+            what = f"banks.{bank.name}: contract {name!r}: {first.what}"
+            problems.append(Problem(path=file.path, line=line, what=what, hint=first.hint))
+    if problems:
+        raise InputError(problems)
+    return contracts
+
+
+def _contract(name: str) -> Contract:
+    return parse_contract(find_contract(name))
+
+
+def _selected(target: Target, contracts: Mapping[str, Contract], select: Select) -> tuple[str, ...]:
+    """Return the contracts of which something is selected.
+
+    Raises:
+        InputError: a contract and the target do not fit.
+
+    """
+    return tuple(
+        name
+        for name, contract in contracts.items()
+        if any(map(select, bind([contract], target)[0].obligations))
+    )
+
+
+def _calls(target: Target, number: int, of: int) -> int | None:
+    most = target.budget.calls
+    return None if most is None else share(most, number, of)

@@ -85,7 +85,6 @@ def _annotations(report: Report) -> Iterator[Annotation]:
 
 
 def _group(group: Group, verdict: str, command: str) -> Annotation:
-    """Return one annotation of the obligations that have one reason in common."""
     names = ", ".join(each.planned.id for each in group.results)
     return Annotation(
         command=command,

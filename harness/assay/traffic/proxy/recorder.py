@@ -29,9 +29,9 @@ import harfile
 
 from assay import __version__
 from assay.errors import InputError
-from assay.journal.known_values import SHORTEST, KnownValues, replaced
-from assay.journal.secret_positions import headers as masked_headers
-from assay.journal.secret_positions import (
+from assay.journal.redact.known_values import SHORTEST, KnownValues, replaced
+from assay.journal.redact.secret_positions import headers as masked_headers
+from assay.journal.redact.secret_positions import (
     json_members,
     json_strings,
     labelled,

@@ -164,7 +164,7 @@ def test_one_bank_is_checked_by_the_command(folder):
 
 def test_all_banks_are_checked(folder):
     """Problems of several banks are all found by a fleet."""
-    from assay.extras.fleet.division import FleetOptions, divide_fleet  # noqa: PLC0415 -- a room above
+    from assay.extras.fleet.task import FleetOptions, divide_fleet  # noqa: PLC0415 -- a room above
 
     text = BANKS.replace("calls: 500", "calls: a").replace("calls: 9", "calls: b")
     (folder / "banks.yaml").write_text(text.replace("./own.yaml", "oisp"))

@@ -23,8 +23,8 @@ from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.history import Accepted, Call, Exchange, Wire
 from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE
+from assay.running.calls import VariationGuard
 from assay.running.resend import nearest
-from assay.running.single_variation import VariationGuard
 from assay.testing import START
 from assay.traffic.parse_request import ExplainedParts, ParsedRequest, find_mode
 

@@ -7,8 +7,7 @@ import pytest
 from rows import for_each
 
 from assay._resources import contract_dir
-from assay.extras.diff import compare
-from assay.extras.diff.values import (
+from assay.extras.diff import (
     ABSENT,
     ADDED,
     GATES,
@@ -17,6 +16,7 @@ from assay.extras.diff.values import (
     UNDECIDED,
     WORDING,
     canonical,
+    compare,
 )
 from assay.files.load import load, loads
 from assay.kinds import Kind, parameters

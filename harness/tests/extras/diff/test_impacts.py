@@ -10,8 +10,7 @@ import pytest
 from command_line import assay
 
 from assay._resources import contract_dir
-from assay.extras.diff import compare
-from assay.extras.diff.values import ADDED, REMOVED, Impact
+from assay.extras.diff import ADDED, REMOVED, Impact, compare
 from assay.files.load import loads
 from assay.rules.kinds import KINDS
 from assay.rules.refusing_kind import RefusingKind

@@ -10,11 +10,11 @@ import pytest
 from kills import Bank, ledger_counts, target_file, with_customers
 
 from assay.extras.fleet.cluster import open_cluster
-from assay.extras.fleet.division import FleetOptions, divide_fleet
 from assay.extras.fleet.run import FleetCallbacks, FleetSettings, read_policy, run_fleet
+from assay.extras.fleet.task import FleetOptions, divide_fleet
 from assay.preparation.banks import read_banks
 from assay.report import read_journal
-from assay.report.fleet.values import CellState
+from assay.report.fleet import CellState
 from assay.rules.verdict import Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving

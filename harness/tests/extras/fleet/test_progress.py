@@ -5,12 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from assay.cli import fleet_progress
-from assay.cli.fleet_progress import FleetProgress
+from assay.cli import fleet
+from assay.cli.fleet import FleetProgress
 from assay.extras.fleet import cluster
-from assay.extras.fleet.division import BankTasks
-from assay.extras.fleet.task import FleetTask, TaskProgress
-from assay.report.fleet.values import CellState, FleetCell
+from assay.extras.fleet.task import BankTasks, FleetTask, TaskProgress
+from assay.report.fleet import CellState, FleetCell
 
 
 def task(bank, contract, folder):
@@ -33,7 +32,7 @@ def ended(task_, state=CellState.TESTED, reason=""):
 
 def test_without_a_terminal_each_bank_has_a_line(banks, capsys, monkeypatch):
     """A bank's line follows its last task; the heartbeat says what is running."""
-    monkeypatch.setattr(fleet_progress, "HEARTBEAT", 0.0)
+    monkeypatch.setattr(fleet, "HEARTBEAT", 0.0)
     with FleetProgress(banks) as progress:
         calls = progress.callbacks()
         first, second = banks[0].tasks

@@ -8,7 +8,6 @@ from rows import for_each
 
 from assay.errors import InputError
 from assay.extras.fleet.cluster import open_cluster
-from assay.extras.fleet.division import FleetOptions, divide_fleet
 from assay.extras.fleet.run import (
     FILES,
     FleetCallbacks,
@@ -18,9 +17,11 @@ from assay.extras.fleet.run import (
     run_fleet,
     write_fleet,
 )
+from assay.extras.fleet.task import FleetOptions, divide_fleet
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.preparation.banks import read_banks
-from assay.report.fleet.values import BankRow, CellState, CellVerdict, FleetCell, read_before
+from assay.report.fleet import BankRow, CellState, FleetCell, read_before
+from assay.report.values import PlannedObligation, ReportedResult
 from assay.rules.verdict import Exit, Standing
 
 SOME = "listing or psu-identity"
@@ -147,7 +148,18 @@ def test_an_interruption_keeps_what_is_there(client, write, tmp_path):
 
 def bank(*standings, state=CellState.TESTED, exit_=Exit.OK):
     verdicts = tuple(
-        CellVerdict(obligation=str(n), clause="c", says="s", standing=standing)
+        ReportedResult(
+            planned=PlannedObligation(
+                id=str(n),
+                contract="c",
+                clause="c",
+                kind="k",
+                level="must",
+                says="s",
+                disposition="ask",
+            ),
+            standing=standing,
+        )
         for n, standing in enumerate(standings)
     )
     cell = FleetCell(bank="b", contract="c", state=state, exit=exit_, verdicts=verdicts)

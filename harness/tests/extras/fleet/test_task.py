@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from assay.extras.fleet.division import FleetOptions, divide_fleet
-from assay.extras.fleet.task import STOP, run_task
+from assay.extras.fleet.task import STOP, FleetOptions, divide_fleet, run_task
 from assay.preparation.banks import read_banks
 from assay.report import read_journal
-from assay.report.fleet.values import CellState
+from assay.report.fleet import CellState
 from assay.rules.verdict import Exit, Standing
 
 SOME = "listing or psu-identity"
@@ -70,9 +69,9 @@ def test_an_earlier_verdict_stays_where_no_call_is_left(write, tmp_path):
     path = write({"first": {}}, "assay: 1\ntarget: g\nextends: sandbox\nbudget: {calls: 10}\n")
     (task,) = tasks(path, tmp_path / "out", keywords="listing")
     first, second = run_task(task), run_task(task)
-    shown = {each.obligation: each.standing for each in first.verdicts}
+    shown = {each.planned.id: each.standing for each in first.verdicts}
     assert Standing.CONFORMS in shown.values()
-    assert shown == {each.obligation: each.standing for each in second.verdicts}
+    assert shown == {each.planned.id: each.standing for each in second.verdicts}
     assert "recorded by attempt-1, which ended early" in {each.reason for each in second.verdicts}
 
 

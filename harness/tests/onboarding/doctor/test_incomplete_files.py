@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ import yaml
 from mistaken_banks import BANKS
 
 import assay
-from assay.cli.main import COMMANDS
+from assay.cli.main import COMMANDS, find_command
 from assay.errors import InputError
 from assay.files.shape_check import schema
 from assay.journal.writer import Journal
@@ -68,7 +67,7 @@ def without(data, at):
 @cache
 def options() -> frozenset[str]:
     """Return every option of the command line."""
-    every = [import_module(module).command for module, _ in COMMANDS.values()]
+    every = [*map(find_command, COMMANDS)]
     return frozenset(name for each in every for option in each.params for name in option.opts)
 
 

@@ -1,7 +1,9 @@
-"""A fleet: its banks and their verdicts, what changed since an earlier run, and what is said of it.
+"""A fleet: its banks and their verdicts, what changed since an earlier run, and its reports.
 
 All texts come from reports of runs, and are clean already (`report.decode`). A cell is one contract
-at one bank. No format is known here.
+at one bank. The text has the most important lines last, as after a run. The JSON report
+(`assay-fleet/1`) has every verdict at every bank, for programs. The HTML page is one table of the
+banks with their verdicts and reports; what is behind its numbers is in the other two.
 """
 
 from __future__ import annotations
@@ -9,19 +11,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
-from pathlib import Path
-from typing import Any, cast
+from pathlib import Path, PurePosixPath
+from typing import Any, TextIO, cast
 
 from assay.errors import InputError
 from assay.judging.exit_policy import ChangeKind, change_of
-from assay.judging.waivers import WaiverResult
+from assay.judging.waivers import WaiverResult, as_record
 from assay.report.decode import STANDINGS
-from assay.report.sanitize import clean, one_line
-from assay.report.values import Report
+from assay.report.formats.html import page_template
+from assay.report.sanitize import bounded, clean, one_line
+from assay.report.values import PlannedObligation, ReportedResult
 from assay.report.wording import counted, listed, waiver_caveats
 from assay.rules.verdict import OPEN, Exit, Standing
+
+_Values = dict[str, object]
 
 #: The format of the JSON report, and its file in the folder of a fleet.
 SCHEMA, FILE = "assay-fleet/1", "fleet.json"
@@ -33,26 +38,6 @@ class CellState(Enum):
     TESTED = "tested"
     FAILED = "failed"
     INTERRUPTED = "interrupted"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellVerdict:
-    """The verdict on one obligation at one bank; `says` is the sentence of its clause.
-
-    `must` says that a run is incomplete without it.
-    """
-
-    obligation: str
-    clause: str
-    says: str
-    standing: Standing
-    reason: str = ""
-    must: bool = True
-
-    @property
-    def open(self) -> bool:
-        """Whether it is a must that could not be verified."""
-        return self.must and self.standing in OPEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,23 +55,8 @@ class FleetCell:
     seconds: float = 0.0
     exchanges: int = 0
     journal: str = ""
-    verdicts: tuple[CellVerdict, ...] = ()
+    verdicts: tuple[ReportedResult, ...] = ()
     waivers: tuple[WaiverResult, ...] = ()
-
-
-def cell_verdicts(report: Report) -> tuple[CellVerdict, ...]:
-    """Return the verdicts of a run, for a cell."""
-    return tuple(
-        CellVerdict(
-            obligation=result.planned.id,
-            clause=f"{result.planned.contract}/{result.planned.clause}",
-            says=result.planned.says,
-            standing=result.standing,
-            reason="" if result.standing is Standing.CONFORMS else result.reason,
-            must=result.planned.level == "must",
-        )
-        for result in report.results
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +83,7 @@ class BankRow:
         return any(
             cell.state is not CellState.TESTED
             or cell.exit is Exit.INCOMPLETE
-            or any(verdict.open for verdict in cell.verdicts)
+            or any(each.planned.level == "must" and each.standing in OPEN for each in cell.verdicts)
             for cell in self.cells
         )
 
@@ -148,12 +118,12 @@ class FleetObligation:
     """One obligation at all banks that have it; `verdicts` are by bank."""
 
     id: str
-    verdicts: Mapping[str, CellVerdict]
+    verdicts: Mapping[str, ReportedResult]
 
     @property
-    def any(self) -> CellVerdict:
-        """One of the verdicts, for what they have in common: the clause and its sentence."""
-        return next(iter(self.verdicts.values()))
+    def planned(self) -> PlannedObligation:
+        """The obligation itself, the same at all banks."""
+        return next(iter(self.verdicts.values())).planned
 
     def banks(self, standing: Standing) -> tuple[str, ...]:
         """Return the banks with this verdict."""
@@ -257,11 +227,11 @@ class FleetReport:
 
 def by_obligation(banks: Iterable[BankRow]) -> tuple[FleetObligation, ...]:
     """Return every obligation with its verdict at each bank, in the order of the first plan."""
-    rows: dict[str, dict[str, CellVerdict]] = {}
+    rows: dict[str, dict[str, ReportedResult]] = {}
     for bank in banks:
         for cell in bank.cells:
             for verdict in cell.verdicts:
-                rows.setdefault(verdict.obligation, {})[bank.name] = verdict
+                rows.setdefault(verdict.planned.id, {})[bank.name] = verdict
     return tuple(FleetObligation(id=name, verdicts=verdicts) for name, verdicts in rows.items())
 
 
@@ -325,7 +295,7 @@ def changes(banks: tuple[BankRow, ...], before: Before) -> Changes:
 
 
 def _changes_of(bank: BankRow, before: Mapping[str, Standing]) -> Iterator[VerdictChange]:
-    now = {verdict.obligation: verdict.standing for cell in bank.cells for verdict in cell.verdicts}
+    now = {verdict.planned.id: verdict.standing for cell in bank.cells for verdict in cell.verdicts}
     # A contract without any verdict was not tested: nothing is known to have changed.
     tested = {name.partition("/")[0] for name in now}
     for name in dict.fromkeys([*now, *before]):
@@ -409,3 +379,172 @@ def change_line(change: VerdictChange) -> str:
     before = change.before.value if change.before else "not there"
     now = change.now.value if change.now else "not there"
     return f"{change.bank}: {change.obligation}: {before} before, {now} now"
+
+
+# -- text ---------------------------------------------------------------------------
+#: How many obligations and changes are shown of each kind, and characters of a reason.
+SHOWN = 30
+WIDTH = 300
+
+
+def render_text(report: FleetReport, out: TextIO) -> None:
+    """Write the report as plain lines."""
+    out.writelines(line + "\n" for line in lines(report))
+
+
+def lines(report: FleetReport) -> Iterator[str]:
+    """Yield the report line by line."""
+    width = max((len(bank.name) for bank in report.banks), default=0)
+    yield "Banks"
+    for bank in report.banks:
+        yield f"  {bank.name:<{width}}  {bounded(bank_line(bank), WIDTH)}"
+    yield ""
+    yield from _group("Violated by all tested banks", report.common)
+    yield from _group("Violated by several banks", report.several)
+    yield from _group("Violated by one bank only", report.own)
+    if report.changes:
+        yield from _change_lines(report.changes)
+    yield headline(report)
+    yield from caveats(report)
+
+
+def _group(title: str, obligations: tuple[FleetObligation, ...]) -> Iterator[str]:
+    if not obligations:
+        return
+    yield f"{title} ({len(obligations):,})"
+    for obligation in obligations[:SHOWN]:
+        yield f"  {violation_line(obligation)}"
+        yield f"      {bounded(obligation.planned.says, WIDTH)}"
+        first = obligation.verdicts[obligation.banks(Standing.VIOLATES)[0]]
+        yield f"      {bounded(first.reason, WIDTH)}"
+    if len(obligations) > SHOWN:
+        yield f"  and {len(obligations) - SHOWN:,} more"
+    yield ""
+
+
+def _change_lines(changes: Changes) -> Iterator[str]:
+    yield f"Since the run of {changes.since}"
+    groups = (
+        ("new violation", changes.new_violations),
+        ("violation resolved", changes.resolved),
+        ("other change", changes.others),
+    )
+    for noun, group in groups:
+        if group:
+            plural = {"violation resolved": "violations resolved"}.get(noun, "")
+            yield f"  {counted(len(group), noun, plural)}"
+            yield from (f"    {change_line(each)}" for each in group[:SHOWN])
+    for word, names in (("added", changes.added), ("removed", changes.removed)):
+        if names:
+            yield f"  banks {word}: {', '.join(names)}"
+    if not (changes.verdicts or changes.added or changes.removed):
+        yield "  nothing changed"
+    yield ""
+
+
+# -- JSON ---------------------------------------------------------------------------
+def render_json(report: FleetReport, out: TextIO) -> None:
+    """Write the report as JSON, indented, in a fixed order."""
+    json.dump(as_values(report), out, ensure_ascii=False, indent=1)
+    out.write("\n")
+
+
+def as_values(report: FleetReport) -> _Values:
+    """Return the report as JSON values."""
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "assay", "version": report.version},
+        "fleet": report.name,
+        "headline": headline(report),
+        "caveats": list(caveats(report)),
+        "run": {
+            "started": report.started,
+            "finished": report.finished,
+            "interrupted": report.interrupted,
+            "command": report.command,
+            "fail_on": report.fail_on,
+            "exit_code": report.exit,
+        },
+        "banks": [_bank(bank) for bank in report.banks],
+        "common": [each.id for each in report.common],
+        "several": [each.id for each in report.several],
+        "own": [
+            {"bank": each.banks(Standing.VIOLATES)[0], "obligation": each.id} for each in report.own
+        ],
+        "obligations": [_obligation(each) for each in report.obligations],
+        **({"changes": _changes(report.changes)} if report.changes else {}),
+    }
+
+
+def _bank(bank: BankRow) -> _Values:
+    return {
+        "name": bank.name,
+        "counts": bank.counts,
+        "seconds": round(bank.seconds, 3),
+        "exchanges": bank.exchanges,
+        "contracts": [
+            {
+                "contract": cell.contract,
+                "state": cell.state.value,
+                "reason": cell.reason,
+                "exit_code": cell.exit.value,
+                "journal": cell.journal,
+                **({"waivers": [*map(as_record, cell.waivers)]} if cell.waivers else {}),
+            }
+            for cell in bank.cells
+        ],
+    }
+
+
+def _obligation(obligation: FleetObligation) -> _Values:
+    verdicts = obligation.verdicts.items()
+    return {
+        "id": obligation.id,
+        "clause": f"{obligation.planned.contract}/{obligation.planned.clause}",
+        "statement": obligation.planned.says,
+        "verdicts": {bank: verdict.standing.value for bank, verdict in verdicts},
+        "reasons": {bank: verdict.reason for bank, verdict in verdicts if verdict.reason},
+    }
+
+
+def _changes(changes: Changes) -> _Values:
+    return {
+        "since": changes.since,
+        "added": list(changes.added),
+        "removed": list(changes.removed),
+        "verdicts": [*map(_change, changes.verdicts)],
+    }
+
+
+def _change(change: VerdictChange) -> _Values:
+    before = change.before.value if change.before else None
+    now = change.now.value if change.now else None
+    return {**asdict(change), "before": before, "now": now}
+
+
+# -- HTML ---------------------------------------------------------------------------
+#: Characters of a reason.
+TEXT = 600
+
+
+def render_html(report: FleetReport, out: TextIO) -> None:
+    """Write the report as one HTML page."""
+    chunks = page_template("html/fleet.html.j2").generate(
+        report=report,
+        headline=headline(report),
+        caveats=caveats(report),
+        standings=tuple(Standing),
+        tested=CellState.TESTED,
+        page_of=_page_of,
+        short=_short,
+    )
+    out.writelines(chunks)
+    out.write("\n")
+
+
+def _page_of(cell: FleetCell) -> str:
+    return str(PurePosixPath(cell.journal).with_name("report.html"))
+
+
+def _short(text: str) -> str:
+    return bounded(text, TEXT)

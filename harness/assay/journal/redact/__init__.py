@@ -19,9 +19,15 @@ from itertools import islice
 from assay.binding.model.secret_names import PERSONAL_NAMES, PERSONAL_WORD
 from assay.binding.wire.encode import Access
 from assay.history import Item, Subject, Wire
-from assay.journal.known_values import MOST_VALUES, SHORTEST, UNDER_WAY, KnownValues, replaced
-from assay.journal.secret_positions import headers as masked_headers
-from assay.journal.secret_positions import json_members, may_have_secrets, parameters
+from assay.journal.redact.known_values import (
+    MOST_VALUES,
+    SHORTEST,
+    UNDER_WAY,
+    KnownValues,
+    replaced,
+)
+from assay.journal.redact.secret_positions import headers as masked_headers
+from assay.journal.redact.secret_positions import json_members, may_have_secrets, parameters
 from assay.rules.formats import NETWORKS
 from assay.transport.secrets import KnownSecrets
 

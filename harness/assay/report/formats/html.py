@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -20,21 +20,28 @@ from typing import TextIO
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
-from assay.report.html.evidence import FINDINGS, evidence_of, short
 from assay.report.journal_exchanges import (
     OperationTraffic,
     TrafficSummary,
     context_values,
     read_traffic_summary,
 )
-from assay.report.sanitize import css_string
+from assay.report.sanitize import bounded, css_string
 from assay.report.source_matrix import Coverage, MatrixLine, SourceMatrix, source_matrices
-from assay.report.values import Report, ReportedResult
+from assay.report.timeline import EntryKind, TimelineEntry, moment
+from assay.report.values import EvidenceRole, Report, ReportedResult
 from assay.report.views import (
     ClauseRow,
+    Group,
+    by_cause,
     by_clause,
     by_reason,
+    entry_text,
+    exchange_lines,
+    exchange_title,
     is_open_point,
+    nearest_entries,
+    notes,
     reason_of,
     source_text,
 )
@@ -53,6 +60,176 @@ from assay.report.wording import (
     waiver_sentence,
 )
 from assay.rules.verdict import Standing
+
+# -- Evidence ------------------------------------------------------------------------------------
+# Cards of findings, within the size that a browser opens quickly. The decisive exchange of a card
+# comes first, controls last. Inconclusive obligations with one cause share a card: the cause is shown
+# once, not forty times. What shows that an obligation conforms is there as well, closed; its exchanges
+# only if the report has them.
+#: Cards shown in full of each verdict; the rest is only counted.
+CARDS = 500
+#: The size of all exchanges and timelines together, in characters.
+EXCHANGES = 6_000_000
+#: Observations shown on each card, and the length of their texts.
+FINDINGS = 5
+TEXT = 1_000
+#: Entries of each timeline.
+ENTRIES = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeText:
+    """The title and the lines of an exchange; a `control` is the valid twin of another."""
+
+    title: str
+    text: str
+    control: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineRow:
+    """One entry of a timeline: the target's clock, the number of the exchange, what happened."""
+
+    at: str
+    exchange: int
+    kind: str
+    text: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundedCard:
+    """A card with the exchanges and the timeline for which the page has room.
+
+    `contexts` are those in which its trial was run; the base context is the empty text.
+    """
+
+    result: ReportedResult
+    exchanges: tuple[ExchangeText, ...]
+    timeline: tuple[TimelineRow, ...]
+    notes: tuple[str, ...]
+    contexts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CauseCard:
+    """Inconclusive obligations with one cause, and the evidence of the first of them."""
+
+    cause: Group
+    first: BoundedCard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageEvidence:
+    """The cards of a page; `carded` are the obligations that have their place on one.
+
+    `passes` are the conforming obligations whose exchanges the report has.
+    """
+
+    violations: tuple[BoundedCard, ...]
+    causes: tuple[CauseCard, ...]
+    inconclusive: tuple[BoundedCard, ...]
+    passes: Mapping[str, BoundedCard]
+    left_out: Mapping[Standing, int]
+    carded: frozenset[str]
+
+
+def evidence_of(report: Report, traffic: TrafficSummary) -> PageEvidence:
+    """Return the cards of a report, as far as the page has room."""
+    room = _Room(contexts=traffic.contexts)
+    violated = report.of(Standing.VIOLATES)
+    groups = by_cause(report)
+    single = [group.results[0] for group in groups if len(group.results) == 1]
+    violations = room.cards(violated[:CARDS])
+    causes = tuple(
+        CauseCard(cause=group, first=room.card(group.results[0]))
+        for group in groups[:CARDS]
+        if len(group.results) > 1
+    )
+    inconclusive = room.cards(single[:CARDS])
+    passed = room.cards([each for each in report.of(Standing.CONFORMS) if each.exchanges])
+    carded = {each.result.planned.id for each in (*violations, *inconclusive)}
+    carded.update(result.planned.id for each in causes for result in each.cause.results)
+    return PageEvidence(
+        violations=violations,
+        causes=causes,
+        inconclusive=inconclusive,
+        passes={each.result.planned.id: each for each in passed},
+        left_out={
+            Standing.VIOLATES: len(violated[CARDS:]),
+            Standing.INDETERMINATE: len(single[CARDS:]),
+        },
+        carded=frozenset(carded),
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Room:
+    """What is left of the page's budget for exchanges and timelines."""
+
+    contexts: Mapping[str, tuple[str, ...]]
+    left: int = -1
+
+    def __post_init__(self) -> None:
+        self.left = EXCHANGES
+
+    def cards(self, results: Sequence[ReportedResult]) -> tuple[BoundedCard, ...]:
+        """Return the cards of results, which are served in their order."""
+        return tuple(map(self.card, results))
+
+    def card(self, result: ReportedResult) -> BoundedCard:
+        """Return the card of a result."""
+        exchanges = tuple(self._texts(result))
+        return BoundedCard(
+            result=result,
+            exchanges=exchanges,
+            timeline=tuple(self._timeline(result)),
+            notes=tuple(notes(result, shown=len(exchanges))),
+            contexts=self.contexts.get(result.planned.trial, ()),
+        )
+
+    def _texts(self, result: ReportedResult) -> Iterator[ExchangeText]:
+        """Yield the exchanges for which there is room."""
+        roles = result.roles
+        for exchange in result.exchanges:
+            text = "\n".join(exchange_lines(exchange))
+            self.left -= len(text)
+            if self.left < 0:
+                return
+            role = roles.get(exchange.n)
+            yield ExchangeText(
+                title=exchange_title(exchange, role),
+                text=text,
+                control=role is EvidenceRole.CONTROL,
+            )
+
+    def _timeline(self, result: ReportedResult) -> Iterator[TimelineRow]:
+        """Yield the timeline, if there is room for all of it."""
+        rows = tuple(_rows(result, nearest_entries(result, ENTRIES)))
+        self.left -= sum(len(row.text) for row in rows)
+        if self.left >= 0:
+            yield from rows
+
+
+def _rows(result: ReportedResult, entries: Iterable[TimelineEntry]) -> Iterator[TimelineRow]:
+    now, roles = "", result.roles
+    for entry in entries:
+        role = roles.get(entry.exchange)
+        at = moment(entry.at) if entry.at and entry.at != now else ""
+        now = entry.at or now
+        yield TimelineRow(
+            at=at,
+            exchange=entry.exchange,
+            kind="executed" if entry.kind is EntryKind.CARRIED_OUT else entry.kind.value,
+            text=entry_text(entry).replace(" -> ", " → "),
+            role=role.value if role else "",
+        )
+
+
+def short(text: str, limit: int = TEXT) -> str:
+    """Return a text of a card, bounded."""
+    return bounded(text, limit)
+
 
 # -- Tables --------------------------------------------------------------------------------------
 # Tables and lists of the HTML page, computed from a report: its sections, coverage, questions.
@@ -81,35 +258,24 @@ def page_sections(
 ) -> Mapping[str, PageSection]:
     """Return the sections that the page has, in their order."""
 
-    def number_of(standing: Standing) -> int:
-        return len(report.of(standing))
+    def of(id_: str, title: str, standing: Standing) -> tuple[str, str, object, int | None]:
+        number = len(report.of(standing))
+        return id_, title, number, number
 
-    violated = number_of(Standing.VIOLATES)
-    clauses = len({(each.planned.contract, each.planned.clause) for each in report.results})
     rows: tuple[tuple[str, str, object, int | None], ...] = (
         ("result", "Result", True, None),
         ("about", "Scope", True, None),
-        ("violations", "Violations", violated, violated),
-        *(
-            (id_, title, number_of(standing), number_of(standing))
-            for id_, title, standing in (
-                ("inconclusive", "Inconclusive", Standing.INDETERMINATE),
-                ("unverified", "Not verified", Standing.UNVERIFIED),
-                ("waived", "Known non-conformities, waived", Standing.WAIVED),
-            )
-        ),
+        of("violations", "Violations", Standing.VIOLATES),
+        of("inconclusive", "Inconclusive", Standing.INDETERMINATE),
+        of("unverified", "Not verified", Standing.UNVERIFIED),
+        of("waived", "Known non-conformities, waived", Standing.WAIVED),
         ("waivers", "Waivers", report.waivers, len(report.waivers)),
-        ("clauses", "All clauses", clauses, None),
+        ("clauses", "All clauses", report.results, None),
         ("document", "Source document", any(each.lines for each in matrices), None),
         ("coverage", "Contexts", coverage, None),
         ("traffic", "Calls and latency", traffic.operations, None),
-        *(
-            (id_, title, number_of(standing), number_of(standing))
-            for id_, title, standing in (
-                ("open-points", "Open points of the document", Standing.UNSPECIFIED),
-                ("not-applicable", "Not applicable", Standing.NOT_APPLICABLE),
-            )
-        ),
+        of("open-points", "Open points of the document", Standing.UNSPECIFIED),
+        of("not-applicable", "Not applicable", Standing.NOT_APPLICABLE),
         ("search", "Search", report.searches, None),
         ("faults", "Harness faults", report.faults, len(report.faults)),
         ("record", "Record", True, None),
@@ -143,9 +309,9 @@ def coverage_table(traffic: TrafficSummary, clauses: Sequence[ClauseRow]) -> Cov
     dimensions: dict[str, dict[str, None]] = {}
     tested: dict[str, dict[str, dict[str, None]]] = {}
     contexts: dict[str, int] = {}
-    for trial in traffic.trials:
-        clause = trial.trial.partition("#")[0]
-        for context in filter(None, trial.contexts):
+    for trial, known in traffic.contexts.items():
+        clause = trial.partition("#")[0]
+        for context in filter(None, known):
             contexts[clause] = contexts.get(clause, 0) + 1
             for dimension, value in context_values(context):
                 dimensions.setdefault(dimension, {})[value] = None
@@ -200,23 +366,12 @@ def latency(milliseconds: float) -> str:
     return f"{milliseconds:.2g} ms" if milliseconds < _LONG else f"{milliseconds:,.0f} ms"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenQuestion:
-    """A point that the document leaves open, with the obligations of all contracts that say so."""
-
-    statement: str
-    results: tuple[ReportedResult, ...]
-
-
-def open_questions(report: Report) -> tuple[OpenQuestion, ...]:
+def open_questions(report: Report) -> Mapping[str, Sequence[ReportedResult]]:
     """Return the open points; what several contracts say in the same words is one question."""
     questions: dict[str, list[ReportedResult]] = {}
     for result in report.of(Standing.UNSPECIFIED):
         questions.setdefault(result.planned.says, []).append(result)
-    return tuple(
-        OpenQuestion(statement=statement, results=tuple(results))
-        for statement, results in questions.items()
-    )
+    return questions
 
 
 def not_applicable_groups(report: Report) -> tuple[tuple[str, tuple[ReportedResult, ...]], ...]:
@@ -239,7 +394,7 @@ def contract_name(path: str) -> str:
     return parts.name if parts.anchor or ".." in parts.parts else path
 
 
-def moment(text: str) -> str:
+def time_text(text: str) -> str:
     """Return a time for people, to the second and with its zone; any other text as it is."""
     try:
         time = datetime.fromisoformat(text)
@@ -253,7 +408,7 @@ def run_label(report: Report) -> str:
     """Return what identifies a run on every printed page."""
     footer = report.footer
     digest = f"journal {footer.digest}" if footer else "unfinished, without a digest"
-    return f"Assay {report.header.version}, run of {moment(report.header.started)}\n{digest}"
+    return f"Assay {report.header.version}, run of {time_text(report.header.started)}\n{digest}"
 
 
 def item_words(result: ReportedResult) -> Mapping[str, str]:
@@ -379,7 +534,7 @@ _NAMES: Mapping[str, object] = {
     "item_words": item_words,
     "line_words": line_words,
     "latency": latency,
-    "moment": moment,
+    "moment": time_text,
     "search_summary": search_summary,
     "answer_summary": answer_summary,
     "search_notes": search_notes,

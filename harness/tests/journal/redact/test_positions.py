@@ -4,8 +4,7 @@ from time import process_time
 
 import pytest
 
-from assay.journal import secret_positions
-from assay.journal.redact import Redactor
+from assay.journal.redact import Redactor, secret_positions
 
 MANY = 50_000
 

@@ -8,9 +8,8 @@ from urllib.parse import quote
 import pytest
 from rows import for_each
 
-from assay.journal import known_values
-from assay.journal.known_values import KnownValues, replaced
-from assay.journal.redact import LIKE_A_NUMBER, is_account_or_card, squeezed
+from assay.journal.redact import LIKE_A_NUMBER, is_account_or_card, known_values, squeezed
+from assay.journal.redact.known_values import KnownValues, replaced
 
 SECRET = "tok-\u00e9?9fQz/7Lm~x"
 
