@@ -82,7 +82,6 @@ class ErrorBodyRule(Kind):
     purpose = Purpose.PROMISE
     accepts_refusals = True
     at_least_one_of = (MEDIA_TYPE, "fields", "values")
-    ambient = True
     #: No consent is made: without one, a call is one more refusal.
     own_consents = True
 

@@ -77,7 +77,7 @@ class Execution(Kind):
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
     applies_to = ("makes",)
-    ambient: ClassVar[bool] = True
+    inquires: ClassVar[bool] = True
     accepts_refusals: ClassVar[bool] = True
 
     lifecycle: Lifecycle = the_request()

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from assay.contract.model import Capability, Contract, Operation
 from assay.errors import did_you_mean
@@ -89,7 +89,6 @@ class States(Kind):
     name = "states"
     scope = Scope(calls=Calls.CONTRACT)
     purpose = Purpose.PROMISE
-    ambient: ClassVar[bool] = True
     at_least_one_of = ("first", "transitions", "final", "words", "signed", "ended")
 
     resource: str = parameters.parameter(
