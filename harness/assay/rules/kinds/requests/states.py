@@ -4,8 +4,6 @@ Every answer that shows the word is a reading of its item: the answer that makes
 of it, and lists. Between two readings a request may have passed through any number of states, so
 the later word must be reachable from the earlier one, and not the next. A final word never changes.
 Two readings that overlapped in time say nothing about their order.
-
-The clause is ambient: it also judges what the trials of all other clauses show.
 """
 
 from __future__ import annotations
