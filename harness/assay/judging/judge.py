@@ -60,21 +60,19 @@ def breaches(
     history: History,
     tested: Collection[str] | None = None,
     *,
-    ambient: bool = False,
+    own: str = "",
 ) -> Iterator[Breach]:
     """Let every check of a contract judge a history; yield what it violates.
 
-    `ambient` leaves out all clauses but those that hold in every trial. Only obligations that are
-    `tested`, by default those of the plan, can be violated: not what a bank does not offer, nor
-    what a target file does not describe.
+    Only obligations that are `tested`, by default those of the plan, can be violated: not what a
+    bank does not offer, nor what a target file does not describe. `own` is the clause whose trial
+    it is, in the base context.
     """
     tested = plan.judged if tested is None else tested
     exchanges = {exchange.n: exchange for exchange in history.exchanges}
     facts = facts_of(plan.contracts[contract])
     for bound in plan.clauses[contract].values():
-        if ambient and not bound.kind.ambient:
-            continue
-        for evidence in countable(checked(bound.kind, history, own=False)):
+        for evidence in countable(checked(bound.kind, history, own=bound.clause.id == own)):
             if evidence.agreement is not Agreement.DISAGREES:
                 continue
             obligation = f"{contract}/{bound.clause.id}/{evidence.facet}"

@@ -1,7 +1,7 @@
 """The kill matrix: runs on faulty sandbox banks, which test the harness itself.
 
-A mutant is the sandbox with one fault: a run on it must find exactly the violations of that
-fault. A neutral variant differs only where the source document leaves a point open: a run
+A mutant is the sandbox with one fault: a run on it must find the violations of that fault, and the
+trials of other clauses alone may show more. A neutral variant differs only where the source document leaves a point open: a run
 on it must find none. An obligation without a mutant counts against the proof, since its
 check has never been seen to fail.
 
@@ -58,7 +58,8 @@ class MatrixRow:
     """The result of a run on one mutant or neutral variant.
 
     `expected` are the obligations that the fault violates (none for a neutral variant),
-    `violated` those that the run found violated, `unresolved` those that it left
+    `violated` those that the run found violated, `elsewhere` those of them that only trials of
+    other clauses show, `unresolved` those that it left
     indeterminate or unverified, `undecidable` those that a neutral variant must leave so.
     The run had `trials` trials of `planned`.
     """
@@ -67,6 +68,7 @@ class MatrixRow:
     description: str
     expected: frozenset[str]
     violated: frozenset[str]
+    elsewhere: frozenset[str]
     unresolved: frozenset[str]
     neutral: bool
     undecidable: frozenset[str] = frozenset()
@@ -75,9 +77,15 @@ class MatrixRow:
 
     @property
     def as_expected(self) -> bool:
-        """Whether the run found exactly the expected violations."""
-        settled = not self.neutral or self.unresolved == self.undecidable
-        return self.violated == self.expected and settled
+        """Whether the run found the expected violations, and its own trials no other."""
+        if self.neutral:
+            return not self.violated and self.unresolved == self.undecidable
+        return self.expected <= self.violated and not self.unexpected
+
+    @property
+    def unexpected(self) -> frozenset[str]:
+        """The obligations that their own trials found violated, and that the fault does not violate."""
+        return self.violated - self.elsewhere - self.expected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,14 +139,23 @@ def changed_contracts(policies: Policies) -> tuple[str, ...]:
     return tuple(name for name in CONTRACTS if halves[name]) or CONTRACTS
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tested:
+    """The obligations that a run found violated, those that it did elsewhere, and the unresolved."""
+
+    violated: frozenset[str]
+    elsewhere: frozenset[str]
+    unresolved: frozenset[str]
+
+
 def run_on_bank(
     policies: Policies,
     seed: int = 0,
     contracts: tuple[str, ...] = CONTRACTS,
     *,
     trials: Collection[str] | None = None,
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Test a bank by contracts; return the violated and the unresolved obligations.
+) -> Tested:
+    """Test a bank by contracts.
 
     Given the ids of `trials`, only these are run.
 
@@ -158,7 +175,11 @@ def run_on_bank(
         )
         for standing in Standing
     }
-    return by[Standing.VIOLATES], by[Standing.INDETERMINATE] | by[Standing.UNVERIFIED]
+    return Tested(
+        violated=by[Standing.VIOLATES],
+        elsewhere=frozenset(filter(session.sources.get, by[Standing.VIOLATES])),
+        unresolved=by[Standing.INDETERMINATE] | by[Standing.UNVERIFIED],
+    )
 
 
 def _bank(policies: Policies) -> Callable[[str], Any]:
@@ -257,13 +278,14 @@ def _row(task: _Task) -> MatrixRow:
     policies = variant.change(SOUND)
     contracts = changed_contracts(policies)
     planned = [trial.id for trial in reference(contracts)[0].trials]
-    violated, unresolved = run_on_bank(policies, contracts=contracts, trials=trials)
+    tested = run_on_bank(policies, contracts=contracts, trials=trials)
     return MatrixRow(
         id=id_,
         description=variant.says,
         expected=variant.breaks if isinstance(variant, Mutant) else frozenset(),
-        violated=violated,
-        unresolved=unresolved,
+        violated=tested.violated,
+        elsewhere=tested.elsewhere,
+        unresolved=tested.unresolved,
         neutral=isinstance(variant, Neutral),
         undecidable=variant.leaves if isinstance(variant, Neutral) else frozenset(),
         trials=sum(trials is None or id_ in trials for id_ in planned),

@@ -54,7 +54,6 @@ from assay.running.contextual import run_contexts
 from assay.running.environment import set_up
 from assay.running.parallel_trials import lanes_for, most_lanes
 from assay.running.session import Options, Session
-from assay.running.trial_recorder import ambient_obligations
 from assay.sca.protocol import StderrPrompt
 
 NAME = "assay-suites"
@@ -414,13 +413,10 @@ def asks_nothing(item: pytest.Item) -> bool:
 
 
 def sort(items: list[pytest.Item], plan: Plan, *, waiting: bool) -> None:
-    """Put searches and signatures last, and before them what every trial is judged by.
+    """Put searches and signatures last.
 
-    So the verdict of such an item is final. Where a run is `waiting`, trials keep the order of the
-    plan: the shortest wait first.
+    Where a run is `waiting`, trials keep the order of the plan: the shortest wait first.
     """
-    ambient = ambient_obligations(plan)
-    items.sort(key=lambda item: obligation_of(item) in ambient)
     items.sort(key=lambda item: search_of(item) is not None)
     if waiting:
         turn = {each.id: n for n, trial in enumerate(plan.trials) for each in trial.settles}

@@ -76,9 +76,14 @@ def _refused_breaches(kind: Kind, history: History) -> dict[int, str]:
 
 
 def evidence_of(
-    kind: Kind, history: History, *, tpp: bool = False, whole: History | None = None
+    kind: Kind,
+    history: History,
+    *,
+    tpp: bool = False,
+    own: bool = True,
+    whole: History | None = None,
 ) -> Iterator[Evidence]:
-    """Yield the evidence of a kind's check, or of its check of the TPP.
+    """Yield the evidence of a kind's check (`checked`), or of its check of the TPP.
 
     A date in an answer may be the first or last day of the calendar. Where a check counts days
     from it, nothing is certain about any facet. The history may be a part of the `whole` one.
@@ -87,11 +92,12 @@ def evidence_of(
         KindError: the evidence is for a facet that the kind does not have.
 
     """
-    own = kind.tpp_facet()
-    facets = facets_of(kind) if not tpp else [own] if own else []
+    owed = kind.tpp_facet()
+    facets = facets_of(kind) if not tpp else [owed] if owed else []
     known = {facet.id for facet in facets}
     try:
-        for evidence in kind.check_tpp(history) if tpp else checked(kind, history, whole=whole):
+        shown = checked(kind, history, own=own, whole=whole)
+        for evidence in kind.check_tpp(history) if tpp else shown:
             if evidence.facet not in known:
                 hint = did_you_mean(evidence.facet, known) or "it has no facet at all"
                 what = f"the check of kind {kind.name!r} yields evidence for"

@@ -137,8 +137,8 @@ class Kind(Generic[S]):
     limits: ClassVar[tuple[str, ...] | None] = None
     #: What operations on a request that a clause applies to do (makes, shows, ...); empty: any.
     applies_to: ClassVar[tuple[str, ...]] = ()
-    #: Whether violations also count that the check finds in the trials of other clauses.
-    ambient: ClassVar[bool] = False
+    #: Whether trials that make a request end with an inquiry of what was executed, for the check.
+    inquires: ClassVar[bool] = False
     #: Whether it blames not that a call was refused, but how, or what happened in spite of that.
     accepts_refusals: ClassVar[bool] = False
     #: Whether the check judges no call with an optional argument: it need not be served.

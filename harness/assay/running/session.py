@@ -34,7 +34,7 @@ from assay.running.contextual import run_contexts
 from assay.running.environment import Environment
 from assay.running.parallel_trials import RecordedRun
 from assay.running.resumption import RecordedProgress
-from assay.running.trial_recorder import TrialRecorder, TrialResult, ambient_findings
+from assay.running.trial_recorder import TrialRecorder, TrialResult, other_findings
 from assay.transport.auth.diagnostics import AuthenticationError
 
 __all__ = ["Options", "RunResult", "Session", "run_session"]
@@ -189,7 +189,7 @@ class Session:
         """Run one trial and judge it; a fault of the harness affects no other one."""
         try:
             run, verdicts = self.recorder.judged(trial)
-            findings = ambient_findings(self.plan, trial, run.history, self.violated())
+            findings = other_findings(self.plan, trial, run.history, self.violated())
         except JournalError:
             raise
         except AuthenticationError as error:

@@ -3,8 +3,8 @@
 Where several trials run side by side, each is written when its turn comes, in the plan's order, and
 its exchanges get their numbers then. A run that ends early writes all that was done by then.
 
-The check of an ambient clause judges the end of every trial. So that it can see what was carried
-out, a trial that made a request ends with an inquiry at the fixture, which is no exchange.
+Every clause judges every trial. So that checks can see what was executed, a trial that made a
+request ends with an inquiry at the fixture, which is no exchange.
 """
 
 from __future__ import annotations
@@ -206,11 +206,11 @@ class TrialResult:
 def with_inquiry(script: Script, contract: Contract, offers: Collection[Capability]) -> Script:
     """Return a probe that asks, at its end, what was executed of the requests it made.
 
-    Nothing is added where no clause is ambient, where the target does not offer it, or where the
+    Nothing is added where no clause needs it, where the target does not offer it, or where the
     probe asks at its end itself.
     """
-    ambient = any(clause.ambient for clause in clauses_of(contract))
-    if not ambient or Capability.EFFECTS not in offers:
+    needed = any(clause.inquires for clause in clauses_of(contract))
+    if not needed or Capability.EFFECTS not in offers:
         yield from script
         return
     made = asked = False
@@ -233,18 +233,6 @@ def with_inquiry(script: Script, contract: Contract, offers: Collection[Capabili
         script.close()
 
 
-def ambient_obligations(plan: Plan) -> frozenset[str]:
-    """Return the obligations of a plan by which every trial is judged."""
-    ambient = {
-        (contract, name)
-        for contract, clauses in plan.clauses.items()
-        for name, clause in clauses.items()
-        if clause.kind.ambient
-    }
-    obligations = (item.obligation for item in plan.items)
-    return frozenset(each.id for each in obligations if (each.contract, each.clause) in ambient)
-
-
 def by_obligation(found: Iterable[Breach], known: Collection[str]) -> dict[str, list[Breach]]:
     """Return breaches by what they violate, without the obligations that are known to be violated."""
     violations: dict[str, list[Breach]] = {}
@@ -265,11 +253,11 @@ def violated(obligation: str, shown: Sequence[Breach], where: str = "") -> Verdi
     )
 
 
-def ambient_findings(
+def other_findings(
     plan: Plan, trial: Trial, history: History, known: Collection[str]
 ) -> tuple[tuple[Verdict, VerdictSource], ...]:
-    """Return what a trial violates of ambient clauses, besides the obligations that it settles."""
-    shown = breaches(plan, trial.contract, history, ambient=True)
+    """Return what a trial violates besides the obligations that it settles."""
+    shown = breaches(plan, trial.contract, history, own=trial.clause)
     violations = by_obligation(shown, {*known, *(each.id for each in trial.settles)})
     source = VerdictSource(trial=trial.id, settles=trial.settles[0].id)
     return tuple((violated(name, each), source) for name, each in violations.items())

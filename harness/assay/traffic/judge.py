@@ -43,8 +43,8 @@ class DoubtedHistory:
 class NamedHistory:
     """A history with the name of its trial in the journal.
 
-    `about` are the obligations that the trial tests; if empty, the history may show any. Of an
-    ambient clause, which every trial may violate, other trials show violations, too. A random
+    `about` are the obligations that the trial tests; if empty, the history may show any. Of others
+    it shows violations alone. A random
     `sequence` was sent to find violations, and shows nothing else. `own` says that a run of Assay
     sent it, with the credentials of the target file. `others` returns the other readings of a
     recording, `doubts` the history with what may be missing from it or at other times. Both are made
@@ -170,24 +170,21 @@ class Judge:
         is_own = self._own(first.contract)
         facts = facts_of(self.plan.contracts[first.contract]) if bank else NOTHING
         merged = {each.id: MergedEvidence() for each in obligations}
+        shown = {each.facet: each.id for each in obligations}
         for named in histories:
             limited = bank and named.about
-            shown = {
-                each.facet: each.id
-                for each in obligations
-                if not limited or bound.kind.ambient or each.id in named.about
-            }
-            if shown:
-                summaries = self._summaries(bound, is_own, shown, named, facts)
-                for facet, summary in summaries.items():
-                    name = shown[facet]
-                    readings = (each[name] for each in others.get(named.name, ()))
-                    agreed = all(standing is summary.standing for standing in readings)
-                    pieces = summary.certain(agreed=agreed)
-                    violated = weigh(pieces)[0] is Standing.VIOLATES
-                    elsewhere = limited and name not in named.about
-                    if violated or not (bank and (named.sequence or elsewhere)):
-                        merged[name].take(pieces, summary.numbers, named.name)
+            others_trial = bank and (named.sequence or (limited and not {*merged} & named.about))
+            check = party_check(bound, self.party, is_own, own=not others_trial)
+            summaries = self._summaries(bound, check, shown, named, facts)
+            for facet, summary in summaries.items():
+                name = shown[facet]
+                readings = (each[name] for each in others.get(named.name, ()))
+                agreed = all(standing is summary.standing for standing in readings)
+                pieces = summary.certain(agreed=agreed)
+                violated = weigh(pieces)[0] is Standing.VIOLATES
+                elsewhere = limited and name not in named.about
+                if violated or not (bank and (named.sequence or elsewhere)):
+                    merged[name].take(pieces, summary.numbers, named.name)
         for obligation in obligations:
             missing = self._missing(bound.kind, obligation)
             verdict, trial = merged[obligation.id].verdict(obligation.id, missing)
@@ -207,7 +204,7 @@ class Judge:
     def _summaries(
         self,
         bound: BoundClause,
-        is_own: Callable[[int], bool],
+        check: PartyCheck,
         facets: Collection[str],
         named: NamedHistory,
         facts: Facts,
@@ -220,7 +217,6 @@ class Judge:
             if seen.shows_nothing(bound.kind):
                 return {}
             part = seen.parts.of(bound.kind)
-        check = party_check(bound, self.party, is_own)
         sure: list[tuple[frozenset[tuple[str, int] | None], str]] | None = None
         summaries: dict[str, EvidenceSummary] = {}
         for evidence in check(part, named.history):
@@ -300,15 +296,18 @@ class PartyCheck(Protocol):
         ...
 
 
-def party_check(bound: BoundClause, party: Party, is_own: Callable[[int], bool]) -> PartyCheck:
-    """Return the check of the party that is judged.
+def party_check(
+    bound: BoundClause, party: Party, is_own: Callable[[int], bool], *, own: bool = True
+) -> PartyCheck:
+    """Return the check of the party that is judged, in trials of its `own` or of other clauses.
 
     A recording may have calls of several contracts. What happened between two calls of one may
     explain them, so a check may see everything; but only evidence on its own exchanges counts.
     """
 
     def check_own_calls(history: History, whole: History | None = None) -> Iterator[Evidence]:
-        for evidence in evidence_of(bound.kind, history, tpp=party is not Party.BANK, whole=whole):
+        tpp = party is not Party.BANK
+        for evidence in evidence_of(bound.kind, history, tpp=tpp, own=own, whole=whole):
             if any(map(is_own, evidence.exchanges)):
                 yield evidence
 

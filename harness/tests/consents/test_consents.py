@@ -1,6 +1,7 @@
 """Consents that have an id, a signature and an end: a sound bank conforms, each fault is found."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -343,6 +344,16 @@ def test_only_an_operation_that_transmits_consents_is_given_with_the_token(with_
         bind([parse_contract(CONTRACT)], read_target(tmp_path / "wrong.yaml"))
 
 
+def below_consents(bank):
+    """Return a bank whose accounts are read below a consent."""
+
+    def app(environ, start_response):
+        path = re.sub("^/consents/[^/]+/accounts$", "/accounts", environ["PATH_INFO"])
+        return bank({**environ, "PATH_INFO": path}, start_response)
+
+    return app
+
+
 def test_a_path_without_an_output_is_left_open_by_plan_and_run_alike(tmp_path):
     """Where nothing makes a consent before it, the call is impossible; both name the key."""
     contract, target = tmp_path / "quay.yaml", tmp_path / "target.yaml"
@@ -359,5 +370,5 @@ def test_a_path_without_an_output_is_left_open_by_plan_and_run_alike(tmp_path):
         assert "unverified" == item["disposition"], item
         assert "operations.permit.outputs.consent-id" in item["reason"]
     assert {"quay/there/answers", "quay/there/survives-malformed"} == items.keys()
-    found = verdicts(contract, target, QUAY())
+    found = verdicts(contract, target, below_consents(QUAY()))
     assert Standing.UNVERIFIED is found["there/answers"]

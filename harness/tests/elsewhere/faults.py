@@ -48,6 +48,7 @@ LISTS = (
     row("pages overlap", "specimens.page/no-repeats", "findings.page/no-repeats",
         page=paged(lambda start, more: more and more - 1)),
     row("two pages at most", "specimens.page/complete", "findings.page/complete",
+        "specimens.listing/all-without-consent",
         page=paged(lambda start, more: None if start else more)),
     row("pages go round", "specimens.page/ends", "findings.page/ends",
         page=paged(lambda start, more: 0 if more is None and start else more)),
@@ -61,8 +62,10 @@ LISTS = (
 # -- so many an hour -----------------------------------------------------------------
 HOURLY = (
     row("ten an hour", "hourly/specimens-refused", "hourly/findings-refused", an_hour=10),
-    row("eight an hour", "hourly/specimens-served", "hourly/findings-served", an_hour=8),
+    row("eight an hour", "hourly/specimens-served", "hourly/findings-served",
+        "specimens.available/answers", "findings.available/answers", an_hour=8),
     row("never again", "hourly/specimens-next-hour", "hourly/findings-next-hour",
+        "hourly/specimens-served", "hourly/findings-served",
         of_this_hour=always(True)),
     row("hours of two minutes", "hourly/before-end",
         of_this_hour=lambda lab, at, now: now - at < timedelta(minutes=2)),

@@ -28,10 +28,10 @@ from assay.running.session import Options, Session, run_session
 from assay.sandbox.app import make_app
 from assay.traffic.session import open_recording
 
-#: Clauses of both contracts, an ambient one among them, and open points.
+#: Clauses of both contracts, and open points.
 SOME = "psu-identity or listing or unspecified or execution or duplicate"
-#: Violates an ambient clause in the trials of other clauses.
-AMBIENT = "pis.execution.immediate-twice"
+#: Violates a clause in the trials of others.
+ELSEWHERE = "pis.execution.immediate-twice"
 
 
 def run(folder, variant="", shard=None, keywords=SOME, **options):
@@ -124,7 +124,7 @@ def lines(folder, kind):
     return [line for line in every if line["type"] == kind]
 
 
-@pytest.mark.parametrize("variant", ["", AMBIENT, "listing.last-item-lost-with-consent"])
+@pytest.mark.parametrize("variant", ["", ELSEWHERE, "listing.last-item-lost-with-consent"])
 def test_merged_shards_are_the_whole_run(tmp_path, variant):
     """Obligation by obligation: verdict, reason, evidence, trial; and exit code and size."""
     whole = run(tmp_path / "whole", variant)
@@ -138,7 +138,7 @@ def test_merged_shards_are_the_whole_run(tmp_path, variant):
 def test_static_answers_are_found_by_all_shards_together(tmp_path):
     """A mock that no shard alone unmasks is unmasked by the merge, as by a whole run."""
     answers = {}
-    selected = {"keywords": "aisp and (listing or own-data or psu-identity)"}
+    selected = {"keywords": "aisp and (available or own-data or psu-identity)"}
 
     def mock(base_url):
         return Mock(answers, make_app(base_url=base_url))
@@ -157,7 +157,7 @@ def test_static_answers_are_found_by_all_shards_together(tmp_path):
 
 def test_what_a_trial_shows_of_another_shard_survives(tmp_path):
     """An obligation whose own trial conforms is violated by the trial of another shard."""
-    folders = shards(tmp_path, 3, AMBIENT)
+    folders = shards(tmp_path, 3, ELSEWHERE)
     owned = {line["obligation"] for folder in folders for line in lines(folder, "verdict")}
     elsewhere = [
         (line["obligation"], line["verdict"])
@@ -183,8 +183,8 @@ def test_what_a_trial_shows_of_another_shard_survives(tmp_path):
 
 def test_a_merged_journal_is_judged_as_a_whole_one(tmp_path):
     """`assay judge` says of both the same, so no two exchanges have the same number."""
-    run(tmp_path / "whole", AMBIENT)
-    merge(shards(tmp_path, 2, AMBIENT), tmp_path / "merged", command="assay")
+    run(tmp_path / "whole", ELSEWHERE)
+    merge(shards(tmp_path, 2, ELSEWHERE), tmp_path / "merged", command="assay")
     numbers = [line["n"] for line in lines(tmp_path / "merged", "exchange")]
     assert len(numbers) == len(set(numbers)) > 0
     counts = [
@@ -392,7 +392,7 @@ def test_a_violation_of_another_shard_fails_the_shard(tmp_path):
     """A shard whose own obligations conform exits with 1 if its trials violate others."""
     of, codes = 3, set()
     for number in range(1, of + 1):
-        result = run(tmp_path / str(number), AMBIENT, Shard(number=number, of=of))
+        result = run(tmp_path / str(number), ELSEWHERE, Shard(number=number, of=of))
         own = result.counts["violates"]
         elsewhere = read_journal(tmp_path / str(number) / "journal.jsonl").elsewhere
         violated = any(each.violated for each in elsewhere)

@@ -303,9 +303,9 @@ def test_an_amount_may_be_a_number(amount):
     assert f"{MAIN} disagrees" in says(made, sign(), effects(now=LONG_AFTER))
 
 
-def test_it_is_ambient():
-    """It is judged at the end of every trial."""
-    assert ruled("execution").ambient
+def test_trials_end_with_an_inquiry():
+    """What was executed is seen at the end of every trial."""
+    assert ruled("execution").inquires
 
 
 # -- what was refused and shows all the same -----------------------------------------

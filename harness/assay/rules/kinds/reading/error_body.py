@@ -9,8 +9,7 @@ requests that are malformed on purpose, or too large for many servers. Nor are v
 hides.
 
 The probe calls an operation without a token, and goes on with other faults where the clause does
-not name the status of that refusal. The rule is ambient: it also judges the refusals in
-the trials of all other rules.
+not name the status of that refusal.
 """
 
 from __future__ import annotations
@@ -82,7 +81,6 @@ class ErrorBodyRule(Kind):
     purpose = Purpose.PROMISE
     accepts_refusals = True
     at_least_one_of = (MEDIA_TYPE, "fields", "values")
-    ambient = True
     #: No consent is made: without one, a call is one more refusal.
     own_consents = True
 

@@ -2,8 +2,8 @@
 
 Every request is judged like an entry in a ledger that is reconciled. What was validly asked for
 and signed is executed: at once or on its day, once, with the values in force. What was
-refused, rejected, denied, timed out, cancelled or never signed is not. The clause is ambient: it
-holds at the end of every trial, whatever the trial was about.
+refused, rejected, denied, timed out, cancelled or never signed is not. So that every trial shows
+it, whatever it was about, one that makes a request ends with an inquiry of what was executed.
 
 An execution is missing only where days beyond any calendar have passed, or where a similar request,
 due no sooner, was executed: a document seldom says when. A rejection that the bank shows is
@@ -77,7 +77,7 @@ class Execution(Kind):
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
     applies_to = ("makes",)
-    ambient: ClassVar[bool] = True
+    inquires: ClassVar[bool] = True
     accepts_refusals: ClassVar[bool] = True
 
     lifecycle: Lifecycle = the_request()

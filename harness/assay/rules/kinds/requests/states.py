@@ -4,8 +4,6 @@ Every answer that shows the word is a reading of its item: the answer that makes
 of it, and lists. Between two readings a request may have passed through any number of states, so
 the later word must be reachable from the earlier one, and not the next. A final word never changes.
 Two readings that overlapped in time say nothing about their order.
-
-The clause is ambient: it also judges what the trials of all other clauses show.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from assay.contract.model import Capability, Contract, Operation
 from assay.errors import did_you_mean
@@ -89,7 +87,6 @@ class States(Kind):
     name = "states"
     scope = Scope(calls=Calls.CONTRACT)
     purpose = Purpose.PROMISE
-    ambient: ClassVar[bool] = True
     at_least_one_of = ("first", "transitions", "final", "words", "signed", "ended")
 
     resource: str = parameters.parameter(

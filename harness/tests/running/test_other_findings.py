@@ -1,4 +1,4 @@
-"""Ambient clauses judge the trials of other clauses, which end with an inquiry for them."""
+"""Every clause judges the trials of the others, which end with an inquiry of what was executed."""
 
 from datetime import UTC, datetime
 
@@ -57,7 +57,7 @@ def test_no_inquiry_is_made_twice():
 
 
 def test_no_inquiry_is_made_for_nothing():
-    """Without a request, without an ambient clause, and where nothing can be told."""
+    """Without a request, without a clause about what was executed, and where nothing can be told."""
     assert [ASK, READ] == steps(ASK, READ)
     assert [MAKE] == steps(MAKE, offers=frozenset())
     assert [ASK] == steps(ASK, contract=AISP)
@@ -112,7 +112,7 @@ def test_a_violation_in_another_trial_in_a_context_is_reproduced_by_running_both
 
 
 def test_only_what_is_tested_can_be_violated():
-    """A selection leaves the ambient clause out."""
+    """A selection leaves the other clause out."""
     wrong = variants()["pis.modify.executes-former-amount"].change(SOUND)
     result, _ = run(wrong, "pis/modify.deferred-only/carried-out-as-changed")
     assert 1 == len(result.verdicts)
