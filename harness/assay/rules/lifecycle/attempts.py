@@ -33,7 +33,7 @@ from assay.history import (
     State,
     Subject,
 )
-from assay.rules.controls import same_but
+from assay.rules.controls import digest_of, same_but
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
@@ -224,12 +224,14 @@ def _rest(lifecycle: Lifecycle, call: Call) -> Hashable:
 def _content(lifecycle: Lifecycle, call: Call) -> tuple[Hashable, str | None]:
     """Return what was asked for, and of which owned thing; None where the bank may choose it.
 
-    Null asks for nothing, so that a bank may leave it out.
+    How and by whom it was asked for is no part of it, nor its day. Null asks for nothing, so that a
+    bank may leave it out.
     """
-    given = {name: value for name, value in call.arguments.items() if value is not None}
-    owned = given.get(lifecycle.create.owned or "")
-    content = call.subject, _rest(lifecycle, replace(call, arguments=given))
-    return content, None if owned is None else repr(owned)
+    create, given = lifecycle.create, dict(call.compared)
+    owned = given.pop(create.owned or "", None)
+    given.pop(create.due.argument if create.due else "", None)
+    asked = sorted((name, repr(value)) for name, value in given.items() if value is not None)
+    return digest_of(call.subject, asked), None if owned is None else repr(owned)
 
 
 def _note(signed: dict[Hashable, set[str | None]], lifecycle: Lifecycle, call: Call) -> None:

@@ -260,5 +260,8 @@ def test_what_was_signed_for_a_thing_that_the_bank_chose_may_be_repeated():
     events = [TWO, chosen, sign(), repeated, other]
     lifecycle = ruled("segments").lifecycle
     assert [False, True, True] == [each.repeats for each in attempts(lifecycle, history(*events))]
+    for sent in ({"tpp": "other"}, {"host": 0}, {"mode": "deferred", "date": LATER}):
+        before = [TWO, make(without=("debtorAccount",), **sent), sign(), repeated]
+        assert attempts(lifecycle, history(*before))[-1].repeats
     named = [TWO, make(), sign(), repeated, other]
     assert [False, True, False] == [each.repeats for each in attempts(lifecycle, history(*named))]

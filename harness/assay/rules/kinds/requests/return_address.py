@@ -110,15 +110,17 @@ class ReturnAddress(Kind):
         return str(made.call.arguments.get(self.argument, ""))
 
     def _waits(self, signing: Signing) -> bool:
-        """Whether the request was signed and its day is still to come.
+        """Whether the request was signed and its day is still to come, as was read afterwards.
 
         Who pauses may be disconnected instead, which an open request does not show.
         """
-        step = signing.event.step
+        step, request = signing.event.step, signing.request
+        read = any(each.n > signing.event.n and each.item for each in request.reads)
         return (
             signing.undone
             and not (step.linger or step.pace)
-            and signing.request.state is State.OPEN
+            and read
+            and request.state is State.OPEN
             and self.lifecycle.deferred(signing.request.mode)
         )
 
