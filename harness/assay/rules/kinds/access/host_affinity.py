@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit
 
 from assay.contract.model import Capability, Operation
-from assay.history import Exchange, History, Indeterminate
+from assay.history import Authorised, Exchange, History, Indeterminate
 from assay.rules import parameters, steps
 from assay.rules.controls import Shared, same_but
 from assay.rules.lifecycle import request_steps
@@ -32,6 +32,7 @@ from assay.rules.rule import (
     TppFacet,
     bound,
     consent,
+    facts_of,
     needs,
 )
 from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing, must_be_served, tpp_evidence
@@ -167,19 +168,26 @@ class HostAffinity(Kind):
             )
 
     def _hosts(self, history: History) -> Iterator[Evidence]:
-        """Judge calls to another host if the same call was accepted on the chosen one."""
-        known: set[Shared] = set()
-        for exchange in history.exchanges:
-            call = exchange.call
-            if not ordinary(call) or call.operation not in {
-                operation.id for operation in self.operations
-            }:
+        """Judge calls to another host if the same call was accepted on the chosen one.
+
+        A call that makes a request may be refused as a repeat once one may have been executed.
+        """
+        unrepeatable = facts_of(self.contract).unrepeatable
+        repeats = {each.id: each for each in self.operations if each.makes in unrepeatable}
+        known: dict[str, set[Shared]] = {each.id: set() for each in self.operations}
+        for event in history.events:
+            if isinstance(event, Authorised):
+                known |= {name: set() for name in repeats}
+            if not isinstance(event, Exchange) or event.call.operation not in known:
+                continue
+            call, made = event.call, repeats.get(event.call.operation)
+            if not ordinary(call) or (made and not made.signed):
                 continue
             control = same_but(replace(call, host=None))
-            if call.host is None and exchange.accepted:
-                known.add(control)
-            elif call.host is not None and control in known:
-                yield must_be_served(EVERY, exchange, "every host gives the same answer")
+            if call.host is None and event.accepted:
+                known[call.operation].add(control)
+            elif call.host is not None and control in known[call.operation]:
+                yield must_be_served(EVERY, event, "every host gives the same answer")
 
 
 #: The facet and the scenario of the target's other hosts.
