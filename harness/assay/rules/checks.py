@@ -22,7 +22,7 @@ from assay.rules.consent_probes import named_operations
 from assay.rules.consents import without_unconsented
 from assay.rules.queries import perhaps_exhausted, perhaps_over_quota
 from assay.rules.refusing_kind import CODE, STATUS, RefusingKind
-from assay.rules.rule import BindingRequirement, Facet, Kind, clauses_of, facts_of
+from assay.rules.rule import BindingRequirement, Facet, Kind, TppFacet, clauses_of, facts_of
 from assay.rules.verdict import DISAGREES, UNCLEAR, Agreement, Evidence, doubt
 
 #: What was seen where a check cannot count days from a date.
@@ -87,11 +87,11 @@ def evidence_of(
         KindError: the evidence is for a facet that the kind does not have.
 
     """
-    own = kind.tpp_facet()
-    facets = facets_of(kind) if not tpp else [own] if own else []
-    known = {facet.id for facet in facets}
+    known: set[str] = set()
     try:
         for evidence in kind.check_tpp(history) if tpp else checked(kind, history, whole=whole):
+            # The facets of a clause can be many, and most histories show nothing of it.
+            known = known or {facet.id for facet in _facets_for(kind, tpp=tpp)}
             if evidence.facet not in known:
                 hint = did_you_mean(evidence.facet, known) or "it has no facet at all"
                 what = f"the check of kind {kind.name!r} yields evidence for"
@@ -99,7 +99,7 @@ def evidence_of(
             yield evidence
     except OverflowError:
         numbers = tuple(exchange.n for exchange in (whole or history).exchanges)
-        for facet in facets:
+        for facet in _facets_for(kind, tpp=tpp):
             yield Evidence(
                 facet=facet.id,
                 agreement=UNCLEAR,
@@ -107,6 +107,12 @@ def evidence_of(
                 seen=OUTSIDE_CALENDAR,
                 exchanges=numbers,
             )
+
+
+def _facets_for(kind: Kind, *, tpp: bool) -> Sequence[Facet | TppFacet]:
+    """Return the facets of the party that is judged."""
+    owed = kind.tpp_facet()
+    return facets_of(kind) if not tpp else [owed] if owed else []
 
 
 def countable(evidence: Iterator[Evidence]) -> Iterator[Evidence]:
