@@ -35,7 +35,15 @@ from assay.rules.rule import (
     facts_of,
     needs,
 )
-from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing, must_be_served, tpp_evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    Evidence,
+    Standing,
+    doubt,
+    must_be_served,
+    tpp_evidence,
+)
 
 #: Enough items for a next page at most banks.
 MANY = 18
@@ -170,24 +178,28 @@ class HostAffinity(Kind):
     def _hosts(self, history: History) -> Iterator[Evidence]:
         """Judge calls to another host if the same call was accepted on the chosen one.
 
-        A call that makes a request may be refused as a repeat once one may have been executed.
+        One that makes a request may be refused as a repeat where the first may have been executed.
         """
         unrepeatable = facts_of(self.contract).unrepeatable
-        repeats = {each.id: each for each in self.operations if each.makes in unrepeatable}
-        known: dict[str, set[Shared]] = {each.id: set() for each in self.operations}
+        named = {operation.id: operation for operation in self.operations}
+        perhaps_repeated: dict[Shared, bool] = {}
         for event in history.events:
             if isinstance(event, Authorised):
-                known |= {name: set() for name in repeats}
-            if not isinstance(event, Exchange) or event.call.operation not in known:
+                perhaps_repeated |= dict.fromkeys(perhaps_repeated, True)
+            if not isinstance(event, Exchange) or event.call.operation not in named:
                 continue
-            call, made = event.call, repeats.get(event.call.operation)
-            if not ordinary(call) or (made and not made.signed):
+            call, operation = event.call, named[event.call.operation]
+            if not ordinary(call):
                 continue
             control = same_but(replace(call, host=None))
             if call.host is None and event.accepted:
-                known[call.operation].add(control)
-            elif call.host is not None and control in known[call.operation]:
-                yield must_be_served(EVERY, event, "every host gives the same answer")
+                perhaps_repeated[control] = not operation.signed
+            elif call.host is not None and control in perhaps_repeated:
+                evidence = must_be_served(EVERY, event, "every host gives the same answer")
+                repeat = operation.makes in unrepeatable and perhaps_repeated[control]
+                why = "it may repeat a request that was executed"
+                refused = repeat and evidence.agreement is DISAGREES
+                yield doubt(evidence, why) if refused else evidence
 
 
 #: The facet and the scenario of the target's other hosts.
