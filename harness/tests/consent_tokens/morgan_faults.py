@@ -12,6 +12,8 @@ FAULTS = (
     row("a code for refused payments", *TAKES_REFUSED.breaks, behind=TAKES_REFUSED.of(Merlin),
         answer_to=lambda bank, status: (
             None if status == "refused" else Morgan.answer_to(bank, status))),
-    row("submits another amount", *OTHER_AMOUNT.breaks, behind=OTHER_AMOUNT.of(Merlin)),
+    row("submits another amount", *OTHER_AMOUNT.breaks,
+        shows=[*OTHER_AMOUNT.shows, "cash/categoryPurpose-not-CASH"],
+        behind=OTHER_AMOUNT.of(Merlin)),
 )  # fmt: skip
 NEUTRAL = (Morgan, changed(Morgan, "JudgesAfterwards", behind=JudgesSubmissions))

@@ -27,6 +27,7 @@ def test_the_order_of_pairs_is_stable():
     assert len(pairs()) > 3000
 
 
+@pytest.mark.slow
 def test_a_sample_of_contextual_mutants_is_found():
     """At least 98 % of the faults that can be found are, and the others have a reason."""
     matrix = prove_contexts(24, workers=2)

@@ -137,6 +137,7 @@ def test_the_command_that_searches(installed, clone):
         assert told in done.stdout
 
 
+@pytest.mark.slow
 def test_the_commands_in_the_text_exist(installed, clone):
     """Every command that a sentence names is one, with these options."""
     (clone / "tides.yaml").write_text(_contract(), encoding="utf-8")
@@ -178,6 +179,7 @@ def test_the_links_lead_somewhere():
         assert link.startswith("http") or (ROOT / link).exists(), link
 
 
+@pytest.mark.slow
 def test_what_it_looks_like_is_what_it_looks_like(installed, clone):
     """The run at the top of the README prints what it shows, line by line."""
     (fault,) = (one for one in MUTANTS if one.id == "quota.accounts-utc-day")

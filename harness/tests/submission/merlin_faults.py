@@ -63,7 +63,7 @@ OTHER_AMOUNT = row(
     "duplicate/amount-changed-accepted",
     "execution/as-asked",
     "modify.deferred-only/carried-out-as-changed",
-    "payments.content/amount",
+    shows=["payments.content/amount"],
     carry_out=a_cent_more,
 )
 FORGETS_RULES = row(

@@ -8,17 +8,23 @@ class Fault:
     """One way in which a bank is wrong; where it breaks nothing, the bank only looks different.
 
     `ways` are the attributes and methods of the bank that it replaces; a function gets the bank
-    first. `leaves_open` are obligations about which such a bank shows nothing.
+    first. `leaves_open` are obligations about which such a bank shows nothing, `shows` those that
+    it violates in the trials of other clauses.
     """
 
     name: str
     breaks: frozenset
     ways: dict = field(repr=False)
     leaves_open: frozenset = frozenset()
+    shows: frozenset = frozenset()
 
     def of(self, bank):
         """Return a bank with this fault."""
         return changed(bank, self.name, **self.ways)
+
+    def is_all_of(self, violated):
+        """Whether these are the obligations that it violates, with those that it shows elsewhere."""
+        return violated == self.breaks | self.shows
 
 
 def changed(bank, name, **ways):
@@ -27,9 +33,9 @@ def changed(bank, name, **ways):
     return type(name, (bank,), ways)
 
 
-def row(name, *breaks, leaves_open=(), **ways):
-    """Return a fault, with the obligations that it breaks."""
-    return Fault(name, frozenset(breaks), ways, frozenset(leaves_open))
+def row(name, *breaks, leaves_open=(), shows=(), **ways):
+    """Return a fault, with the obligations that it breaks, and those that it shows elsewhere."""
+    return Fault(name, frozenset(breaks), ways, frozenset(leaves_open), frozenset(shows))
 
 
 def always(value):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit
 
 from assay.contract.model import Capability, Operation
-from assay.history import Exchange, History, Indeterminate
+from assay.history import Authorised, Exchange, History, Indeterminate
 from assay.rules import parameters, steps
 from assay.rules.controls import Shared, same_but
 from assay.rules.lifecycle import request_steps
@@ -32,9 +32,18 @@ from assay.rules.rule import (
     TppFacet,
     bound,
     consent,
+    facts_of,
     needs,
 )
-from assay.rules.verdict import AGREES, DISAGREES, Evidence, Standing, must_be_served, tpp_evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    Evidence,
+    Standing,
+    doubt,
+    must_be_served,
+    tpp_evidence,
+)
 
 #: Enough items for a next page at most banks.
 MANY = 18
@@ -167,19 +176,30 @@ class HostAffinity(Kind):
             )
 
     def _hosts(self, history: History) -> Iterator[Evidence]:
-        """Judge calls to another host if the same call was accepted on the chosen one."""
-        known: set[Shared] = set()
-        for exchange in history.exchanges:
-            call = exchange.call
-            if not ordinary(call) or call.operation not in {
-                operation.id for operation in self.operations
-            }:
+        """Judge calls to another host if the same call was accepted on the chosen one.
+
+        One that makes a request may be refused as a repeat where the first may have been executed.
+        """
+        unrepeatable = facts_of(self.contract).unrepeatable
+        named = {operation.id: operation for operation in self.operations}
+        perhaps_repeated: dict[Shared, bool] = {}
+        for event in history.events:
+            if isinstance(event, Authorised):
+                perhaps_repeated |= dict.fromkeys(perhaps_repeated, True)
+            if not isinstance(event, Exchange) or event.call.operation not in named:
+                continue
+            call, operation = event.call, named[event.call.operation]
+            if not ordinary(call):
                 continue
             control = same_but(replace(call, host=None))
-            if call.host is None and exchange.accepted:
-                known.add(control)
-            elif call.host is not None and control in known:
-                yield must_be_served(EVERY, exchange, "every host gives the same answer")
+            if call.host is None and event.accepted:
+                perhaps_repeated[control] = not operation.signed
+            elif call.host is not None and control in perhaps_repeated:
+                evidence = must_be_served(EVERY, event, "every host gives the same answer")
+                repeat = operation.makes in unrepeatable and perhaps_repeated[control]
+                why = "it may repeat a request that was executed"
+                refused = repeat and evidence.agreement is DISAGREES
+                yield doubt(evidence, why) if refused else evidence
 
 
 #: The facet and the scenario of the target's other hosts.
