@@ -10,7 +10,6 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import groupby
 from shutil import get_terminal_size
@@ -267,6 +266,11 @@ def coverage_records(contexts: ContextPlan | None) -> Iterator[dict[str, object]
     """Yield one record a clause and value, for `--json`."""
     for contract, clauses in contexts.coverage.items() if contexts else ():
         for cell in (cell for cells in clauses.values() for cell in cells):
-            record: dict[str, object] = {"contract": contract, **asdict(cell)}
-            del record["possible"]
-            yield record
+            yield {
+                "contract": contract,
+                "clause": cell.clause,
+                "dimension": cell.dimension,
+                "value": cell.value,
+                "trials": cell.trials,
+                "reason": cell.reason,
+            }

@@ -4,8 +4,8 @@ A truncated or altered journal is refused: if it could be read as a complete one
 green without proof. There are two passes. The first checks every line and reads plan, verdicts and
 footer; the second reads the timelines of the trials that verdicts cite, and the exchanges that a
 finding cites. So memory grows with the number of obligations, not with that of exchanges. Nothing
-is judged here: verdicts are read. Whoever needs more than a report has is handed every line of the
-second pass: what resumes, merges, verifies or judges a run again.
+is judged here: verdicts are read. Callers that need more than a report has, to resume, verify or
+judge a run again, are given each line of the second pass (`each`).
 """
 
 from __future__ import annotations

@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+import pytest
+
 from assay.contexts.context import Depth
 from assay.proof.contextual_neutral import planned, prove_neutral, run_in_contexts
 from assay.sandbox.mutants.bundles import blamed, bundles, replaced, together
 from assay.sandbox.policies import SOUND
 
 
+@pytest.mark.slow
 def test_neutral_variants_stay_green_in_every_context():
     """Every variant is run in a share of the trials, which together are all trials of a run.
 

@@ -69,7 +69,7 @@ def owner(name="psu", *things, fresh=True, now=AT):
 
 
 def account(key="A1", *days, **traits):
-    """Return an account with an entry so many days ago for each number."""
+    """Return an account with one entry for each number of days before today."""
     entries = tuple(Entry(key=f"{key}-{n}", on=TODAY - timedelta(days=n)) for n in days)
     return Owned(key=key, resource="account", traits=traits, entries=entries)
 

@@ -225,7 +225,7 @@ def payments(n, who, other):
 
 
 def long(chapter, chapters, *, same):
-    """Put so many chapters together, a week apart; the `same` customers are met only once."""
+    """Put this number of chapters together, a week apart; the `same` customers are introduced once."""
     numbers, out = count(1), []
     for n in range(chapters):
         people = ("psu", "other") if same else (f"psu-{n}", f"other-{n}")

@@ -86,7 +86,7 @@ def test_a_bank_that_refuses_everything_does_not_conform():
 
 
 def test_a_bank_at_which_nothing_can_be_cancelled_is_said_so_once():
-    """Of what nobody could cancel, neither the showing nor the doing is judged."""
+    """Where no cancellation is accepted, neither what is shown nor what is executed is judged."""
     *_, verdicts = judged("cancel", cancellable=lambda _payment: False)
     assert "violates" == verdicts.pop("accepted")
     assert {"indeterminate"} == set(verdicts.values())

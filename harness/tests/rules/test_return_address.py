@@ -157,7 +157,7 @@ def test_what_was_put_off_is_signed_before_its_day():
         way = story("P1", CONFIRMED, OPEN, arguments=put_off, redirected=redirected)
         assert [f"after-signing {word} 1,2,3"] == says(*way)
         assert [] == says(*way[:2])
-        # It may have been rejected since it was made, as a repeat: nobody has looked.
+        # It may have been rejected since it was made, as a repeat: it was not read.
         assert [] == says(*way[:2], effects())
         for state in (REJECTED, ENDED):
             over = story("P1", CONFIRMED, state, arguments=put_off, redirected=redirected)

@@ -55,7 +55,7 @@ def overall(*events):
 
 
 def minutes(*since):
-    """Return the moments so many minutes after ten."""
+    """Return the moments that are these minutes after ten."""
     return tuple(AT + timedelta(minutes=n) for n in since)
 
 

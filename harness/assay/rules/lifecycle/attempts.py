@@ -221,31 +221,33 @@ def _rest(lifecycle: Lifecycle, call: Call) -> Hashable:
     return same_but(replace(call, subject="", mode=None), *apart)
 
 
-def _content(lifecycle: Lifecycle, call: Call) -> tuple[Hashable, str | None]:
-    """Return what was asked for, and of which owned thing; None where the bank may choose it.
+def _asked(lifecycle: Lifecycle, call: Call) -> tuple[Hashable, str | None]:
+    """Return what a request asks for, and the owned thing that it names.
 
-    How and by whom it was asked for is no part of it, nor its day. Null asks for nothing, so that a
-    bank may leave it out.
+    How and by whom it was sent is no part of it, nor its day. Null asks for nothing.
     """
-    create, given = lifecycle.create, dict(call.compared)
-    owned = given.pop(create.owned or "", None)
-    given.pop(create.due.argument if create.due else "", None)
-    asked = sorted((name, repr(value)) for name, value in given.items() if value is not None)
-    return digest_of(call.subject, asked), None if owned is None else repr(owned)
+    create = lifecycle.create
+    apart = {create.owned, create.due.argument if create.due else None}
+    asked = sorted(
+        (name, repr(value))
+        for name, value in call.compared.items()
+        if value is not None and name not in apart
+    )
+    thing = request_queries.named_thing(lifecycle, call.compared)
+    return digest_of(call.subject, asked), thing
 
 
 def _note(signed: dict[Hashable, set[str | None]], lifecycle: Lifecycle, call: Call) -> None:
-    content, owned = _content(lifecycle, call)
-    signed.setdefault(content, set()).add(owned)
+    content, thing = _asked(lifecycle, call)
+    signed.setdefault(content, set()).add(thing)
 
 
 def _repeats(
     signed: Mapping[Hashable, Collection[str | None]], lifecycle: Lifecycle, call: Call
 ) -> bool:
     """Whether a call may ask for what was signed before."""
-    content, owned = _content(lifecycle, call)
-    before = signed.get(content, ())
-    return bool(before) and (owned is None or owned in before or None in before)
+    content, thing = _asked(lifecycle, call)
+    return any(request_queries.perhaps_same_thing(thing, each) for each in signed.get(content, ()))
 
 
 def controls(

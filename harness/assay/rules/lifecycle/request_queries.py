@@ -285,6 +285,17 @@ def same_url(url: str, other: str) -> bool:
     return first is not None and second is not None and _normal(first) == _normal(second)
 
 
+def named_thing(lifecycle: Lifecycle, arguments: Mapping[str, Json]) -> str | None:
+    """Return the owned thing that a request names, as text; None if the bank may choose it."""
+    named = arguments.get(lifecycle.create.owned or "")
+    return None if named is None else repr(named)
+
+
+def perhaps_same_thing(one: str | None, other: str | None) -> bool:
+    """Whether two requests may be about the same thing: a bank fills in what is left out."""
+    return one is None or other is None or one == other
+
+
 def leads_to(url: str, named: str, adds: Collection[str] | None = None) -> bool:
     """Whether a URL is a named one, or that with additions.
 

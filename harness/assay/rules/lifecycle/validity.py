@@ -8,7 +8,7 @@ doubt, the call is doubtful, and its refusal is no violation.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -50,13 +50,15 @@ class PastRequests:
     perhaps_executed: dict[Hashable, dict[str | None, set[int]]] = field(
         default_factory=dict[Hashable, "dict[str | None, set[int]]"]
     )
-    _contents: dict[int, Hashable] = field(default_factory=dict[int, Hashable])
+    _asked: dict[int, tuple[Hashable, str | None]] = field(
+        default_factory=dict[int, "tuple[Hashable, str | None]"]
+    )
 
     def note(self, event: Event) -> None:
         """Process an event."""
         noted = self.tracker.note(event)
         if noted is not None and request_queries.makes(event, noted):
-            self._contents[id(noted)] = _content(noted.made.call, self.lifecycle)
+            self._asked[id(noted)] = _asked(noted.made.call, self.lifecycle)
         if noted is not None and isinstance(event, Exchange) and _taken(event, noted):
             for name, value in event.call.arguments.items():
                 self.accepted_values.setdefault(name, set()).add(repr(value))
@@ -66,25 +68,19 @@ class PastRequests:
             if noted is None
             else (noted,)
         ):
-            content, owned = (
-                self._contents[id(request)],
-                _owned_by(request.made.call, self.lifecycle),
-            )
+            content, thing = self._asked[id(request)]
             if request.done or request.signings:
-                alike = self.perhaps_executed.setdefault(content, {})
-                alike.setdefault(owned, set()).add(id(request))
+                things = self.perhaps_executed.setdefault(content, {})
+                things.setdefault(thing, set()).add(id(request))
             elif content in self.perhaps_executed:
-                self.perhaps_executed[content].get(owned, set()).discard(id(request))
+                self.perhaps_executed[content].get(thing, set()).discard(id(request))
 
-    def alike(self, call: Call) -> set[int]:
-        """Return the requests that may have been executed and may have the content of a call.
-
-        A bank fills in what is left out: which of the things of the customer it is about.
-        """
-        alike = self.perhaps_executed.get(_content(call, self.lifecycle), {})
-        owned = _owned_by(call, self.lifecycle)
-        named = (ids for other, ids in alike.items() if None in (owned, other) or owned == other)
-        return set[int]().union(*named)
+    def alike(self, call: Call) -> Iterator[set[int]]:
+        """Yield the requests, thing by thing, that may have been executed and ask for the same."""
+        content, thing = _asked(call, self.lifecycle)
+        for other, requests in self.perhaps_executed.get(content, {}).items():
+            if request_queries.perhaps_same_thing(thing, other):
+                yield requests
 
 
 def _taken(exchange: Exchange, request: Instance) -> bool:
@@ -142,7 +138,7 @@ def _readable(past: PastRequests, request: Instance) -> bool:
     if request.done or not request.signings:
         return True
     lifecycle, call = past.lifecycle, request.made.call
-    alike = past.alike(call) - {id(request)}
+    alike = any(requests - {id(request)} for requests in past.alike(call))
     decided = facts_of(lifecycle.contract).may_reject(lifecycle.request.id, call.arguments)
     plain = all(request_queries.plain(request, each) for each in request.screen_flows)
     return request_queries.signed(request) and plain and not alike and not decided
@@ -219,20 +215,14 @@ def _repeats(exchange: Exchange, past: PastRequests) -> bool:
     """Whether a request with the same content may have been executed, where a clause forbids it."""
     lifecycle = past.lifecycle
     matters = lifecycle.request.id in facts_of(lifecycle.contract).unrepeatable
-    return matters and bool(past.alike(exchange.call))
+    return matters and any(past.alike(exchange.call))
 
 
-def _owned_by(call: Call, lifecycle: Lifecycle) -> str | None:
-    """Return the owned thing that a request names, as text; None if it names none."""
-    named = call.arguments.get(lifecycle.create.owned or "")
-    return None if named is None else repr(named)
+def _asked(call: Call, lifecycle: Lifecycle) -> tuple[Hashable, str | None]:
+    """Return the content of a request, and the owned thing that it names.
 
-
-def _content(call: Call, lifecycle: Lifecycle) -> Hashable:
-    """Return the content of a request without its mode, since a repeat in another may be one.
-
-    It is equal for equal contents, whatever owned thing they name; null asks for nothing. A long
-    history has many, so all but numbers is digested.
+    Its mode is no part of the content, since a repeat in another may be one. Null asks for nothing.
+    A long history has many contents, so all but numbers is digested.
     """
     numbers: list[Json] = []
     asked = {
@@ -242,7 +232,8 @@ def _content(call: Call, lifecycle: Lifecycle) -> Hashable:
     }
     text = _text(asked, numbers).encode()
     digest = hashlib.blake2b(text, digest_size=16).digest()
-    return (digest, *numbers) if numbers else digest
+    content = (digest, *numbers) if numbers else digest
+    return content, request_queries.named_thing(lifecycle, call.arguments)
 
 
 def _text(value: Json, numbers: list[Json]) -> str:

@@ -116,7 +116,7 @@ def test_a_refusal_for_another_reason_counts_on_neither_side(served, excluded, c
 
 
 def test_who_has_a_past_may_repeat_something(served):
-    """What was signed before the history began, nobody knows."""
+    """What was signed before the history began is unknown."""
     old = [replace(one, fresh=False) for one in served.people]
     events = served.control(), served.attempt(NO)
     assert ["unclear 1,2"] == served.says(*events, people=old)
@@ -152,12 +152,12 @@ def test_what_is_accepted_and_not_carried_out_is_open(excluded, state):
 
 @for_each("came", [FAILED, LOST, UNKNOWN])
 def test_no_answer_is_no_refusal(excluded, came):
-    """Nobody can tell what was done."""
+    """What was executed is unknown."""
     assert ["unclear 2"] == excluded.says(excluded.control(), excluded.attempt(came))
 
 
 def test_a_failure_is_no_refusal(excluded):
-    """Beside a control that is served it is wrong, and without one nobody knows."""
+    """With a control that is served it is a violation, and without one it is unclear."""
     assert ["disagrees 1,2"] == excluded.says(excluded.control(), excluded.attempt(BROKEN))
     assert ["unclear 2"] == excluded.says(excluded.control(NO), excluded.attempt(BROKEN))
 

@@ -123,7 +123,7 @@ def test_read_as_anything_else_is_wrong(wrong, state):
 
 @for_each("came", [LOST, FAILED, NO])
 def test_a_look_that_failed_excuses_nothing(wrong, came):
-    """It was accepted, and nobody has seen it rejected."""
+    """It was accepted, and no answer shows it as rejected."""
     says, bent = wrong
     assert ["disagrees 1,2,3"] == says(make(), bent(), read(came, key="P2"))
 
@@ -184,7 +184,7 @@ def test_another_request_is_no_control(wrong, changes):
 
 
 def test_a_customer_who_was_introduced_anew_is_somebody_else(wrong):
-    """It may be another bank, which offers less; in recorded traffic nobody is introduced."""
+    """It may be another bank, which offers less; recorded traffic does not say whose customer it is."""
     says, bent = wrong
     assert [] == says(make(), Lacking(mode="instant", now=AT), payer(), bent(NO))
     assert ["agrees 1,2"] == says(make(), bent(NO), people=())
@@ -200,7 +200,7 @@ def test_a_control_that_was_rejected_or_signed_is_none(wrong, then):
 
 
 def test_a_control_that_was_ended_is_one(wrong):
-    """It was accepted, and then cancelled: nobody rejected it."""
+    """It was accepted, and then cancelled, which is no rejection."""
     says, bent = wrong
     deferred = {"mode": "deferred", "date": "2026-09-19"}
     assert ["agrees 1,3"] == says(make(**deferred), cancel(), bent(NO, **deferred))

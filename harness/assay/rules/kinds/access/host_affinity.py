@@ -196,10 +196,10 @@ class HostAffinity(Kind):
                 perhaps_repeated[control] = not operation.signed
             elif call.host is not None and control in perhaps_repeated:
                 evidence = must_be_served(EVERY, event, "every host gives the same answer")
-                repeat = operation.makes in unrepeatable and perhaps_repeated[control]
-                why = "it may repeat a request that was executed"
-                refused = repeat and evidence.agreement is DISAGREES
-                yield doubt(evidence, why) if refused else evidence
+                repeats = operation.makes in unrepeatable and perhaps_repeated[control]
+                if repeats and evidence.agreement is DISAGREES:
+                    evidence = doubt(evidence, "it may repeat a request that was executed")
+                yield evidence
 
 
 #: The facet and the scenario of the target's other hosts.

@@ -141,8 +141,9 @@ def _names_ordinary(keys: frozenset[str], subject: Subject | None) -> bool:
     A bank may ignore a consent to what it does not serve at all, such as a savings account, or to
     what belongs to somebody else.
     """
-    owns = subject.owns if subject else ()
-    return not keys.isdisjoint(each.key for each in owns if not each.traits) if owns else bool(keys)
+    if subject is None or not subject.owns:
+        return bool(keys)
+    return any(owned.key in keys for owned in subject.owns if not owned.traits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

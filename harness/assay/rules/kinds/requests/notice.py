@@ -26,7 +26,7 @@ BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "o
 ANSWERED = range(200, 500)
 EARLIER = "it may have been signed before this history"
 #: Why what another customer has signed may be theirs.
-ANYBODY = "the request names nothing that its customer owns, so whoever signs it may be its owner"
+ANYBODY = "the request names nothing that its customer owns, so any customer who signs it may be its owner"
 #: The step in place of the customer's signature, by scenario.
 INSTEAD: Mapping[str, Authorise | None] = {
     "unsigned": None,
