@@ -200,7 +200,7 @@ class Progress:
 
     def on_search(self, contract: str, how: str) -> None:
         """Show which search is running; its number of calls is not known."""
-        self._activity = f"{contract}: random search ({how})"
+        self._activity = f"{contract}: {how}"
         self._describe(self._activity)
 
     def show(self, text: str) -> None:

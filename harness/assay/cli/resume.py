@@ -53,6 +53,7 @@ class RunOptions:
     allow_incomplete: bool
     min_verified: Floor | None
     baseline: Path | None
+    lives: int | None
     journeys: int
     fields: int
     schema: int
@@ -90,6 +91,7 @@ RECORDED: Mapping[str, Reader] = {
     "roles": _texts,
     "shard": _nullable(lambda line, key: read_shard(line.text(key))),
     "seed": Line.number_of,
+    "lives": _nullable(Line.number_of),
     "journeys": Line.number_of,
     "fields": Line.number_of,
     "schema": Line.number_of,

@@ -29,7 +29,7 @@ from assay.cli.resume import (
     with_recorded,
 )
 from assay.cli.signals import terminable
-from assay.contexts.context import Depth
+from assay.contexts.context import STRENGTH, Depth
 from assay.errors import InputError, TargetError
 from assay.files.document import file_name
 from assay.fuzzing import DEFAULT_EXAMPLES
@@ -77,7 +77,7 @@ SECTIONS = {
         "shard",
         "seed",
     ),
-    "Random search": ("journeys", "fields", "schema", "examples", "replays"),
+    "Searches": ("lives", "journeys", "fields", "schema", "examples", "replays"),
     "Safety and cost": ("dry_run", "no_doctor", "concurrency", "wait", "ledger"),
     "Result": (
         "out",
@@ -110,6 +110,14 @@ SECTIONS = {
 @publication.format_option
 @publication.annotation_option
 @options.gate
+@click.option(
+    "--lives",
+    type=click.IntRange(0, 3),
+    metavar="0..3",
+    help="Also let the events of each interface (consents, repeats, changes, a week, ...) come in"
+    " orders in which every two, or every three, come in every order; every rule judges them."
+    " Default: 2 with --contexts each, 3 with pairs, 0 for a selection or a shard.",
+)
 @click.option(
     "--journeys",
     type=click.IntRange(0, 1_000_000),
@@ -193,9 +201,9 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
     sequences = read_sequences(given.replays)
     check_extras(given.schema)
     searches = {"journeys": given.journeys, "fields": given.fields, "schema": given.schema}
-    times = {} if sequences else searches
     if given.shard:
         options_of_searches = {f"--{name}": number for name, number in searches.items()}
+        options_of_searches["--lives"] = given.lives or 0
         check_divisible({**options_of_searches, "--replay": sequences, "--wait": given.wait})
     policy = options.exit_policy(
         allow_incomplete=given.allow_incomplete,
@@ -218,6 +226,7 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
     )
     if resumed is not None:
         check_same(resumed, prepared)
+    times = {} if sequences else {"lives": _strength(given, prepared), **searches}
     if given.dry_run:
         from assay.cli.plan import print_dry_run  # noqa: PLC0415 -- estimates, seldom needed
 
@@ -239,6 +248,14 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
         if result.stopped:
             click.echo(continued_by(folder))
         return code
+
+
+def _strength(given: RunOptions, prepared: Prepared) -> int:
+    """Return of how many events each order is tested."""
+    if given.lives is not None:
+        return given.lives
+    part = given.keywords or given.marks or given.shard
+    return 0 if part else STRENGTH[prepared.depth]
 
 
 def _perform(
@@ -399,10 +416,12 @@ def run_searches(
                 whole=whole,
                 bound=prepared.bound,
                 folder=folder,
-                examples=examples,
+                examples=None if request.how == LIVES else examples,
             )
 
 
+#: The way of searching that is not random: its sequences are always the same, and not kept.
+LIVES = "lives"
 #: The schemes of the URLs at which a team shares its sequences.
 STORES = ("redis", "rediss", "unix")
 
@@ -418,7 +437,7 @@ def examples_of(url: str, times: Mapping[str, int]) -> Examples | None:
     if separator and scheme not in STORES:
         what = f"expected a folder or one of {', '.join(f'{each}://' for each in STORES)}"
         raise InputError.one("--examples", f"{what}; found {scheme}://…")
-    if not any(times.values()):
+    if not any(number for how, number in times.items() if how != LIVES):
         return None
     from assay.fuzzing.sequences.sequence_file import open_examples  # noqa: PLC0415 -- as above
 
@@ -458,8 +477,10 @@ def print_prices(prepared: Prepared, times: Mapping[str, int]) -> None:
     if not any(times.values()):
         return
     from assay.fuzzing.findings import requested_searches  # noqa: PLC0415 -- only for a search
-    from assay.fuzzing.limits import price_of  # noqa: PLC0415 -- Hypothesis, as above
+    from assay.fuzzing.limits import price_of  # noqa: PLC0415 -- as above
+    from assay.fuzzing.lives import price_of_lives  # noqa: PLC0415 -- as above
 
     for request in requested_searches(prepared.plan, times):
-        operations = len(prepared.plan.contracts[request.contract].operations)
-        click.echo(price_of(request, prepared.target, operations))
+        contract = prepared.plan.contracts[request.contract]
+        lives = price_of_lives(contract, prepared.target, times[LIVES])
+        click.echo(price_of(request, prepared.target, len(contract.operations), lives))

@@ -186,6 +186,10 @@ class Depth(Enum):
     PAIRS = "pairs"
 
 
+#: Of how many events each order is tested in lives (`fuzzing.lives`), with each depth.
+STRENGTH: Mapping[Depth, int] = {Depth.BASE: 0, Depth.EACH: 2, Depth.PAIRS: 3}
+
+
 def applicable(
     dimensions: Iterable[Dimension], steps: Sequence[Step]
 ) -> list[list[DimensionValue]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.binding.model.target import ScaKind, Target, TransportKind
@@ -63,10 +64,16 @@ def limits_of(target: Target, sequences: int, *, fresh: bool = True) -> SearchLi
     return SearchLimits(sequences=sequences, tries=tries, signs=signs)
 
 
-def price_of(request: SearchRequest, target: Target, operations: int) -> str:
-    """Return what a search may cost in a contract with this many operations, for a dry run."""
+def price_of(
+    request: SearchRequest, target: Target, operations: int, lives: Sequence[int] = ()
+) -> str:
+    """Return what a search may cost in a contract with this many operations, for a dry run.
+
+    `lives` are the calls of each life.
+    """
     limits = limits_of(target, request.times)
     size = {
+        "lives": f"{len(lives)} lives of {' and '.join(map(str, sorted({*lives})))} calls",
         "journeys": f"up to {request.times} sequences of up to {limits.steps} steps",
         "fields": f"up to {request.times} sequences, each with its controls",
         "schema": f"the cases of {operations} operations, and {request.times} random ones of each",

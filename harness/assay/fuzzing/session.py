@@ -30,6 +30,7 @@ from assay.fuzzing.findings import (
     situation,
 )
 from assay.fuzzing.limits import SearchLimits, limits_of
+from assay.fuzzing.lives import run_lives
 from assay.fuzzing.search import Search, allowed_actions, has_fresh_customers
 from assay.fuzzing.search_coverage import value_named
 from assay.fuzzing.sequences.concretize import script
@@ -49,6 +50,8 @@ from assay.rules.rule import facts_of
 from assay.rules.verdict import Evidence, Standing, Verdict, weigh
 from assay.running.session import Session
 
+#: The way of searching that is not random.
+LIVES = "lives"
 #: The folder of recorded sequences, beside the journal.
 SEQUENCES = "sequences"
 #: A run that was not made, for the search had ended.
@@ -197,7 +200,7 @@ class SearchSession:
             name += "#seen"
             probe_run = self.session.record_run(name, finding.seen)
             evidence = self._evidence(finding, contract, probe_run)
-        reason = f"found by random search ({how})"
+        reason = "found in a life" if how == LIVES else f"found by random search ({how})"
         if evidence:
             standing = Standing.VIOLATES
             size = f"{len(finding.sequence)} steps{situation(finding.context)}"
@@ -306,6 +309,7 @@ def run_schema_cases(search: Search, on_finding: OnFinding) -> SearchResult:
 
 #: The ways of searching, by name.
 SEARCH_METHODS: Mapping[str, SearchMethod] = {
+    LIVES: run_lives,
     "journeys": Search.run_actions,
     "fields": run_field_tests,
     "schema": run_schema_cases,

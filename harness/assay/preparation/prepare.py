@@ -51,8 +51,8 @@ Select = Callable[[Obligation], bool]
 class Prepared:
     """Contracts and target, bound and planned.
 
-    `contexts` has the trials in further contexts and what they cover, if there are any;
-    `base_only` says why there are none where the base context was not asked for.
+    `contexts` has the trials in further contexts and what they cover, if there are any, by the
+    `depth`; `base_only` says why there are none where the base context was not asked for.
     `reproduce` has the command line options for both, `roles` the customers that were chosen by
     `--role`. `feasibility` is set
     where customers are real or limits are set: only a dry run shows there which trials can
@@ -63,6 +63,7 @@ class Prepared:
     bound: tuple[BoundContract, ...]
     plan: Plan
     reproduce: str
+    depth: Depth = Depth.BASE
     contexts: ContextPlan | None = None
     base_only: str = ""
     feasibility: Feasibility | None = None
@@ -222,7 +223,8 @@ def prepare(
             hint="`assay plan` lists all obligations",
         )
     assess = _assessment(target, ledger, now, waits=wait is not None)
-    contextual = _contextual(planned, target, contexts, precious=assess is not None)
+    depth = contexts or (Depth.EACH if assess is None else Depth.BASE)
+    contextual = None if depth is Depth.BASE else with_contexts(planned, target, depth)
     planned = contextual.plan if contextual else planned
     planned = part_of(planned, shard) if shard else planned
     feasibility = assess(planned) if assess else None
@@ -241,6 +243,7 @@ def prepare(
         target=target,
         bound=bound,
         plan=feasibility.plan if feasibility else planned,
+        depth=depth,
         contexts=contextual,
         base_only=_base_only(target) if contexts is None and assess is not None else "",
         reproduce="".join(f" {option}" for option in options),
@@ -298,14 +301,6 @@ def _with_values(planned: Plan, target: Target, now: Callable[[], datetime]) -> 
     from assay.preparation.feasibility import without_valueless  # noqa: PLC0415 -- seldom needed
 
     return without_valueless(planned, target, now=now())
-
-
-def _contextual(
-    planned: Plan, target: Target, contexts: Depth | None, *, precious: bool
-) -> ContextPlan | None:
-    """Plan the trials in further contexts, where calls may be spent on them."""
-    depth = contexts or (Depth.BASE if precious else Depth.EACH)
-    return None if depth is Depth.BASE else with_contexts(planned, target, depth)
 
 
 def _base_only(target: Target) -> str:

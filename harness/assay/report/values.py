@@ -28,6 +28,7 @@ KEPT = 10
 
 #: The kinds of search, and the noun for their cases: singular and plural.
 WAYS: Mapping[str, tuple[str, str]] = {
+    "lives": ("life", "lives"),
     "journeys": ("random sequence", "random sequences"),
     "fields": ("field variation", "field variations"),
     "schema": ("schema case", "schema cases"),

@@ -3,16 +3,17 @@
 A fault of a real gateway is often confined: to instant payments, to the second name of a
 method, to the weekend. Every mutant gives such banks: the wrong bank answers the requests of
 the situation, and the sound one all others, on the same state. A situation is what a request
-shows of itself (host, path, headers, caller) and what it is about (a payment, an item).
+shows of itself (host, path, headers, caller) and what it is about (a payment, an item). Or it is
+what happened before in the world of the request (`ORDERS`): from then on the bank is wrong.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.sandbox.app import make_app
 from assay.sandbox.calendar import local
@@ -64,6 +65,17 @@ class Concern:
     screen: str = ""
 
 
+@dataclass(slots=True, kw_only=True)
+class Past:
+    """What happened in a world before a request: since when, how often, by how many customers."""
+
+    began: datetime
+    consents: int = 0
+    emptied: bool = False
+    refused: int = 0
+    customers: set[str] = field(default_factory=set[str])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
     """What a request shows of itself, and what it is about.
@@ -71,7 +83,8 @@ class Situation:
     `content` is its query and its body. `payments` are those that it concerns, as they are and
     as they were made: the one that it makes or names, or for the clock all that are open.
     `earlier` counts the requests of the world before with its method and path, `renewals` how
-    often the token of the caller, or of the TPP of the payment, was renewed.
+    often the token of the caller, or of the TPP of the payment, was renewed. `past` is what
+    happened before in its world, if that is known.
     """
 
     path: str
@@ -84,6 +97,7 @@ class Situation:
     payments: tuple[Concern, ...]
     earlier: int
     renewals: int
+    past: Past | None
 
     def any(self, test: Callable[[Concern], bool]) -> bool:
         """Whether a payment that the request concerns passes a test."""
@@ -130,6 +144,17 @@ class Situation:
         ]
         own = [item.resource for item in self.customer.items.values()] if self.customer else []
         return set(named or own) == {"card"}
+
+    def happened(self, test: Callable[[Payment], bool], times: int = 1) -> bool:
+        """Whether so many payments of the world pass a test."""
+        book = self.world.payments.payments if self.world else {}
+        return sum(map(test, book.values())) >= times
+
+    def passed(self, days: int) -> bool:
+        """Whether so many days have passed in the world since its first request."""
+        if self.world is None or self.past is None:
+            return False
+        return self.world.now - self.past.began >= timedelta(days=days)
 
     def weekday(self, day: int) -> bool:
         """Whether it is this day of the week (ISO) in the world."""
@@ -186,6 +211,23 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "token=renewed": lambda s: s.renewals > 0,
     "turn=second": lambda s: s.earlier > 0,
 }
+#: What happened before, by the name of each; the bank is wrong from then on.
+ORDERS: Mapping[str, Callable[[Situation], bool]] = {
+    "after=second-consent": lambda s: s.past is not None and s.past.consents > 1,
+    "after=emptied-consent": lambda s: s.past is not None and s.past.emptied,
+    "after=refused-call": lambda s: s.past is not None and s.past.refused > 0,
+    "after=another-customer": lambda s: s.past is not None and len(s.past.customers) > 1,
+    "after=renewal": lambda s: s.renewals > 0,
+    "after=day": lambda s: s.passed(1),
+    "after=week": lambda s: s.passed(7),
+    "after=execution": lambda s: s.happened(lambda each: each.status == "executed"),
+    "after=third-execution": lambda s: s.happened(lambda each: each.status == "executed", 3),
+    "after=rejection": lambda s: s.happened(lambda each: each.status == "rejected"),
+    "after=refusal": lambda s: s.happened(lambda each: each.status == "refused"),
+    "after=cancellation": lambda s: s.happened(lambda each: each.status == "cancelled"),
+    "after=change": lambda s: s.happened(lambda each: each.changes > 0),
+    "after=second-change": lambda s: s.happened(lambda each: each.changes > 1),
+}
 
 
 def make_contextual_app(
@@ -197,17 +239,35 @@ def make_contextual_app(
         False: make_app(right, base_url=base_url, registry=registry),
         True: make_app(wrong, base_url=base_url, registry=registry),
     }
-    applies = SITUATIONS[situation]
+    applies = {**SITUATIONS, **ORDERS}[situation]
     counted: dict[tuple[str, str, str], int] = {}
+    pasts: dict[str, Past] = {}
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        return apps[applies(_situation(environ, registry, counted))](environ, start_response)
+        now = _situation(environ, registry, counted, pasts)
+        past = now.past
+
+        def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+            if past is not None and status.startswith("4"):
+                past.refused += 1
+            return start_response(status, headers, exc_info)
+
+        answer = apps[applies(now)](environ, start)
+        if past is not None and now.path == "/consents":
+            past.consents += 1
+            past.emptied |= "[]" in now.content
+        if past is not None and now.customer is not None:
+            past.customers.add(now.customer.id)
+        return answer
 
     return app
 
 
 def _situation(
-    environ: "WSGIEnvironment", registry: Registry, counted: dict[tuple[str, str, str], int]
+    environ: "WSGIEnvironment",
+    registry: Registry,
+    counted: dict[tuple[str, str, str], int],
+    pasts: dict[str, Past],
 ) -> Situation:
     path, method = decoded_path(environ), str(environ["REQUEST_METHOD"])
     body = read_body(environ, BODY_LIMIT)
@@ -237,6 +297,7 @@ def _situation(
         payments=payments,
         earlier=earlier,
         renewals=(session.customer if session else owner or NO_CALLER).renewals,
+        past=pasts.setdefault(world.id, Past(began=world.now)) if world else None,
     )
 
 
