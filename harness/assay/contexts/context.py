@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations, product
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from assay.binding.model.spelling import OperationBinding
 from assay.binding.model.target import Target
@@ -25,8 +25,11 @@ from assay.rules.rule import Script
 class StepMapper:
     """What a value does to the steps of one trial; a new one is made for each trial.
 
-    The default changes nothing.
+    The default changes nothing. What it adds is changed by the other values, unless it is `apart`:
+    no part of the trial.
     """
+
+    apart: ClassVar[bool] = False
 
     def before(self, step: Step) -> Script:
         """Yield steps to perform before a step of the probe; each receives its reply."""
@@ -141,7 +144,7 @@ def _added(mappers: Sequence[StepMapper], adding: StepMapper, script: Script) ->
     try:
         step = next(script)
         while True:
-            for mapper in mappers:
+            for mapper in mappers if not adding.apart else ():
                 if mapper is not adding:
                     step = mapper.map(step)
             step = script.send((yield step))

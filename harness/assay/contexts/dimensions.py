@@ -16,6 +16,7 @@ from assay.binding.model.target import Target
 from assay.contexts import mappers
 from assay.contexts.context import Dimension, DimensionValue, Situation, StepMapper, Values
 from assay.contexts.mappers import OWN, calls
+from assay.contexts.past import pasts
 from assay.contexts.request_dimensions import (
     amounts,
     changes,
@@ -254,6 +255,7 @@ DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     "pause": ("how long the customer takes to sign", pauses),
     "screen": ("the screen on which the customer is idle", screens),
     "token": ("the token of a call", tokens),
+    "past": ("what came before the trial", pasts),
     "turn": ("first or repeated", repetition),
 }
 

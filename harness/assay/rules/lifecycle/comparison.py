@@ -339,12 +339,13 @@ class Explanations:
         alike: dict[Likeness, Instance] = {}
         for request in compared.tracker.requests:
             number = (request_queries.signature(request) or request.made).n
-            if not unchanged(request):
+            days = [*_days(compared, request)]
+            if _is_unclear(request):
                 name = request.made.call.subject
                 loose[name] = min(request.made.n, loose.get(name, request.made.n))
-            for day in _days(compared, request):
-                key = _sent(compared, request), day
-                perhaps[key] = min(number, perhaps.get(key, number))
+            for content in _contents(compared, request) if days else ():
+                for day in days:
+                    perhaps[content, day] = min(number, perhaps.get((content, day), number))
             if _accepted(compared, request):
                 alike.setdefault(sort_of(compared.lifecycle, request), request)
         return Explanations(
@@ -405,6 +406,22 @@ def _sent(compared: ComparisonTracker, request: Instance) -> Likeness:
     Nor its mode: whether a request in another mode is a repeat may be open.
     """
     return arguments(request, but=(compared.lifecycle.create.returns,))
+
+
+def _is_unclear(request: Instance) -> bool:
+    """Whether it is unknown if a change of the request was accepted."""
+    return not all(change.accepted or change.refused for change in request.changes)
+
+
+def _contents(compared: ComparisonTracker, request: Instance) -> Iterator[Likeness]:
+    """Yield the content of a request as it was made, and after each change that was accepted."""
+    but = (compared.lifecycle.create.returns,)
+    values = request.made.call.arguments
+    yield _as_text(values, but)
+    for each in request.changes:
+        if each.accepted:
+            values = {**values, **each.call.arguments}
+            yield _as_text(values, but)
 
 
 def _days(compared: ComparisonTracker, request: Instance) -> Iterator[_Day]:

@@ -256,8 +256,9 @@ def make_contextual_app(
         if past is not None and now.path == "/consents":
             past.consents += 1
             past.emptied |= "[]" in now.content
-        if past is not None and now.customer is not None:
-            past.customers.add(now.customer.id)
+        if past is not None:
+            concerned = [now.customer, *(each.owner for each in now.payments)]
+            past.customers |= {customer.id for customer in concerned if customer}
         return answer
 
     return app

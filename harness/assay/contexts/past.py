@@ -1,0 +1,129 @@
+"""The dimension of what came before a trial: its customer has lived at the bank already.
+
+A fault of a real gateway often shows only after something: a second consent, a rejected repeat, a
+cancellation. So before anything else is done with the first customer of a trial, several such things
+happen, and the probe goes on as if nothing had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar
+
+from assay.contexts import events, mappers
+from assay.contexts.context import DimensionValue, Situation, StepMapper, Values
+from assay.contexts.events import World
+from assay.contract.model import Capability, Contract, Operation
+from assay.history import Arrange, Decision, Exchange, Register, Reply, Step, Subject
+from assay.rules import steps
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.request_steps import call_about, send_if_any
+from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
+from assay.rules.rule import Script
+from assay.rules.steps import SIGN
+
+#: Another customer, of whom the trial knows nothing.
+NEIGHBOUR = "neighbour"
+#: How many requests were executed.
+EXECUTED = 3
+
+
+def pasts(at: Situation) -> Values:
+    """Yield a customer with a past, where the contract has something that leaves one."""
+    operations = [each for each in at.contract.operations.values() if each.available]
+    grants = [each for each in operations if each.grants and not (each.given or each.makes)]
+    made = [each for each in operations if each.makes and not each.grants]
+    lifecycles = [lifecycle_of_operation(at.contract, each) for each in made]
+    lifecycles = [each for each in lifecycles if each.signing_needs <= at.offered]
+    if not grants and not lifecycles:
+        return
+    yield DimensionValue(
+        dimension="past",
+        name="lived",
+        description="for a customer with a past",
+        reason=partial(past_reason, at.contract),
+        mapper=partial(
+            WithPast,
+            contract=at.contract,
+            offers=at.offered,
+            grants=tuple(grants),
+            lifecycles=tuple(lifecycles),
+        ),
+    )
+
+
+def past_reason(contract: Contract, played: Sequence[Step]) -> str:
+    """Say why the customer of a trial cannot have a past."""
+    if not any(step.holdings for step in mappers.arrangements(played)):
+        return "the trial uses no item of the customer"
+    if any(isinstance(step, Register) for step in played):
+        return "the trial sets the times itself"
+    consents = [bool(contract.operations[call.operation].grants) for call in mappers.calls(played)]
+    if any(consents) and not consents[0]:
+        return "the trial begins without a consent"
+    return ""
+
+
+@dataclass(slots=True, kw_only=True)
+class WithPast(StepMapper):
+    """The first customer with an item has given consents and made requests before."""
+
+    contract: Contract
+    offers: frozenset[Capability]
+    grants: tuple[Operation, ...]
+    lifecycles: tuple[Lifecycle, ...]
+    lived: bool = False
+    apart: ClassVar[bool] = True
+
+    def after(self, step: Step, reply: Reply) -> Script:
+        """Let the past happen, once the customer is there."""
+        if self.lived or not (isinstance(step, Arrange) and step.holdings):
+            return
+        if not isinstance(reply, Subject) or not reply.owns:
+            return
+        self.lived = True
+        world = World(contract=self.contract, offers=self.offers, psu=reply, now=reply.now)
+        if Capability.TWO_PSU in self.offers:
+            neighbour = yield replace(step, subject=NEIGHBOUR, holdings=step.holdings[:1])
+            world.other = neighbour if isinstance(neighbour, Subject) else None
+        for grant in self.grants:
+            yield from events.consent(grant, 0, other=world.other is not None)(world)
+            yield from events.consent(grant, variation=events.NOTHING)(world)
+            yield from events.consent(grant, *range(len(reply.owns)))(world)
+            yield from _read_of_other(world)
+        for lifecycle in self.lifecycles:
+            yield from _requests(world, lifecycle)
+
+
+def _requests(world: World, lifecycle: Lifecycle) -> Script:
+    """Make requests that are executed, a repeat, one that is refused, and one that is ended."""
+    made: list[Exchange] = []
+    for _ in range(EXECUTED):
+        made.append((yield from events.make(world, lifecycle)))
+        yield from request_steps.sign(lifecycle, made[-1])
+    if world.other is not None:
+        yield from events.make(replace(world, psu=world.other), lifecycle)
+    again = yield from events.make(world, lifecycle, like=made[0])
+    yield from request_steps.sign(lifecycle, again)
+    if lifecycle.signed:
+        refused = yield from events.make(world, lifecycle)
+        yield from request_steps.sign(lifecycle, refused, replace(SIGN, decision=Decision.REFUSE))
+    for mode in lifecycle.deferred_modes[:1]:
+        late = yield from events.make(world, lifecycle, mode)
+        for _ in range(2):
+            yield from events.change(world, lifecycle, late)
+        late_change = call_about(lifecycle.change, made[0])
+        if late_change is not None:
+            how_varied = lifecycle.changeable_arguments
+            yield replace(late_change, varied=how_varied, variation="of a request that is executed")
+        yield from send_if_any(call_about(lifecycle.end, late))
+
+
+def _read_of_other(world: World) -> Script:
+    """Read something about what another customer owns, which is refused."""
+    about = [each for each in events.readings(world.contract) if each.about]
+    if about and world.other is not None and world.other.owns:
+        key = world.other.owns[0].key
+        yield steps.ask(about[0], world.psu.name, key, "about another customer's")
