@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import ClassVar
 
@@ -24,10 +25,14 @@ from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
 from assay.rules.rule import Script
 from assay.rules.steps import SIGN
 
+#: The value of the dimension.
+LIVED = "past=lived"
 #: Another customer, of whom the trial knows nothing.
 NEIGHBOUR = "neighbour"
 #: How many requests were executed.
 EXECUTED = 3
+#: How long ago that was, where no entries are dated: the day of the week stays the same.
+SINCE = timedelta(days=14)
 
 
 def pasts(at: Situation) -> Values:
@@ -74,17 +79,18 @@ class WithPast(StepMapper):
     offers: frozenset[Capability]
     grants: tuple[Operation, ...]
     lifecycles: tuple[Lifecycle, ...]
-    lived: bool = False
+    lived: World | None = None
     apart: ClassVar[bool] = True
 
     def after(self, step: Step, reply: Reply) -> Script:
         """Let the past happen, once the customer is there."""
-        if self.lived or not (isinstance(step, Arrange) and step.holdings):
+        if self.lived is not None or not (isinstance(step, Arrange) and step.holdings):
             return
         if not isinstance(reply, Subject) or not reply.owns:
             return
-        self.lived = True
-        world = World(contract=self.contract, offers=self.offers, psu=reply, now=reply.now)
+        self.lived = world = World(
+            contract=self.contract, offers=self.offers, psu=reply, now=reply.now
+        )
         if Capability.TWO_PSU in self.offers:
             neighbour = yield replace(step, subject=NEIGHBOUR, holdings=step.holdings[:1])
             world.other = neighbour if isinstance(neighbour, Subject) else None
@@ -95,6 +101,14 @@ class WithPast(StepMapper):
             yield from _read_of_other(world)
         for lifecycle in self.lifecycles:
             yield from _requests(world, lifecycle)
+        if not any(holding.entries for holding in step.holdings):
+            yield from events.let_pass(world, SINCE)
+
+    def reply(self, step: Step, reply: Reply) -> Reply:
+        """Return the customer with the time at which the trial begins."""
+        if self.lived is None or not isinstance(step, Arrange) or not isinstance(reply, Subject):
+            return reply
+        return replace(reply, now=self.lived.now) if reply.name == self.lived.psu.name else reply
 
 
 def _requests(world: World, lifecycle: Lifecycle) -> Script:

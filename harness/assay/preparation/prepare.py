@@ -210,9 +210,7 @@ def prepare(
     target = only_roles(with_share(target, shard, calls), roles)
     if (moment := target.fixtures.now) is not None:
         now = partial(_standing, moment)
-    named = contracts or target.own_contracts or SHIPPED
-    parsed = parse_contracts(named)
-    bound = bind(parsed, target)
+    bound = bind(parse_contracts(contracts or target.own_contracts or SHIPPED), target)
     whole = _lasting(plan(bound, target, select), target)
     planned = _waiting(whole, bound, target, select, wait=wait, now=now)
     if not planned.items:

@@ -1,8 +1,9 @@
 """The contextual matrix: runs on banks whose fault shows in one situation only.
 
 Each mutant of the kill matrix is confined to each situation in which its clause is tested: to
-instant payments, to the weekend, to the second host. A run in all contexts must find it by the
-clause of the mutant. The share that is found measures what the contexts reach. A fault that
+instant payments, to the weekend, to the second host, or to the time after something happened: a
+second consent, a cancellation, a week. A run in all contexts, and the lives after it, must find it by
+the clause of the mutant. The share that is found measures what they reach. A fault that
 cannot be found in a situation is excluded, with the reason: the trials of its facets are not
 run there, no request at which it acts is in the situation, or the rule says nothing there.
 """
@@ -20,14 +21,18 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from assay.binding.model.target import Target
-from assay.contexts.context import Depth
+from assay.contexts.context import STRENGTH, Depth
+from assay.contexts.past import LIVED
+from assay.fuzzing.limits import SearchLimits
+from assay.fuzzing.lives import run_lives
+from assay.fuzzing.search import Search
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.plan import Plan, Trial, restrict
-from assay.proof.kill_matrix import processes, reference, run_trials, variants
+from assay.proof.kill_matrix import processes, reference, run_trials, session_on, variants
 from assay.running import contextual
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import Mutant
-from assay.sandbox.mutants.contextual import SITUATIONS, make_contextual_app
+from assay.sandbox.mutants.contextual import ORDERS, SITUATIONS, make_contextual_app
 from assay.sandbox.policies import SOUND
 
 #: The share of contextual mutants that must be found.
@@ -38,8 +43,12 @@ ELSEWHERE = "no request at which the fault acts is in the situation"
 _NEED_NOT_BE_SERVED = "a call with an optional argument need not be served"
 _FOR_ITS_NUMBER = "a call without the customer may be refused for its number"
 
+#: The situations in which a bank is wrong from some event on, and those of single requests.
+_AFTER = frozenset(name for named in ORDERS.values() for name in named)
+
 #: Why a rule says nothing of a fault in a situation, by patterns of both.
 SILENT: Mapping[tuple[str, str], str] = {
+    ("*token.*", "after=*"): "a request without a valid token does not say which customer it is of",
     ("pis.execution.*", "amount=*"): "a bank may limit the amounts that it executes",
     ("pis.sca.*", "amount=*"): "a bank may limit the amounts that it executes",
     ("paging.*", "presence=absent"): "a page without the customer may be refused for its number",
@@ -137,19 +146,29 @@ def pairs() -> list[tuple[str, str]]:
 
     Their order is that of a digest, so any first part of them is a fair sample.
     """
-    planned, _ = _planned()
-    every = [
-        (name, situation)
-        for name, mutant in variants().items()
-        if isinstance(mutant, Mutant)
-        for situation in SITUATIONS
-        if any(
-            f"{cell.dimension}={cell.value}" == situation and cell.trials
-            for contract, clause in _clauses(mutant)
-            for cell in planned.coverage[contract].get(clause, ())
-        )
-    ]
+    mutants = [(name, each) for name, each in variants().items() if isinstance(each, Mutant)]
+    every = [(name, situation) for name, each in mutants for situation in _situations(each)]
     return sorted(every, key=lambda pair: sha256(repr(pair).encode()).digest())
+
+
+def _situations(mutant: Mutant) -> Iterator[str]:
+    """Yield the situations in which a clause of a mutant is tested."""
+    planned, _ = _planned()
+    clauses = _clauses(mutant)
+    tested = {
+        f"{cell.dimension}={cell.value}"
+        for contract, clause in clauses
+        for cell in planned.coverage[contract].get(clause, ())
+        if cell.trials
+    }
+    yield from (situation for situation in SITUATIONS if situation in tested)
+    for contract in sorted({contract for contract, _ in clauses}) if LIVED in tested else ():
+        yield from ORDERS[contract]
+
+
+def _value(situation: str) -> str:
+    """Return the value of a dimension that brings a situation about."""
+    return LIVED if situation in _AFTER else situation
 
 
 def _clauses(mutant: Mutant) -> frozenset[tuple[str, str]]:
@@ -185,21 +204,23 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
         ],
     )
     # The trials in the situation come first: most faults show there.
+    named = _value(situation)
     trials = sorted(
-        plan.contextual, key=lambda trial: all(value.id != situation for value in trial.context)
+        plan.contextual, key=lambda trial: all(value.id != named for value in trial.context)
     )
-    if _finds(replace(plan, contextual=tuple(trials)), confined):
+    found = _finds(replace(plan, contextual=tuple(trials)), confined)
+    if found or (situation in _AFTER and _lives_find(mutant, confined)):
         return ContextualRow(mutant=name, situation=situation, outcome=Outcome.FOUND)
-    alone = _alone(plan, situation)
+    alone = _alone(plan, named)
     if _finds(alone, confined):
         return ContextualRow(mutant=name, situation=situation, outcome=Outcome.MISSED)
-    reason = _untested(mutant, situation) or (ELSEWHERE if _finds(alone, whole) else "")
+    reason = _untested(mutant, named) or (ELSEWHERE if _finds(alone, whole) else "")
     if reason:
         return ContextualRow(
             mutant=name, situation=situation, outcome=Outcome.EXCLUDED, reason=reason
         )
     # The clause judges the trials of other clauses, too: one of these may show the fault.
-    everywhere = _everywhere(mutant, situation)
+    everywhere = _everywhere(mutant, named)
     if _finds(everywhere, confined):
         return ContextualRow(mutant=name, situation=situation, outcome=Outcome.FOUND)
     matching = (
@@ -208,7 +229,7 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
         if fnmatchcase(name, mutants) and fnmatchcase(situation, situations)
     )
     reason = next(matching, "")
-    alone = _alone(everywhere, situation)
+    alone = _alone(everywhere, named)
     if not reason and _finds(alone, whole) and not _finds(alone, confined):
         reason = ELSEWHERE
     outcome = Outcome.EXCLUDED if reason else Outcome.MISSED
@@ -255,6 +276,23 @@ def _finds(plan: Plan, bank: _Bank) -> bool:
     """Whether the trials of a plan find a violation at a bank; the first one ends the run."""
     _, target = _planned()
     return bool(run_trials(bank, plan, target, first=True)[1])
+
+
+def _lives_find(mutant: Mutant, bank: _Bank) -> bool:
+    """Whether lives at a bank violate what the mutant does."""
+    for contract in sorted({contract for contract, _ in _clauses(mutant)}):
+        plan, target = reference((contract,))
+        with session_on(bank, plan, target) as session:
+            search = Search(
+                plan=plan,
+                contract=plan.contracts[contract],
+                environment=session.environment,
+                limits=SearchLimits(sequences=STRENGTH[Depth.EACH], tries=0),
+            )
+            found = run_lives(search, lambda _: None).findings
+        if any(finding.obligation in mutant.breaks for finding in found):
+            return True
+    return False
 
 
 def _rows(chosen: Sequence[tuple[str, str]], workers: int) -> Iterator[ContextualRow]:

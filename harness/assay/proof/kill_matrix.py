@@ -164,7 +164,7 @@ def run_on_bank(
 
     """
     planned, target = reference(contracts)
-    with _session(_bank(policies), planned, target, seed) as session:
+    with session_on(_bank(policies), planned, target, seed) as session:
         if trials is None:
             verdicts = run_session(session).verdicts
         else:
@@ -187,7 +187,7 @@ def _bank(policies: Policies) -> Callable[[str], Any]:
 
 
 @contextmanager
-def _session(
+def session_on(
     bank: Callable[[str], Any], planned: Plan, target: Target, seed: int = 0
 ) -> Generator[Session]:
     """Open a session without a journal on a bank; `RuntimeError` where the harness itself failed."""
@@ -226,7 +226,7 @@ def traced() -> Trace:
     """
     trace = Trace(tuple(ChangedBank.of(id_, each.change) for id_, each in variants().items()))
     planned, target = reference()
-    with _session(_bank(trace.policies()), planned, target) as session:
+    with session_on(_bank(trace.policies()), planned, target) as session:
         session.open()
         for trial in planned.trials:
             trace.trial = trial.id
@@ -260,7 +260,7 @@ def run_trials(
         RuntimeError: the harness itself failed.
 
     """
-    with _session(bank, plan, target) as session:
+    with session_on(bank, plan, target) as session:
         session.open()
         perform_trials(session, enough=lambda: first and bool(session.violated()))
     return session.exchanges, session.violated()

@@ -211,22 +211,30 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "token=renewed": lambda s: s.renewals > 0,
     "turn=second": lambda s: s.earlier > 0,
 }
-#: What happened before, by the name of each; the bank is wrong from then on.
-ORDERS: Mapping[str, Callable[[Situation], bool]] = {
-    "after=second-consent": lambda s: s.past is not None and s.past.consents > 1,
-    "after=emptied-consent": lambda s: s.past is not None and s.past.emptied,
+#: What happened before a request of either interface; the bank is wrong from then on.
+_BEFORE: Mapping[str, Callable[[Situation], bool]] = {
     "after=refused-call": lambda s: s.past is not None and s.past.refused > 0,
     "after=another-customer": lambda s: s.past is not None and len(s.past.customers) > 1,
-    "after=renewal": lambda s: s.renewals > 0,
     "after=day": lambda s: s.passed(1),
     "after=week": lambda s: s.passed(7),
-    "after=execution": lambda s: s.happened(lambda each: each.status == "executed"),
-    "after=third-execution": lambda s: s.happened(lambda each: each.status == "executed", 3),
-    "after=rejection": lambda s: s.happened(lambda each: each.status == "rejected"),
-    "after=refusal": lambda s: s.happened(lambda each: each.status == "refused"),
-    "after=cancellation": lambda s: s.happened(lambda each: each.status == "cancelled"),
-    "after=change": lambda s: s.happened(lambda each: each.changes > 0),
-    "after=second-change": lambda s: s.happened(lambda each: each.changes > 1),
+}
+#: What happened before, by interface and name.
+ORDERS: Mapping[str, Mapping[str, Callable[[Situation], bool]]] = {
+    "aisp": {
+        **_BEFORE,
+        "after=second-consent": lambda s: s.past is not None and s.past.consents > 1,
+        "after=emptied-consent": lambda s: s.past is not None and s.past.emptied,
+    },
+    "pis": {
+        **_BEFORE,
+        "after=execution": lambda s: s.happened(lambda each: each.status == "executed"),
+        "after=third-execution": lambda s: s.happened(lambda each: each.status == "executed", 3),
+        "after=rejection": lambda s: s.happened(lambda each: each.status == "rejected"),
+        "after=refusal": lambda s: s.happened(lambda each: each.status == "refused"),
+        "after=cancellation": lambda s: s.happened(lambda each: each.status == "cancelled"),
+        "after=change": lambda s: s.happened(lambda each: each.changes > 0),
+        "after=second-change": lambda s: s.happened(lambda each: each.changes > 1),
+    },
 }
 
 
@@ -239,7 +247,7 @@ def make_contextual_app(
         False: make_app(right, base_url=base_url, registry=registry),
         True: make_app(wrong, base_url=base_url, registry=registry),
     }
-    applies = {**SITUATIONS, **ORDERS}[situation]
+    applies = {**SITUATIONS, **ORDERS["aisp"], **ORDERS["pis"]}[situation]
     counted: dict[tuple[str, str, str], int] = {}
     pasts: dict[str, Past] = {}
 
