@@ -43,10 +43,10 @@ from assay.running.environment import set_up, sound_bank  # noqa: E402
 from assay.sandbox.mutants.bundles import bundles, together  # noqa: E402 -- the folders above
 
 #: The sequences of a search at one seed, in full banks and in each bundle of variants.
-SIZES = {"journeys": 4, "fields": 6, "schema": 1}
-FEW = {"journeys": 1, "fields": 2, "schema": 1}
+SIZES = {"lives": 2, "journeys": 4, "fields": 6, "schema": 1}
+FEW = {"lives": 2, "journeys": 1, "fields": 2, "schema": 1}
 #: The sequences of a long search, at each seed: those of `assay run --journeys 100 --fields 50`.
-MANY = {"journeys": 100, "fields": 50, "schema": 1}
+MANY = {"lives": 2, "journeys": 100, "fields": 50, "schema": 1}
 #: The seeds at which variants are searched by schemas: their cases are nearly the same.
 SCHEMA_SEEDS = 2
 
