@@ -1,8 +1,15 @@
-"""Random searches through a contract, judged by every rule; each is asked for by an option."""
+"""Lives and random searches through a contract, judged by every rule; each is asked for by an option."""
 
 import pytest
 
 from assay.fuzzing.findings import SearchResult, describe_findings
+
+
+@pytest.mark.searches("lives")
+def test_lives(searched: SearchResult) -> None:
+    """No order of events violates a rule."""
+    if searched.findings:
+        pytest.fail(describe_findings(searched), pytrace=False)
 
 
 @pytest.mark.searches("journeys")

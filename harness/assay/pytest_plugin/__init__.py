@@ -63,6 +63,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " assay[schema].",
     )
     group.addoption(
+        "--assay-lives",
+        type=int,
+        choices=range(4),
+        default=0,
+        help="Also let events come in orders in which every two (2) or three (3) come in every order;"
+        " every rule judges them.",
+    )
+    group.addoption(
         "--assay-journeys",
         type=int,
         default=0,

@@ -1,7 +1,7 @@
 """The searches of a pytest run: one item for each contract and way of searching.
 
 A way of searching is named by the mark `searches` of a test function and requested by its
-own option (`--assay-journeys`, `--assay-fields`, `--assay-schema`). A search by schemas has an
+own option (`--assay-lives`, `--assay-journeys`, `--assay-fields`, `--assay-schema`). A search by schemas has an
 item for each operation. The obligations are in `suites`.
 """
 

@@ -428,7 +428,7 @@ def sort(items: list[pytest.Item], plan: Plan, *, waiting: bool) -> None:
 
 # -- Options of a pytest run that mean what those of `assay run` mean ----------------------------
 #: The options whose work is not divided.
-UNDIVIDED = ("--assay-wait", "--assay-journeys", "--assay-fields", "--assay-schema")
+UNDIVIDED = tuple(f"--assay-{each}" for each in ("wait", "lives", "journeys", "fields", "schema"))
 
 
 def prepared_of(config: pytest.Config) -> Prepared:
@@ -475,7 +475,7 @@ def check_relayed(config: pytest.Config, prepared: Prepared) -> None:
 
     """
     most, reason = most_lanes(prepared.target)
-    if any(config.getoption(f"assay_{how}") for how in ("journeys", "fields", "schema")):
+    if any(config.getoption(f"assay_{how}") for how in ("lives", "journeys", "fields", "schema")):
         reason = "searches are recorded in one process"
     elif most is None or most > 1:
         return
