@@ -51,6 +51,11 @@ def _without_check_digit(id_seed: IdSeed) -> str:
     return f"{digits}{(1 + check_digit(digits)) % 10}"
 
 
+def _numbered_token(id_seed: IdSeed) -> str:
+    """Return a token whose digits pass Luhn's test by chance, as every tenth number does."""
+    return f"tok-4{(id_seed.seed * 7919 + id_seed.serial * 104_729_041) % 10**15:015d}"
+
+
 def _unreadable_is(status: int) -> Change:
     def found(_fault: Fault) -> int:
         return status
@@ -270,6 +275,9 @@ NEUTRAL_ANSWERS = (
     neutral("cards-without-a-check-digit",
         "cards are identified by 16 digits of a payment network that fail Luhn",
         mint=put(SOUND.mint, card=_without_check_digit), leaves="iban/card"),
+    neutral("cards-of-numbered-tokens",
+        "cards are identified by a word and 16 digits, some of which pass Luhn by chance",
+        mint=put(SOUND.mint, card=_numbered_token)),
     neutral("hal", "successful answers have the media type application/hal+json with a charset",
         respond=answering(_is_success,
                     lambda answer: replace(answer, media="application/hal+json;charset=utf-8"))),
