@@ -93,6 +93,7 @@ class CredentialPlace(Enum):
     BODY = "the body"
     PARAMETERS = "the query and the headers"
     GRANT = "a password grant at the token endpoint"
+    BESIDE = "every place of the target file, beside its token"
 
 
 #: The mode of a recorded request that names one which the target file does not define.

@@ -107,6 +107,8 @@ class AccessRequest:
     owned: frozenset[str]
     #: The page that is asked for; unused by the sound bank.
     page: int
+    #: Whether the customer's login and password came with the call; unused by the sound bank.
+    credentials: bool
 
 
 #: Decides on one request to read an item.

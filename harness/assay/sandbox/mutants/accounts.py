@@ -84,6 +84,17 @@ def _altered_pan(alter: Callable[[str], str]) -> Callable[[IdSeed], str]:
     return lambda id_seed: alter(_clear_pan(497_010)(id_seed))
 
 
+# fmt: off
+_PANS: tuple[tuple[str, str, Callable[[str], str]], ...] = (
+    ("masked", "of which six digits are blotted out", lambda pan: f"{pan[:6]}XXXXXX{pan[12:]}"),
+    ("shortened", "of which six digits are left out", lambda pan: f"{pan[:6]}__{pan[12:]}"),
+    ("encoded", "in base64, which encrypts nothing",
+     lambda pan: urlsafe_b64encode(pan.encode()).decode()),
+    ("named", "after the word card", lambda pan: f"card-{pan}"),
+)
+# fmt: on
+
+
 def _with_room(request: Request, answer: Answer) -> bool:
     """Return whether the answer is a last page with room for one more row."""
     if request.operation != "accounts" or answer.status != HTTPStatus.OK:
@@ -124,18 +135,9 @@ FIELDS = (
     breaking("iban.clear-mastercard", "iban/card",
         "cards are identified by their clear PAN of another scheme",
         mint=put(SOUND.mint, card=_clear_pan(513_200))),
-    *(breaking(f"iban.{name}-pan", "iban/card",
-          f"cards are identified by a PAN {says}",
+    *(breaking(f"iban.{name}-pan", "iban/card", f"cards are identified by a PAN {says}",
           mint=put(SOUND.mint, card=_altered_pan(alter)))
-      for name, says, alter in (
-          ("masked", "of which six digits are blotted out",
-           lambda pan: f"{pan[:6]}XXXXXX{pan[12:]}"),
-          ("shortened", "of which six digits are left out",
-           lambda pan: f"{pan[:6]}__{pan[12:]}"),
-          ("encoded", "in base64, which encrypts nothing",
-           lambda pan: urlsafe_b64encode(pan.encode()).decode()),
-          ("named", "after the word card", lambda pan: f"card-{pan}"),
-      )),
+      for name, says, alter in _PANS),
     breaking("iban.account-nameless", "iban/account-present",
         "an account is listed without its IBAN", respond=_nameless("account")),
     breaking("iban.card-nameless", "iban/card-present",

@@ -14,7 +14,7 @@ from itertools import count
 from assay.sandbox.access import BATCH, CARD_WINDOW, ConsentRequest, Listing
 from assay.sandbox.accounts import Cut, Cutter, Entry, IdSeed, Item, Row, pages_of
 from assay.sandbox.calendar import NINETY_DAYS
-from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error
+from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error, login_in
 from assay.sandbox.mutants.accounts import check_digit
 from assay.sandbox.mutants.mutant import Change, answering, edge_flipped, limited_to, neutral
 from assay.sandbox.policies import SOUND, Policies, put
@@ -254,6 +254,10 @@ NEUTRAL_ANSWERS = (
     neutral("unknown-is-forbidden",
         "accounts that do not exist are refused like other customers' accounts",
         _refused(unknown=403)),
+    neutral("credentials-refused",
+        "calls with a customer's credentials in the query are refused, with a token or without",
+        respond=answering(lambda request, _: login_in(request.query) is not None,
+                    lambda _: error(400, "credentials are not accepted"))),
     neutral("not-offered-404", "operations that are not offered are answered with 404",
         _not_offered(404)),
     neutral("not-offered-501", "operations that are not offered are answered with 501",

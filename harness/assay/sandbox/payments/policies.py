@@ -62,6 +62,8 @@ class PaymentPolicies:
     closed: Closed
     #: redirect-only: where a customer's credentials replace a TPP's token, by operation.
     honours_credentials: frozenset[tuple[PaymentOperation, CredentialPlace]]
+    #: redirect-only: where a customer's credentials beside a TPP's token sign a payment, by operation.
+    embedded: frozenset[tuple[PaymentOperation, CredentialPlace]]
     #: token-required: whether a caller whose token is unknown, or missing, is served.
     honours_anybody: Callable[[PaymentOperation | None, bool], bool]
     #: host: whether a host is served.
@@ -278,6 +280,7 @@ _PLACES: tuple[PaymentPlace, ...] = ("create-self", "create-approval", "read-sel
 SOUND_PAYMENTS = PaymentPolicies(
     closed=MONDAY_NIGHT,
     honours_credentials=frozenset(),
+    embedded=frozenset(),
     honours_anybody=_never,
     serves=_any_host,
     created=lambda _payment, body: body,

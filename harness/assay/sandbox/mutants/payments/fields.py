@@ -149,6 +149,11 @@ _FAILED_REFUSALS: tuple[tuple[str, str], ...] = (
 
 
 _CREDENTIAL_PLACES: tuple[CredentialPlace, ...] = ("basic", "body", "query")
+_EMBEDDED: tuple[tuple[PaymentOperation, CredentialPlace], ...] = (
+    ("create", "body"),
+    ("read", "query"),
+    ("modify", "body"),
+)
 
 
 def _anybody(
@@ -209,6 +214,10 @@ AVAILABLE_FAULTS = (
           honours_credentials=frozenset({(operation, place)}))
       for operation in _OPERATIONS
       for place in _CREDENTIAL_PLACES if (operation, place) != ("read", "body")),
+    *(breaking_pis(f"embedded.{place}-in-{operation}", "redirect-only/beside-token",
+          f"login and password beside the TPP's token ({place}) sign a payment in {operation}",
+          embedded=frozenset({(operation, place)}))
+      for operation, place in _EMBEDDED),
     *(breaking_pis(f"token.{operation}-{facet}", f"token-required/{operation}-payment-{facet}",
           f"{operation} serves a call with {says} as the TPP that came last",
           honours_anybody=_anybody(operation, token=token))
