@@ -30,7 +30,8 @@ __all__ = ["PAYMENT_METHODS", "PaymentCall", "PaymentRefused"]
 _MESSAGES: Mapping[PaymentRefusal, str] = {
     "debtor": "not an account that payments can be made from",
     "segment": "customers of this segment are not served here",
-    "state": "this payment cannot be modified or cancelled",
+    "state": "this payment cannot be modified",
+    "cancellation": "this payment cannot be cancelled",
     "foreign": "no such payment request",
 }
 
@@ -139,7 +140,7 @@ def _cancel(call: PaymentCall, payment: Payment, content: Content) -> None:
     if content != {"status": "cancelled"}:
         raise FieldError("status", "value")
     if not cancel(call.context, payment, by_customer=False):
-        raise _refused(call.context, "state")
+        raise _refused(call.context, "cancellation")
 
 
 def _confirm(call: PaymentCall) -> Answer:

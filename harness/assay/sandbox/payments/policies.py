@@ -51,7 +51,7 @@ Finding: TypeAlias = Literal["read", "modify"]
 #: Where a customer's credentials can be, though a TPP must send none.
 CredentialPlace: TypeAlias = Literal["basic", "body", "query"]
 #: Reasons of refusals; the document specifies no codes, so they are a choice.
-PaymentRefusal: TypeAlias = Literal["debtor", "segment", "state", "foreign"]
+PaymentRefusal: TypeAlias = Literal["debtor", "segment", "state", "cancellation", "foreign"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,7 +288,9 @@ SOUND_PAYMENTS = PaymentPolicies(
     fields=FIELDS,
     single=AT_MOST_ONE,
     malformed=_bad_request,
-    refusals=MappingProxyType({"debtor": 403, "segment": 403, "state": 403, "foreign": 404}),
+    refusals=MappingProxyType(
+        {"debtor": 403, "segment": 403, "state": 403, "cancellation": 403, "foreign": 404}
+    ),
     offered=_offered,
     beside=_beside_any,
     segments=_retail_and_small,

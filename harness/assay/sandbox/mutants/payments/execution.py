@@ -42,6 +42,10 @@ def _unchangeable(_payment: Payment) -> bool:
     return False
 
 
+def _stands_as(status: Status) -> Callable[[Payment], bool]:
+    return lambda payment: payment.status == status
+
+
 def _as_signed(payment: Payment) -> Terms:
     shown = payment.signing.shown if payment.signing else None
     return shown or payment.terms
@@ -125,6 +129,11 @@ LIFECYCLE_FAULTS = (
       )),
     breaking_pis("cancel.refused", "cancel/accepted",
         "a deferred payment cannot be cancelled", cancellable=_unchangeable),
+    *(breaking_pis(f"cancel.500-if-{what}", "cancel/accepted",
+          f"the cancellation of a deferred payment that is {what} answers 500",
+          cancellable=only_when(_stands_as(status), _unchangeable, _SOUND.cancellable),
+          refusals=put(_SOUND.refusals, cancellation=500))
+      for what, status in (("unsigned", "received"), ("signed", "pending"))),
     *(breaking_pis(f"cancel.executed-{by}", f"cancel/by-{by}-never-done execution/cancelled-undone",
           f"a payment cancelled by the {_BY[by]} is executed on its day",
           executable=_executes_cancelled(by))

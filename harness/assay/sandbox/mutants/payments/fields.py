@@ -149,6 +149,8 @@ _FAILED_REFUSALS: tuple[tuple[str, str], ...] = (
 
 
 _CREDENTIAL_PLACES: tuple[CredentialPlace, ...] = ("basic", "body", "query")
+#: A cancellation is a modification that fails.
+_ALSO = {("modify", 500): " cancel/accepted"}
 _EMBEDDED: tuple[tuple[PaymentOperation, CredentialPlace], ...] = (
     ("create", "body"),
     ("read", "query"),
@@ -177,7 +179,8 @@ AVAILABLE_FAULTS = (
           f"the bank answers 500 where it should refuse: {reason}",
           refusals=put(_SOUND.refusals, **{reason: 500}))
       for reason, facets in _FAILED_REFUSALS),
-    *(breaking_pis(f"available.{operation}-{status}", f"payments.{operation}/answers",
+    *(breaking_pis(f"available.{operation}-{status}",
+          f"payments.{operation}/answers{_ALSO.get((operation, status), '')}",
           f"{operation} answers {status} to every valid call",
           respond=_accepted(operation, down(status)))
       for operation in _OPERATIONS for status in (500, 503)),
