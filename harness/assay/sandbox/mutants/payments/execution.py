@@ -26,6 +26,7 @@ __all__ = ["EXECUTION_FAULTS", "LIFECYCLE_FAULTS"]
 
 _SOUND = SOUND_PAYMENTS
 _AT_ONCE: tuple[PaymentType, ...] = ("immediate", "instant")
+_STANDS: tuple[tuple[str, Status], ...] = (("unsigned", "received"), ("signed", "pending"))
 _WAITING: tuple[Status, ...] = ("pending", "received")
 #: The parties that can cancel, and their names in sentences.
 _BY = {"tpp": "TPP", "customer": "customer"}
@@ -133,7 +134,7 @@ LIFECYCLE_FAULTS = (
           f"the cancellation of a deferred payment that is {what} answers 500",
           cancellable=only_when(_stands_as(status), _unchangeable, _SOUND.cancellable),
           refusals=put(_SOUND.refusals, cancellation=500))
-      for what, status in (("unsigned", "received"), ("signed", "pending"))),
+      for what, status in _STANDS),
     *(breaking_pis(f"cancel.executed-{by}", f"cancel/by-{by}-never-done execution/cancelled-undone",
           f"a payment cancelled by the {_BY[by]} is executed on its day",
           executable=_executes_cancelled(by))

@@ -7,7 +7,7 @@ other reasons. Each fault of a field is lenient with it in one way, and fills in
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from assay.sandbox.messages import Answer, Json, Table, error
 from assay.sandbox.mutants.methods import as_text, cut_off, down
@@ -164,6 +164,12 @@ def _anybody(
     return lambda called, given: called == operation and given is token
 
 
+def _with_another_key(answer: Answer) -> Answer:
+    body = cast("Mapping[str, Json]", answer.body)
+    key = str(body["paymentRequestResourceId"])
+    return replace(answer, body={**body, "paymentRequestResourceId": key[::-1]})
+
+
 # fmt: off
 AVAILABLE_FAULTS = (
     *(breaking_pis(f"failing.{field}-{defect}", facets,
@@ -240,6 +246,10 @@ AVAILABLE_FAULTS = (
     *(breaking_pis(f"{operation}.foreign-found", f"payments.addressed/{operation}-payment-foreign",
           f"{operation} finds another TPP's payment",
           visible=put(_SOUND.visible, **{operation: _everybody}))
+      for operation in ("read", "modify")),
+    *(breaking_pis(f"{operation}.another-key", "payments.addressed/same-key",
+          f"the answer of {operation} has the identifier of another payment",
+          respond=_accepted(operation, _with_another_key))
       for operation in ("read", "modify")),
     *(breaking_pis(f"confirmation.{status}-{when}-signing",
           f"payments.confirmation/refused-{when}-signing",
