@@ -9,12 +9,13 @@ request ends with an inquiry at the fixture, which is no exchange.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 
+from assay.binding.model.spelling import OperationBinding
 from assay.binding.wire.encode import Access
 from assay.contract.model import Capability, Contract
 from assay.history import (
@@ -135,10 +136,11 @@ class TrialRecorder:
         return self.plan.contracts[trial.contract]
 
     def _script(self, trial: Trial) -> Script:
-        """Return the probe of a trial, with an inquiry at its end if it needs one."""
+        """Return the probe of a trial in every spelling, with an inquiry at its end if it needs one."""
         _, probe = script_of(self.plan, trial)
-        offers = self.environment.target.fixtures.offers
-        return with_inquiry(probe, self._contract(trial), offers)
+        contract, target = self._contract(trial), self.environment.target
+        probe = in_every_spelling(probe, contract, target.operations)
+        return with_inquiry(probe, contract, target.fixtures.offers)
 
     def _perform_ahead(self, trial: Trial, ahead: RecordedRun) -> None:
         """Run the probe of a trial in a thread of its own, and keep what it does."""
@@ -257,6 +259,27 @@ def with_inquiry(script: Script, contract: Contract, offers: Collection[Capabili
             yield Inquire()
     finally:
         script.close()
+
+
+def in_every_spelling(
+    script: Script, contract: Contract, bindings: Mapping[str, OperationBinding]
+) -> Script:
+    """Return a probe that makes each request in every spelling of its mode that the target file has.
+
+    The probe goes on with the first one that is accepted, if any is.
+    """
+    with closing(script), suppress(StopIteration):
+        step = next(script)
+        while True:
+            reply = yield step
+            if isinstance(step, Call) and contract.operations[step.operation].makes:
+                binding = bindings.get(step.operation)
+                mode = binding.modes.get(step.mode or "") if binding else None
+                for number, _ in enumerate(mode.others if mode else (), start=1):
+                    again = yield replace(step, spelling=number)
+                    taken = isinstance(reply, Exchange) and reply.accepted
+                    reply = reply if taken else again
+            step = script.send(reply)
 
 
 @dataclass(slots=True)

@@ -99,7 +99,7 @@ def encode(
         CannotArrange: the target file does not bind something in the call.
 
     """
-    binding = target.operations.get(operation.id, BARE)
+    binding = target.operations.get(operation.id, BARE).requesting(call.mode, call.spelling)
     made = made or RequestValues()
     method = binding.method or operation.method
     token = _sent_token(call, operation, target, access, method)

@@ -102,6 +102,8 @@ def _check_scope(context: PaymentContext, content: Content, terms: Terms) -> Non
     policies = context.policies
     if not policies.single(content.get("transfers", ABSENT)):
         raise FieldError("transfers", "value")
+    if not policies.recurring and content.get("frequency") is not None:
+        raise FieldError("frequency", "value")
     if not policies.offered(terms.type, context.book.instant):
         raise FieldError("paymentType", "value")
     owner = context.world.owners[terms.debtor]

@@ -76,6 +76,8 @@ class PaymentPolicies:
     fields: Table[Field, ReadField]
     #: single
     single: Single
+    #: single: whether a request for a payment at regular intervals is accepted, as a single one.
+    recurring: bool
     #: payments.create, payments.modify: status codes for malformed requests.
     malformed: Callable[[PaymentOperation, str, Defect], int]
     #: Status codes of refusals.
@@ -287,6 +289,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     links=MappingProxyType(dict.fromkeys(_PLACES, same_everywhere)),
     fields=FIELDS,
     single=AT_MOST_ONE,
+    recurring=False,
     malformed=_bad_request,
     refusals=MappingProxyType(
         {"debtor": 403, "segment": 403, "state": 403, "cancellation": 403, "foreign": 404}
