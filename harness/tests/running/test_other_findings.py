@@ -1,9 +1,11 @@
 """Every clause judges the trials of the others, which end with an inquiry of what was executed."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from rows import for_each
 
+from assay.binding.model.target import OperationBinding, Place, Spelling
 from assay.contexts.context import Depth
 from assay.contract.model import Capability
 from assay.history import (
@@ -28,11 +30,11 @@ from assay.proof.kill_matrix import reference, variants
 from assay.rules.verdict import Standing
 from assay.running.environment import set_up
 from assay.running.session import Session, run_session
-from assay.running.trial_recorder import LONG_AFTER, with_inquiry
+from assay.running.trial_recorder import LONG_AFTER, in_every_spelling, with_inquiry
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants.mutant import changing_pis
 from assay.sandbox.policies import SOUND
-from assay.testing import accepted, exchange, signature
+from assay.testing import accepted, exchange, refused, signature
 
 AISP, PIS = (parse_contract(find_contract(name)) for name in ("aisp", "pis"))
 NOW = datetime(2026, 9, 16, 8, tzinfo=UTC)
@@ -119,6 +121,37 @@ def test_a_signed_request_that_has_not_ended_is_looked_at_when_its_day_is_long_p
 def test_nothing_is_looked_at_late_where_nothing_is_open(how):
     """What ended, what nobody signed, and a clock that cannot be moved."""
     assert [MAKE, SIGN, READ, Inquire()] == steps(MAKE, SIGN, READ, **{"offers": CLOCK, **how})
+
+
+@for_each(("answers", "goes_on_with"), [("nyy", 1), ("ynn", 0), ("nnn", 2), ("nny", 2), ("yyy", 0)])
+def test_a_request_is_made_in_every_spelling_of_its_mode(answers, goes_on_with):
+    """The probe goes on with the first that is accepted, and is not asked about the others."""
+    several = Spelling(place=Place.BODY, name="", value={"n": 1}, others=({"n": 2}, {"n": 3}))
+    bindings = {
+        name: OperationBinding(modes={"several": several})
+        for name in ("create-payment", "read-payment")
+    }
+    asked, replies = [], iter(answers)
+
+    def script():
+        steps = [MAKE, READ, replace(READ, mode="several"), replace(MAKE, mode="several")]
+        while steps:
+            asked.append((yield steps.pop(0)))
+
+    performed = []
+    wrapped = in_every_spelling(script(), PIS, bindings)
+    step = next(wrapped, None)
+    while step is not None:
+        performed.append(step)
+        taken = step.mode is None or step.operation != MAKE.operation or next(replies) == "y"
+        try:
+            step = wrapped.send(exchange(step, accepted() if taken else refused()))
+        except StopIteration:
+            step = None
+    several_times = [replace(MAKE, mode="several", spelling=number) for number in range(3)]
+    assert [MAKE, READ, replace(READ, mode="several"), *several_times] == performed
+    assert 4 == len(asked)
+    assert goes_on_with == asked[-1].call.spelling
 
 
 def run(policies, *obligations, depth=Depth.BASE):
