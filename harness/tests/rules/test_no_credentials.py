@@ -163,7 +163,13 @@ def ask_a2(came):
 def test_credentials_beside_a_token_open_nothing_that_is_refused_without(came, says):
     """The control is the same call with the token alone, which was refused, and no consent came since."""
     assert says == check("redirect-only", ask_a2(NO), beside(ask_a2(came)))
-    for control in ([], [ask_a2(listed("x"))], [ask_a2(NO), consent("A2")], [ask_a2(FAILED)]):
+    for control in (
+        [],
+        [ask_a2(refused("A2"))],
+        [ask_a2(listed("x"))],
+        [ask_a2(NO), consent("A2")],
+        [ask_a2(FAILED)],
+    ):
         assert [] == check("redirect-only", *control, beside(ask_a2(came)))
     assert [] == check("redirect-only", ask_a2(NO), ask_a2(listed("x")), beside(ask_a2(came)))
 
@@ -192,6 +198,8 @@ def test_what_was_executed_of_an_unsigned_request_is_told_by_the_fixture():
     for events in ([make(), effects("P1")], [beside(make()), sign(), effects("P1")]):
         assert [] == payments("redirect-only", payer(), *events)
     assert [] == payments("redirect-only", payer(), beside(make(NO)), read(NO))
+    unsigned = [make(shown("P2", DONE_)), beside(make()), effects("P1")]
+    assert [] == payments("redirect-only", payer(), *unsigned)
     late = [make(), sign(), beside(read(shown("P1", DONE_))), read(shown("P1", DONE_))]
     assert [] == payments("redirect-only", payer(), *late)
 

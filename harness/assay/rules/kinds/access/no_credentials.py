@@ -197,6 +197,7 @@ class NoCredentials(RefusingKind):
         named = {each.id for each in self.operations if each.request and self._signed_here}
         used: dict[str, Exchange] = {}
         signed: set[str] = set()
+        exempt = False
         for event in history.events:
             states: dict[str, State | None] = {}
             numbers: set[int] = set()
@@ -212,7 +213,10 @@ class NoCredentials(RefusingKind):
                     keys = {*states, str(event.call.arguments.get(about, ""))} - {"", *used}
                     used |= dict.fromkeys(keys, event)
                     states = {key: state for key, state in states.items() if state is State.DONE}
-            for key in used.keys() & states.keys() - signed:
+            # A request that was sent with the token alone shows whether credentials make a difference.
+            others = states.keys() - used.keys() - signed
+            exempt = exempt or any(states[key] is State.DONE for key in others)
+            for key in used.keys() & states.keys() - signed if not exempt else ():
                 done = states[key] is State.DONE
                 if states[key] is not None:
                     yield Evidence(
@@ -237,7 +241,8 @@ class NoCredentials(RefusingKind):
                 why = "it is without the credentials, too"
                 yield must_be_refused(BESIDE_FACET, exchange, why)
             elif call.operation in named and plain(call):
-                (refused.add if exchange.refused else refused.discard)(asked)
+                withheld = exchange.refused and not exchange.items
+                (refused.add if withheld else refused.discard)(asked)
 
     def _check_in_place_of_token(self, history: History) -> Iterator[Evidence]:
         """Judge every call with credentials and no token whose control was answered."""
