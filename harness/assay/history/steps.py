@@ -93,6 +93,7 @@ class CredentialPlace(Enum):
     BODY = "the body"
     PARAMETERS = "the query and the headers"
     GRANT = "a password grant at the token endpoint"
+    BESIDE = "every place of the target file, beside its token"
 
 
 #: The mode of a recorded request that names one which the target file does not define.
@@ -108,7 +109,8 @@ class Call:
     """Step: call an operation for a subject.
 
     `alias` selects another path of the same method; `follow` requests the page that
-    an earlier response named; `present` says that the customer is present. `without`
+    an earlier response named; `present` says that the customer is present. `spelling` is the number of
+    the value that requests the `mode`, where the target file has several. `without`
     are arguments that are left out, `varied` those that take the other value in the
     target file. `credentials` are sent where the target file says, or at `credentials_in`.
     `bearer` takes the place of the caller's own token. `by` names the TPP that calls,
@@ -127,6 +129,7 @@ class Call:
     alias: int | None = None
     follow: str | None = None
     mode: str | None = None
+    spelling: int = 0
     credentials: bool = False
     credentials_in: CredentialPlace | None = None
     bearer: Token | None = None

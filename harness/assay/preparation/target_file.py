@@ -169,6 +169,8 @@ def _merge(base: tuple[Any, Spot], top: tuple[Any, Spot]) -> tuple[Any, Spot]:
     if not isinstance(below, dict) or not isinstance(above, dict):
         return top
     data: dict[str, Any] = dict(cast("dict[str, Any]", below))
+    if "value" in above:
+        data.pop("others", None)  # they are as good as the value that is replaced
     spots: dict[str, Spot] = {key: _below(base[1], key) for key in data}
     for key, value in cast("dict[str, Any]", above).items():
         if value is None and key in data:

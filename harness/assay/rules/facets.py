@@ -391,6 +391,11 @@ class Facts:
                 return False
         return True
 
+    def allows(self, thing: Owned, trait: str, at: datetime) -> bool:
+        """Whether a trait of an owned thing is known to allow listing it."""
+        judges = self.listed.get((thing.resource, trait), ())
+        return bool(judges) and all(listed(thing, at) for listed in judges)
+
     def closed_at(self, instant: datetime) -> bool:
         """Whether the interface is announced to be closed at an instant."""
         return any(phase(instant) == 0 for phase in self.closures)

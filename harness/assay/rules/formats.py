@@ -5,10 +5,12 @@ To add one, add a function to the table at the end.
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from assay.contract.model import Json
 from assay.history.events import Masked
@@ -18,11 +20,20 @@ PAN_LENGTHS = range(12, 20)
 #: The first digits of the networks of payment cards; others have no card numbers.
 NETWORKS = re.compile(r"[3-6]|2(?:2[2-9]|[3-6]|7[01]|720)")
 #: The names of `is_like_a_pan` and `may_be_a_pan` among the forms of a masked text.
-LIKE_A_PAN, MAY_BE_A_PAN = "like-a-pan", "may-be-a-pan"
+LIKE_A_PAN, MAY_BE_A_PAN, HOLDS_A_PAN = "like-a-pan", "may-be-a-pan", "holds-a-pan"
 #: A card number of which a run of digits is blotted out: no encryption leaves the others in clear.
-_BLOTTED = re.compile(r"([0-9]{0,10})([Xx*#\u2022\u00b7])\2{3,}([0-9]{0,6})")
-#: So many digits of it must be there: fewer may be part of another mask.
-_VISIBLE = 4
+_MASK = r"Xx*#?_.\u2022\u25cf\u00b7\u2026"
+_BLOTTED = re.compile(rf"(?<![0-9A-Za-z])([0-9]{{0,10}})([{_MASK}]+)([0-9]{{0,6}})(?![0-9A-Za-z])")
+#: What stands between the groups of a number.
+_GROUPED = re.compile(rf"(?<=[0-9{_MASK}])[ -](?=[0-9{_MASK}])")
+#: Of a number of its usual length so many digits must be there, and so many signs of a mask: fewer
+#: may be part of something else. Of one that is shortened, the digits that receipts print.
+_VISIBLE, _HIDDEN = 4, 4
+_FIRST, _LAST = 6, 4
+#: A run of digits beside other characters.
+_RUN = re.compile(r"(?<![0-9])[0-9]{13,19}(?![0-9])")
+#: The longest text that is decoded, and so many different ones show that their digits are no chance.
+_ENCODED, SEVERAL = 64, 3
 #: How an IBAN begins, and what it consists of.
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]+")
 #: An IBAN has at most 34 characters (ISO 13616), and may be written with spaces.
@@ -71,6 +82,9 @@ def pan_fault(value: Json) -> str:
         return ""
     if not value:
         return "an empty text"
+    encoded = _decoded(value)
+    if encoded and not (is_blotted(value) or _is_pan(_digits(value))):
+        return f"{pan_fault(encoded)}, encoded but not encrypted"
     if is_blotted(value):
         return f"a card number of which {sum(map(str.isdigit, value))} digits stand in clear"
     return f"{len(_digits(value))} digits of a payment network, with a check digit that matches"
@@ -118,28 +132,62 @@ def date_fault(value: Json) -> str:
 
 
 def is_no_clear_pan(value: Json) -> bool:
-    """Whether this is no card number in clear, neither whole nor in part.
+    """Whether this is no card number in clear, neither whole nor in part, nor one that is encoded.
 
     In clear are the digits of a payment network that pass Luhn, and those beside a blotted run. The
     whole value has to be such a number: ciphertexts in hexadecimal or base64, and numeric tokens
-    beside other characters, have long runs of digits by chance.
+    beside other characters, have long runs of digits by chance (`holds_a_pan`).
     """
     if isinstance(value, Masked):
         return "no-clear-pan" in value.forms
-    from stdnum import luhn  # noqa: PLC0415 -- only where a contract asks for it
-
     if not isinstance(value, str) or not value:
         return False
-    return not (is_blotted(value) or (_has_network(value) and luhn.is_valid(_digits(value))))
+    return not any(is_blotted(text) or _is_pan(_digits(text)) for text in (value, _decoded(value)))
 
 
 def is_blotted(value: str) -> bool:
-    """Whether this is a card number with a run of masking signs, such as 497010XXXXXX1234."""
-    number = _digits(value)
-    shown = _BLOTTED.fullmatch(number) if len(number) in PAN_LENGTHS else None
-    if shown is None or len(shown[1] + shown[3]) < _VISIBLE:
-        return False
-    return not shown[1] or bool(NETWORKS.match(shown[1]))
+    """Whether this has a card number with a run of masking signs, such as 497010XXXXXX1234."""
+    return any(
+        (
+            len(shown[0]) in PAN_LENGTHS
+            and len(shown[2]) >= _HIDDEN
+            and len(shown[1] + shown[3]) >= _VISIBLE
+            and (not shown[1] or NETWORKS.match(shown[1]))
+        )
+        or (
+            len(shown[1]) >= _FIRST
+            and len(shown[3]) >= _LAST
+            and NETWORKS.match(shown[1])
+            and (len(shown[2]) > 1 or shown[2] == "\u2026")
+        )
+        for shown in _BLOTTED.finditer(_GROUPED.sub("", value))
+    )
+
+
+def holds_a_pan(value: Json) -> bool:
+    """Whether this has, beside other characters, the digits of a payment network that pass Luhn.
+
+    One token in twenty has such digits by chance; `SEVERAL` different ones do not.
+    """
+    if isinstance(value, Masked):
+        return HOLDS_A_PAN in value.forms
+    return isinstance(value, str) and any(map(_is_pan, _RUN.findall(_GROUPED.sub("", value))))
+
+
+def _is_pan(digits: str) -> bool:
+    from stdnum import luhn  # noqa: PLC0415 -- only where a contract asks for it
+
+    return _has_network(digits) and luhn.is_valid(digits)
+
+
+def _decoded(value: str) -> str:
+    """Return what a text in hexadecimal or base64 says, if that is ASCII: no cipher is."""
+    if len(value) > _ENCODED:
+        return ""
+    for decode in (bytes.fromhex, partial(base64.b64decode, altchars=b"-_", validate=True)):
+        with suppress(ValueError):
+            return decode(value).decode("ascii")
+    return ""
 
 
 def may_be_a_pan(value: Json) -> bool:
@@ -193,10 +241,15 @@ FORMS: Mapping[str, Callable[[Json], bool]] = {
     **FORMATS,
     LIKE_A_PAN: is_like_a_pan,
     MAY_BE_A_PAN: may_be_a_pan,
+    HOLDS_A_PAN: holds_a_pan,
 }
 #: Formats with a test for values of which nobody can say whether they have the format.
 OPEN: Mapping[str, tuple[Callable[[Json], bool], str]] = {
     "no-clear-pan": (may_be_a_pan, "the digits of a payment network, with a wrong check digit")
+}
+#: Formats with a test for values that are invalid if `SEVERAL` different ones, and no others, pass it.
+RECURRING: Mapping[str, tuple[Callable[[Json], bool], str]] = {
+    "no-clear-pan": (holds_a_pan, "the digits of a card number beside other characters")
 }
 #: Formats with a test for valid values that may look invalid by chance.
 LOOKALIKES: Mapping[str, Callable[[Json], bool]] = {"no-clear-pan": is_like_a_pan}

@@ -203,6 +203,7 @@ def _of_arguments(
     """
     explained: list[Where] = []
     shared: list[Where] = []
+    binding = binding.requesting(call.mode, call.spelling)
     for name, spelling in binding.arguments.items():
         group = explained if f"arguments.{name}" in different else shared
         group += _where(spelling, [()])

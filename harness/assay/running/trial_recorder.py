@@ -9,26 +9,47 @@ request ends with an inquiry at the fixture, which is no exchange.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 
+from assay.binding.model.spelling import OperationBinding
 from assay.binding.wire.encode import Access
 from assay.contract.model import Capability, Contract
-from assay.history import AnsweredCall, Authorised, Call, Effects, Event, History, Inquire
+from assay.history import (
+    AnsweredCall,
+    Authorised,
+    Call,
+    Effects,
+    Ending,
+    Event,
+    Exchange,
+    History,
+    Inquire,
+    Reply,
+    State,
+)
 from assay.history.events import ProbeRun
 from assay.journal.codec import VerdictSource
 from assay.journal.writer import Journal
 from assay.judging.judge import Breach, breaches, judge
 from assay.planning.plan import Plan, Trial, script_of
+from assay.rules import steps
 from assay.rules.checks import evidence_of
+from assay.rules.lifecycle.executions import GRACE
 from assay.rules.rule import Script, clauses_of, facts_of
 from assay.rules.verdict import Standing, Verdict
 from assay.running.environment import Environment
 from assay.running.executor import run_probe
 from assay.running.parallel_trials import Lanes, LaneStopped, RecordedRun, StoppableTransport
 from assay.transport.secrets import Secret
+
+#: So long after a trial the day of each request is past, and what was not executed never will be.
+LONG_AFTER = timedelta(days=GRACE + 10)
+#: The states in which a request has come to an end.
+FINAL = frozenset({State.DONE, State.REJECTED, State.ENDED})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,10 +136,11 @@ class TrialRecorder:
         return self.plan.contracts[trial.contract]
 
     def _script(self, trial: Trial) -> Script:
-        """Return the probe of a trial, with an inquiry at its end if it needs one."""
+        """Return the probe of a trial in every spelling, with an inquiry at its end if it needs one."""
         _, probe = script_of(self.plan, trial)
-        offers = self.environment.target.fixtures.offers
-        return with_inquiry(probe, self._contract(trial), offers)
+        contract, target = self._contract(trial), self.environment.target
+        probe = in_every_spelling(probe, contract, target.operations)
+        return with_inquiry(probe, contract, target.fixtures.offers)
 
     def _perform_ahead(self, trial: Trial, ahead: RecordedRun) -> None:
         """Run the probe of a trial in a thread of its own, and keep what it does."""
@@ -207,17 +229,20 @@ def with_inquiry(script: Script, contract: Contract, offers: Collection[Capabili
     """Return a probe that asks, at its end, what was executed of the requests it made.
 
     Nothing is added where no clause needs it, where the target does not offer it, or where the
-    probe asks at its end itself.
+    probe asks at its end itself. Where a request was signed and has not come to an end, and the
+    clock can be moved, it asks once more when the day of any request is long past.
     """
     needed = any(clause.inquires for clause in clauses_of(contract))
     if not needed or Capability.EFFECTS not in offers:
         yield from script
         return
     made = asked = False
+    requests = _SignedRequests()
     try:
         step = next(script)
         while True:
             reply = yield step
+            requests.note(reply)
             if isinstance(step, Call):
                 operation = contract.operations[step.operation]
                 made = made or operation.makes is not None
@@ -228,9 +253,53 @@ def with_inquiry(script: Script, contract: Contract, offers: Collection[Capabili
     except StopIteration:
         # A reading after the last inquiry alters nothing.
         if made and not asked:
+            requests.note((yield Inquire()))
+        if requests.signed - requests.over and Capability.CLOCK in offers:
+            yield from steps.clock((yield from steps.clock()) + LONG_AFTER)
             yield Inquire()
     finally:
         script.close()
+
+
+def in_every_spelling(
+    script: Script, contract: Contract, bindings: Mapping[str, OperationBinding]
+) -> Script:
+    """Return a probe that makes each request in every spelling of its mode that the target file has.
+
+    The probe goes on with the first one that is accepted, if any is.
+    """
+    with closing(script), suppress(StopIteration):
+        step = next(script)
+        while True:
+            reply = yield step
+            if isinstance(step, Call) and contract.operations[step.operation].makes:
+                binding = bindings.get(step.operation)
+                mode = binding.modes.get(step.mode or "") if binding else None
+                for number, _ in enumerate(mode.others if mode else (), start=1):
+                    again = yield replace(step, spelling=number)
+                    taken = isinstance(reply, Exchange) and reply.accepted
+                    reply = reply if taken else again
+            step = script.send(reply)
+
+
+@dataclass(slots=True)
+class _SignedRequests:
+    """The requests that were signed, and those that came to an end."""
+
+    signed: set[str] = field(default_factory=set[str])
+    over: set[str] = field(default_factory=set[str])
+
+    def note(self, reply: Reply) -> None:
+        """Process a reply."""
+        match reply:
+            case Authorised(ending=Ending.CONFIRMED):
+                self.signed.add(reply.step.request)
+            case Effects():
+                self.over |= {effect.request for effect in reply.done or ()}
+            case Exchange():
+                self.over |= {item.key for item in reply.items if item.key and item.state in FINAL}
+            case _:
+                pass
 
 
 def by_obligation(found: Iterable[Breach], known: Collection[str]) -> dict[str, list[Breach]]:

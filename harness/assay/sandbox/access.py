@@ -58,7 +58,7 @@ def two_months_before(day: date) -> date:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardWindow:
-    """Active cards are eligible if they were used recently."""
+    """Active delayed debit cards are eligible if they were used recently."""
 
     #: Returns the first day of the window, given today.
     begins: Callable[[date], date]
@@ -68,9 +68,9 @@ class CardWindow:
     def __call__(self, item: Item, today: date) -> bool:
         """Return whether a card is eligible on a local day."""
         used = item.last_used
-        return (
-            item.active and used is not None and not self.too_old((self.begins(today) - used).days)
-        )
+        if not item.active or item.immediate_debit or used is None:
+            return False
+        return not self.too_old((self.begins(today) - used).days)
 
 
 #: Cards used in the past two calendar months, inclusive.
@@ -107,6 +107,8 @@ class AccessRequest:
     owned: frozenset[str]
     #: The page that is asked for; unused by the sound bank.
     page: int
+    #: Whether the customer's login and password came with the call; unused by the sound bank.
+    credentials: bool
 
 
 #: Decides on one request to read an item.

@@ -142,13 +142,16 @@ class Item:
     online: bool = True
     #: Last day of use of a card; None for accounts and unused cards.
     last_used: date | None = None
+    #: Whether each use of a card is debited at once; the bank offers delayed debit cards only.
+    immediate_debit: bool = False
     ledger: Ledger = field(compare=False)
 
     @property
     def name(self) -> str:
         """The display name of the account or card."""
         if self.resource == "card":
-            return f"Carte à débit différé {self.serial}"
+            debit = "immédiat" if self.immediate_debit else "différé"
+            return f"Carte à débit {debit} {self.serial}"
         return f"{'Livret' if self.savings else 'Compte courant'} {self.serial}"
 
     def balance(self, index: int) -> int:

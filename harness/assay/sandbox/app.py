@@ -50,6 +50,7 @@ from assay.sandbox.messages import (
     Route,
     decoded_path,
     error,
+    login_in,
     own_base,
     read_body,
     read_day,
@@ -391,6 +392,7 @@ def _decide(call: AccountCall, operation: Operation, item: Item, owner: Customer
         owners_consent=owner.consent,
         owned=frozenset(customer.items),
         page=read_page(call.request.query),
+        credentials=login_in(call.request.query) == (customer.login, customer.password),
     )
     match call.policies.scope[KINDS[operation, item.resource]](request):
         case Decision.SERVED:

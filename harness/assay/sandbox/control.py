@@ -220,6 +220,7 @@ def _traits(item: Item) -> Json:
         "inactive": not item.active,
         "offline": not item.online,
         "never-used": item.resource == "card" and item.last_used is None,
+        "immediate-debit": item.immediate_debit,
     }
     traits = {name: True for name, is_so in traits.items() if is_so}
     if item.last_used is not None:

@@ -26,7 +26,7 @@ __all__ = [
 #: Traits that can be requested of an item.
 TRAITS: Mapping[Resource, tuple[str, ...]] = {
     "account": ("savings", "inactive", "offline"),
-    "card": ("inactive", "last-used", "never-used"),
+    "card": ("inactive", "last-used", "never-used", "immediate-debit"),
 }
 
 _Name = TypeVar("_Name", bound=str)
@@ -151,6 +151,7 @@ def _order(holding: object, where: str) -> HoldingSpec:
         inactive=bool(traits.get("inactive")),
         offline=bool(traits.get("offline")),
         never_used=bool(traits.get("never-used")),
+        immediate_debit=bool(traits.get("immediate-debit")),
     )
 
 

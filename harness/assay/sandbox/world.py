@@ -277,6 +277,7 @@ class HoldingSpec:
     #: Last day of use of a card; None means yesterday.
     last_used: date | None = None
     never_used: bool = False
+    immediate_debit: bool = False
     #: Days of each item's entries; None for generated entries.
     entries: tuple[date, ...] | None = None
 
@@ -306,6 +307,7 @@ def _open(world: World, order: HoldingSpec, policies: Policies) -> Item:
         active=not order.inactive,
         online=not order.offline,
         last_used=last_used,
+        immediate_debit=order.immediate_debit,
         ledger=Ledger(serial=id_seed.serial, days=order.entries, opened=day),
     )
 
@@ -343,4 +345,5 @@ def _one_of_each(world: World) -> tuple[HoldingSpec, ...]:
         HoldingSpec(resource="card", last_used=edge - timedelta(days=1)),
         HoldingSpec(resource="card", inactive=True),
         HoldingSpec(resource="card", never_used=True),
+        HoldingSpec(resource="card", immediate_debit=True),
     )

@@ -173,7 +173,10 @@ def find_mode(
     modes = {name: at for name, at in binding.modes.items() if name in operation.modes}
     places = {f"{at.place.value} {at.name}": at for at in reversed(modes.values())}
     shown = {
-        name: _matching_members(request, _resolved(request, at, binding, values), values)
+        name: max(
+            _matching_members(request, _resolved(request, each, binding, values), values)
+            for each in (at, *(replace(at, value=value) for value in at.others))
+        )
         for name, at in modes.items()
     }
     ranks = {

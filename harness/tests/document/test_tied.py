@@ -127,6 +127,9 @@ DOUBTS = {
         "listed-after-consent",
         "shorter-history",
         "card-edge",
+        "all-balances",
+        "entries-of-payments",
+        "go-live-of-a-tpp",
         "which-banks",
     },
     "pis": {
@@ -136,6 +139,9 @@ DOUBTS = {
         "all-factors",
         "timer-edge",
         "after-refusal",
+        "end-of-a-state",
+        "dated-instant",
+        "go-live-of-a-tpp",
         "when-rejected",
     },
 }

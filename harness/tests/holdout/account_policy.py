@@ -43,7 +43,8 @@ class AccountPolicy:
 
     def card_listed(self, call: Call, item: Item) -> bool:
         used = item.last_used
-        if item.is_("inactive") or item.is_("never-used") or used is None:
+        hidden = any(item.is_(trait) for trait in ("inactive", "never-used", "immediate-debit"))
+        if hidden or used is None:
             return False
         return months_before(call.world.today, 2) <= used <= call.world.today
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from account_information import (
     AT,
+    BROKEN,
     DONE,
     FAILED,
     GONE,
@@ -285,3 +286,47 @@ def test_what_is_not_to_be_served_breaks_nothing(about, came, says):
     assert ["answers agrees 2"] == check("balances.available", PSU, OTHER, *control, absent)
     granted = check("consents.available", PSU, OTHER, consent("A1"), consent(about, came=came))
     assert (f"survives-unserved {says} 2" in granted) is (about != "A2")
+
+
+RANGE = {"iban": "A1", "since": "2026-09-01"}
+
+
+@for_each(("came", "says"), [(BROKEN, ["answers disagrees 2"]), (FAILED, []), (NO, []), (LOST, [])])
+@for_each(
+    "call",
+    [
+        ask("transactions", NO, arguments=RANGE),
+        ask("transactions", NO, follow="2"),
+        ask("transactions", NO, "A1", mode="extended_transaction_history"),
+        ask("transactions", NO, "A2"),
+    ],
+)
+def test_a_target_may_refuse_what_is_not_surely_valid_but_not_fail_over_it(call, came, says):
+    """A gateway may be out of order for a moment (503); the target that answers 500 works, and fails."""
+    failed = replace(ask("x", came), call=call.call)
+
+    assert says == check("transactions.available", PSU, consent("A1"), failed)
+    varied = replace(failed, call=replace(call.call, variation="about something else"))
+    assert "answers disagrees 2" not in check("transactions.available", PSU, consent("A1"), varied)
+    assert says[:0] == check("transactions.available", consent("A1"), failed)
+
+
+def test_without_the_customer_the_control_is_the_same_call_with_the_customer():
+    """A limit of calls is no reason to fail, and where nothing is answered there is no control."""
+    batch = ask("accounts", BROKEN, present=False, variation="call 5 of a day")
+    answered = ask("accounts", listed("A1"))
+
+    for events in ((answered, batch), (batch, answered)):
+        assert [True] == [
+            "disagrees" in line
+            for line in check("accounts.available", PSU, *events)
+            if f"{events.index(batch) + 1}" in line
+        ]
+    assert [] == check("accounts.available", PSU, batch)
+
+
+def test_a_consent_that_names_something_twice_is_not_known_to_be_valid():
+    """Over a list that no document describes a target may stumble; another rule judges that."""
+    for keys, says in ((("A1", "A1"), []), (("A1", "A2"), ["answers disagrees 1"])):
+        said = check("consents.available", PSU, consent(*keys, came=BROKEN))
+        assert says == list(dict.fromkeys(said))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from account_information import AT, FAILED, LOST, NO, UNKNOWN
+from account_information import AT, BROKEN, FAILED, LOST, NO, UNKNOWN
 from payment_initiation import (
     DONE,
     ENDED,
@@ -56,6 +56,21 @@ def carried(**how):
 
 
 # -- whether it is taken ----------------------------------------------------------------
+@for_each(
+    ("at", "came", "says_"),
+    [
+        (AT, BROKEN, ["accepted disagrees 1,2", "accepted agrees 3,4,5"]),
+        (AT, FAILED, ["accepted agrees 3,4,5"]),
+        (LATE, BROKEN, ["accepted unclear 1,2", "accepted agrees 3,4,5"]),
+    ],
+)
+def test_a_cancellation_that_comes_in_time_is_not_answered_by_a_server_error(at, came, says_):
+    """Another one, after a signature, was accepted: the target fails over an unsigned request."""
+    other = put_off("P2", at=at), sign(key="P2", at=at), cancel(key="P2", at=at)
+
+    assert says_ == taken(put_off(), cancel(came, at=at), *other)
+
+
 def test_a_cancellation_is_accepted():
     """Before it is signed, and after."""
     assert ["accepted agrees 1,2"] == taken(put_off(), cancel())

@@ -377,3 +377,39 @@ def test_what_is_hidden_for_two_reasons_bears_on_neither():
         consent("A2"),
         ask("balances", listed("x"), "A2"),
     )
+
+
+AT_ONCE = {"immediate-debit": True}
+
+
+@for_each(
+    ("used", "seen", "says"),
+    [
+        ({}, True, ["hides-immediate-debit disagrees 1"]),
+        ({}, False, ["hides-immediate-debit agrees 1"]),
+        (RECENT, True, ["hides-immediate-debit disagrees 1"]),
+        (RECENT, False, ["hides-immediate-debit agrees 1"]),
+        ({"last-used": "2026-01-01"}, False, []),
+        ({"inactive": True}, False, []),
+    ],
+)
+@for_each("plain", [{}, RECENT])
+def test_a_date_by_which_another_clause_lists_a_card_is_no_reason_to_hide_it(
+    plain, used, seen, says
+):
+    """A card whose use is recent is listed but for its kind; any other has a second reason."""
+    psu = owner("psu", card("C1", **plain), card("C2", **AT_ONCE, **used))
+    came = listed("C1", "C2") if seen else listed("C1")
+
+    assert says == check("cards.delayed-debit", psu, ask("accounts", came))
+
+
+@for_each(("came", "agreement"), [(NO, "agrees"), (listed("x"), "disagrees")])
+def test_the_data_of_a_card_that_is_debited_at_once_are_refused(came, agreement):
+    """Recently used cards are the controls, and the hidden one may have been used recently."""
+    psu = owner("psu", card("C1", **RECENT), card("C2", **AT_ONCE, **RECENT))
+    shown = consent("C1"), ask("transactions", listed("x"), "C1"), ask("transactions", NO, "C2")
+
+    assert [f"withholds-immediate-debit {agreement} 5"] == check(
+        "cards.delayed-debit", psu, *shown, consent("C1", "C2"), ask("transactions", came, "C2")
+    )

@@ -142,6 +142,20 @@ def test_encrypted_numbers_may_look_like_card_numbers():
     assert "card disagrees 1" in check("iban", PSU, cards("411111XXXXXX1111"))
 
 
+def test_card_numbers_beside_other_characters_are_no_chance_if_all_of_several_have_them():
+    """One or two tokens may have such digits by chance, and so may some of many."""
+
+    def cards(*numbers):
+        items = (item(str(n), resource="card", iban=one) for n, one in enumerate(numbers))
+        return ask("accounts", listed(*items))
+
+    clear = [f"cb-{number}" for number in (PAN, "5555555555554444", "378282246310005")]
+    assert "card disagrees 1,2" in check("iban", PSU, cards(*clear[:1]), cards(*clear[1:]))
+    for few in (clear[:2], [*clear, "cb-4111111111111112"], [clear[0]] * 3):
+        assert "card agrees 1" in check("iban", PSU, cards(*few))
+        assert not [line for line in check("iban", PSU, cards(*few)) if "disagrees" in line]
+
+
 # -- patterns, presence alone, and requests -----------------------------------------------
 DESK = Path(__file__).parents[1] / "general_kinds" / "desk.yaml"
 

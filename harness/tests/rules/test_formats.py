@@ -6,6 +6,7 @@ from assay.history.events import Masked
 from assay.rules.formats import (
     FAULTS,
     FORMATS,
+    holds_a_pan,
     iban_fault,
     is_date,
     is_iban,
@@ -53,9 +54,18 @@ def test_an_iban_has_a_country_a_length_and_a_checksum(value, valid):
         ("************1234", False),
         ("XXXXXXXXXXXXXXXX", True),
         ("911111XXXXXX1111", True),
-        ("411111XXX111111", True),
+        ("411111XXX111111", False),
+        ("497010...1234", False),
+        ("497010\u20261234", False),
+        ("CB 4970 10** **** 1234", False),
+        ("497010-1234", True),
+        ("4970-1234", True),
+        ("****1234", True),
         ("4f11a1e29bd01234567890123456789a", True),
-        ("NDk3MDEwWFhYWFhYMTIzNA==", True),
+        ("NDk3MDEwWFhYWFhYMTIzNA==", False),
+        ("NDExMTExMTExMTExMTExMQ==", False),
+        ("34313131313131313131313131313131", False),
+        ("NDExMTExMTExMTExMTExMg==", True),
         ("tok_4111111111111111", True),
         ("c2VjcmV0IHRva2Vu", True),
         ("0" * 11, True),
@@ -91,6 +101,25 @@ def test_a_card_number_in_clear_is_one_of_a_network_that_passes_luhn(value, hidd
 def test_the_digits_of_a_network_that_fail_luhn_are_left_open(value, open_):
     """A token that keeps the format of a card number looks like one that is typed wrong."""
     assert open_ is may_be_a_pan(value)
+
+
+@for_each(
+    ("value", "holds"),
+    [
+        ("tok_4111111111111111", True),
+        ("card-4111-1111-1111-1111-eur", True),
+        ("tok_4111111111111112", False),
+        ("tok_9999999999999995", False),
+        ("tok_14111111111111111111", False),
+        ("card-4111-1111-1111-1111-2026", False),
+        ("c2VjcmV0IHRva2Vu", False),
+        (None, False),
+        (Masked("<card-1>", ["no-clear-pan", "holds-a-pan"]), True),
+    ],
+)
+def test_a_card_number_beside_other_characters_is_a_whole_run_of_digits(value, holds):
+    """A longer run, which a number is only a part of, is another number."""
+    assert holds is holds_a_pan(value)
 
 
 GOOD = "6c1f8a52-7f0b-4c55-9a0c-1e6d3b2f9010"
@@ -169,6 +198,10 @@ def test_a_fault_of_a_card_number_is_said_without_it():
     assert text == pan_fault("4111 1111 1111 1111")
     text = "a card number of which 10 digits stand in clear"
     assert text == pan_fault("4111 11XX XXXX 1111")
+    text = (
+        "16 digits of a payment network, with a check digit that matches, encoded but not encrypted"
+    )
+    assert text == pan_fault("NDExMTExMTExMTExMTExMQ==")
     assert FAULTS.keys() == FORMATS.keys()
 
 

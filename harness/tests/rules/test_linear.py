@@ -105,6 +105,7 @@ def accounts(n, who, other):
             *(account(f"{who}-{one}") for one in "DEF"),
             card(f"{who}-C", 1),
             card(f"{who}-N", **{"never-used": True}),
+            card(f"{who}-I", **{"immediate-debit": True}),
         ),
         owner(other, account(theirs, 1, 2), account(f"{other}-S", savings=True)),
         ask("transactions", NO, mine, by=who, variation="before any consent"),

@@ -1,6 +1,9 @@
 """`no-credentials` wants a refusal of what its proper twin is granted."""
 
+from dataclasses import replace
+
 from account_information import (
+    AISP,
     BROKEN,
     DONE,
     FAILED,
@@ -14,6 +17,21 @@ from account_information import (
     consent,
     ruled,
 )
+from payment_initiation import DONE as DONE_
+from payment_initiation import (
+    ENDED,
+    OPEN,
+    PIS,
+    REJECTED,
+    effects,
+    make,
+    modify,
+    payer,
+    read,
+    shown,
+    sign,
+)
+from payment_initiation import check as payments
 from rows import for_each
 
 from assay.history import CredentialPlace, Token
@@ -83,7 +101,7 @@ def test_what_anyone_is_served_is_not_served_for_the_credentials(anyone, says):
         assert [f"accounts {says} 3"] == check("redirect-only", CONTROL, bare, tricked(came))
 
 
-def test_credentials_beside_a_token_show_nothing():
+def test_an_argument_with_the_name_of_a_password_is_no_credential():
     """A target may ignore parameters that it does not know."""
     beside = ask("accounts", listed("A1"), arguments={"password": "secret"})
 
@@ -95,7 +113,7 @@ def test_credentials_beside_a_token_show_nothing():
     [
         ("accounts", {CredentialPlace.BASIC, CredentialPlace.PARAMETERS}),
         ("transactions", {CredentialPlace.BASIC, CredentialPlace.PARAMETERS}),
-        ("consents", set(CredentialPlace) - {CredentialPlace.GRANT}),
+        ("consents", set(CredentialPlace) - {CredentialPlace.GRANT, CredentialPlace.BESIDE}),
         ("password-grant", {CredentialPlace.GRANT}),
     ],
 )
@@ -120,3 +138,79 @@ def test_a_token_for_the_password_opens_nothing(came, says):
     granted = tricked(came, credentials_in=CredentialPlace.GRANT)
 
     assert [f"password-grant {says} 2"] == check("redirect-only", CONTROL, granted)
+
+
+def beside(call):
+    """Put the customer's credentials beside the token of a call."""
+    sent = replace(call.call, credentials=True, credentials_in=CredentialPlace.BESIDE)
+    return replace(call, call=sent)
+
+
+def ask_a2(came):
+    return ask("balances", came, "A2")
+
+
+@for_each(
+    ("came", "says"),
+    [
+        (NO, ["beside-token agrees 2"]),
+        (refused("A2"), ["beside-token disagrees 2"]),
+        (listed("x"), ["beside-token disagrees 2"]),
+        (NONE, ["beside-token unclear 2"]),
+        (FAILED, ["beside-token unclear 2"]),
+    ],
+)
+def test_credentials_beside_a_token_open_nothing_that_is_refused_without(came, says):
+    """The control is the same call with the token alone, which was refused, and no consent came since."""
+    assert says == check("redirect-only", ask_a2(NO), beside(ask_a2(came)))
+    for control in (
+        [],
+        [ask_a2(refused("A2"))],
+        [ask_a2(listed("x"))],
+        [ask_a2(NO), consent("A2")],
+        [ask_a2(FAILED)],
+    ):
+        assert [] == check("redirect-only", *control, beside(ask_a2(came)))
+    assert [] == check("redirect-only", ask_a2(NO), ask_a2(listed("x")), beside(ask_a2(came)))
+
+
+SEEN = [(OPEN, "agrees"), (DONE_, "disagrees"), (REJECTED, "agrees"), (ENDED, "agrees")]
+
+
+@for_each(("state", "says"), SEEN)
+def test_credentials_beside_a_token_sign_nothing(state, says):
+    """Where the request was made with them, and where it was read or changed with them."""
+    for sent in (
+        [beside(make())],
+        [make(), beside(read())],
+        [make(), beside(modify(NO, amount="1.00"))],
+    ):
+        numbers = ",".join(str(len(sent) + n) for n in (0, 1))
+        said = payments("redirect-only", payer(), *sent, read(shown("P1", state)))
+        assert [f"beside-token {says} {numbers}"] == said
+
+
+def test_what_was_executed_of_an_unsigned_request_is_told_by_the_fixture():
+    """What the customer signed, and what was sent with the token alone, may be executed."""
+    assert ["beside-token disagrees 1"] == payments(
+        "redirect-only", payer(), beside(make()), effects("P1")
+    )
+    for events in ([make(), effects("P1")], [beside(make()), sign(), effects("P1")]):
+        assert [] == payments("redirect-only", payer(), *events)
+    assert [] == payments("redirect-only", payer(), beside(make(NO)), read(NO))
+    unsigned = [make(shown("P2", DONE_)), beside(make()), effects("P1")]
+    assert [] == payments("redirect-only", payer(), *unsigned)
+    late = [make(), sign(), beside(read(shown("P1", DONE_))), read(shown("P1", DONE_))]
+    assert [] == payments("redirect-only", payer(), *late)
+
+
+def test_a_contract_without_a_signature_or_a_consent_has_nothing_that_they_could_open():
+    """What nobody signs is executed all the same."""
+    for kind, named, there in (
+        ("pis", {}, True),
+        ("pis", {"operations": ["read-payment"]}, False),
+        ("aisp", {}, True),
+        ("aisp", {"operations": ["accounts", "consents"]}, False),
+    ):
+        clause = ruled("redirect-only", contract={"pis": PIS, "aisp": AISP}[kind], **named)
+        assert there is ("beside-token" in {facet.id for facet in clause.facets()})

@@ -5,10 +5,12 @@ from dataclasses import replace
 from account_information import LOST, NO
 from payment_initiation import (
     DONE,
+    OPEN,
     PIS,
     REJECTED,
     carrying_out,
     check,
+    flow,
     make,
     payer,
     price,
@@ -17,8 +19,9 @@ from payment_initiation import (
     ruled,
     shown,
 )
+from rows import for_each
 
-from assay.history import Arrange, Call, Owned
+from assay.history import Arrange, Authorise, Call, Owned
 from assay.testing import history
 
 PART, PRO = payer("part", "A1", segment="PART"), payer("pro", "B1", segment="PRO")
@@ -111,26 +114,29 @@ def test_a_past_and_a_registration_leave_doubt():
 
 
 def test_everybody_is_there_before_anybody_asks():
-    """Six customers, and one call for each, of which the last four are the variation."""
+    """Six customers, one call for each, and for those who are served a signature and a reading."""
 
     def bank(call, key):
-        return shown(key) if call.subject in {"PART", "PRO"} else NO
+        return carrying_out(call, key) if call.subject in {"PART", "PRO"} else NO
 
     played, said = probed("segments", "each", bank)
-    assert [Arrange] * 6 + [Call] * 6 == [type(step) for step in played.steps]
+    each = [Authorise, Call]
+    assert [Arrange] * 6 + [Call] * 6 + each * 2 == [type(step) for step in played.steps]
     assert ["PART", "PRO", "large-professional", "corporate", "association", "legal-guardian"] == [
         step.segment for step in played.steps[:6]
     ]
-    assert [False, False, True, True, True, True] == [bool(step.variation) for step in played.calls]
+    assert [False, False, True, True, True, True] == [
+        bool(step.variation) for step in played.calls[:6]
+    ]
     assert price("segments", "each") == played.spent
     assert 6 == len(said)
     assert all(line.endswith("agrees") for line in said)
 
 
 def test_a_lenient_bank_is_pressed():
-    """Each excluded customer signs, and what was executed disagrees."""
+    """Each customer signs, and what was executed for an excluded one disagrees."""
     played, said = probed("segments", "each", carrying_out)
-    assert 4 == len(played.signatures)
+    assert 6 == len(played.signatures)
     assert ["agrees"] * 2 + ["disagrees"] * 4 == [line.partition(" ")[2] for line in said]
 
 
@@ -145,5 +151,25 @@ def test_a_bank_that_accepts_and_rejects_later_passes():
         return shown(asked, DONE if asked in mine else REJECTED)
 
     played, said = probed("segments", "each", bank)
-    assert 5 == len(played.signatures)
+    assert 6 == len(played.signatures)
     assert ["agrees"] * 6 == [line.partition(" ")[2] for line in said]
+
+
+@for_each(
+    ("part_ends", "pro", "says_"),
+    [
+        (DONE, PRO, ["PRO disagrees 1,2,3,4,5,6"]),
+        (OPEN, PRO, ["PRO disagrees 1,2,3,4,5,6"]),
+        (DONE, replace(PRO, fresh=False), ["PRO unclear 4,5,6"]),
+        (REJECTED, PRO, ["PART unclear 1,2,3", "PRO unclear 4,5,6"]),
+    ],
+)
+def test_a_served_customer_whose_payment_is_rejected_after_the_signature_is_not_served(
+    part_ends, pro, says_
+):
+    """The same payment of a customer of another segment, which went on, shows that it is no other rule."""
+    first = flow(part_ends, by="part", debtorAccount="A1")
+    second = flow(REJECTED, key="P2", by="pro", debtorAccount="B1")
+    said = check("segments", PART, pro, *first, *second)
+
+    assert says_ == [line for line in said if "agrees 1,2,3" not in line or "dis" in line]

@@ -15,7 +15,7 @@ def test_about(bank):
     about = bank.http.get(f"{ROOT}/").json()
     assert about["api"] == "assay-control/1"
     assert "clock" in about["capabilities"]
-    assert about["traits"]["card"] == ["inactive", "last-used", "never-used"]
+    assert about["traits"]["card"] == ["inactive", "last-used", "never-used", "immediate-debit"]
 
 
 def test_worlds_are_repeatable(bank):

@@ -60,6 +60,7 @@ class Spelling:
     name: str
     value: Json = None
     other: Json = None
+    others: tuple[Json, ...] = ()
     also: tuple[str, ...] = ()
     adds: tuple[str, ...] | None = None
     found: str | None = None
@@ -289,6 +290,14 @@ class OperationBinding:
         named = (operation.about, operation.since, operation.until, operation.grants)
         names = (*named, *operation.arguments, *self.arguments)
         return dict.fromkeys(name for name in names if name)
+
+    def requesting(self, mode: str | None, number: int) -> OperationBinding:
+        """Return the binding in which a mode has its value of this number; 0 is the first."""
+        spelling = self.modes.get(mode or "")
+        if mode is None or spelling is None or not number:
+            return self
+        other = replace(spelling, value=spelling.others[number - 1])
+        return replace(self, modes={**self.modes, mode: other})
 
     def under(self, alias: int | None) -> OperationBinding:
         """Return the binding under another path of the method, which may send arguments elsewhere."""

@@ -9,7 +9,7 @@ import base64
 import json
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, cast
 from urllib.parse import quote, urlencode
@@ -99,7 +99,7 @@ def encode(
         CannotArrange: the target file does not bind something in the call.
 
     """
-    binding = target.operations.get(operation.id, BARE)
+    binding = target.operations.get(operation.id, BARE).requesting(call.mode, call.spelling)
     made = made or RequestValues()
     method = binding.method or operation.method
     token = _sent_token(call, operation, target, access, method)
@@ -228,9 +228,9 @@ def _headers(
 def _sent_token(
     call: Call, operation: Operation, target: Target, access: Access, method: str
 ) -> SentToken:
-    """Return the token that a call is sent with; a customer's own credentials replace it."""
-    by_password = call.credentials_in is CredentialPlace.GRANT
-    token = _token(call, access) if by_password or not call.credentials else None
+    """Return the token that a call is sent with; a customer's own credentials may replace it."""
+    kept = call.credentials_in in {CredentialPlace.GRANT, CredentialPlace.BESIDE}
+    token = _token(call, access) if kept or not call.credentials else None
     return SentToken(target.auth.of(by_tpp=operation.by_tpp), token or "", method)
 
 
@@ -393,6 +393,10 @@ def place_credentials(
             )
         case CredentialPlace.GRANT:
             return PlacedCredentials()
+        case CredentialPlace.BESIDE:
+            # HTTP Basic stands where most tokens do.
+            placed = place_credentials(replace(spelling, basic=False), None, login, password)
+            return placed if placed != PlacedCredentials() else PlacedCredentials(query=usual)
         case None:
             headers = _named(spelling.headers, values)
             return PlacedCredentials(

@@ -276,13 +276,20 @@ def controls(
     return beside_by_number
 
 
-def must_be_accepted(facet: str, attempt: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
-    """Judge an attempt that must be accepted."""
+def must_be_accepted(
+    facet: str, attempt: Attempt, beside: Beside, why: str, *, for_good: bool = False
+) -> Iterator[Evidence]:
+    """Judge an attempt that must be accepted; `for_good`, also after its signature.
+
+    A late rejection may be a matter of another rule, but for one whose signed control went on.
+    """
     if attempt.accepted:
         yield _evidence(facet, AGREES, f"an acceptance: {why}", attempt)
     elif attempt.made.accepted and not attempt.rejected:
-        if attempt.rejected_late and attempt.plain:  # it may be a matter of another rule
-            yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", attempt)
+        if attempt.rejected_late and attempt.plain:
+            sure = for_good and attempt.subject.fresh and any(map(_went_on, beside))
+            agreement, controls = (DISAGREES, beside) if sure else (UNCLEAR, ())
+            yield _evidence(facet, agreement, f"an acceptance: {why}", attempt, controls)
     elif not attempt.rejected or attempt.made.wire.status == UNAUTHENTICATED:
         yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", attempt)
     elif beside and attempt.plain and not attempt.request.distrusted:
@@ -332,11 +339,11 @@ def _evidence(
     )
 
 
-def sign_and_read(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> Part[None]:
-    """Sign and read requests that should have been rejected and were not.
+def sign_and_read(lifecycle: Lifecycle, control: Exchange | None, *made: Exchange) -> Part[None]:
+    """Sign and read requests that were not rejected, whether they should have been or not.
 
-    If one of them is rejected then, the control is signed, too, to show whether everything is
-    rejected. It comes last, since a request like a signed one may be rejected as a repeat.
+    If one of them is rejected then, the control, where it is none of them, is signed, too, to show
+    whether everything is rejected. It comes last, since one like a signed one may be a repeat.
     """
     late = False
     for exchange in made:
@@ -345,7 +352,7 @@ def sign_and_read(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> P
             late |= _stands((yield from request_steps.read(lifecycle, exchange))) is State.REJECTED
         else:
             yield from request_steps.read_refused(lifecycle, exchange)
-    if late:
+    if late and control is not None:
         yield from request_steps.sign(lifecycle, control)
         yield from request_steps.read(lifecycle, control)
 
@@ -357,11 +364,15 @@ def _stands(exchange: Exchange | None) -> State | None:
 # -- the rules about them ----------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """The outcome that a rule expects of an attempt, the facet that it shows, and the reason."""
+    """The outcome that a rule expects of an attempt, the facet that it shows, and the reason.
+
+    `for_good` says that one that must be accepted must not be rejected after its signature either.
+    """
 
     facet: str
     accepted: bool
     why: str
+    for_good: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -392,5 +403,11 @@ class AcceptanceRule(RefusingKind[S]):
         for attempt in tries:
             case = self.case(attempt)
             if case is not None:
-                judge = must_be_accepted if case.accepted else must_be_rejected
-                yield from judge(case.facet, attempt, beside.get(attempt.made.n, ()), case.why)
+                controlling = beside.get(attempt.made.n, ())
+                yield from (
+                    must_be_accepted(
+                        case.facet, attempt, controlling, case.why, for_good=case.for_good
+                    )
+                    if case.accepted
+                    else must_be_rejected(case.facet, attempt, controlling, case.why)
+                )

@@ -8,6 +8,7 @@ of reading three pages (12 accounts, or 40 transactions), or two that are full (
 and keeps the others; lists of one page are never changed.
 """
 
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
@@ -79,9 +80,19 @@ def _clear_pan(prefix: int) -> Callable[[IdSeed], str]:
     return pan
 
 
-def _blotted(id_seed: IdSeed) -> str:
-    pan = _clear_pan(497_010)(id_seed)
-    return f"{pan[:6]}XXXXXX{pan[12:]}"
+def _altered_pan(alter: Callable[[str], str]) -> Callable[[IdSeed], str]:
+    return lambda id_seed: alter(_clear_pan(497_010)(id_seed))
+
+
+# fmt: off
+_PANS: tuple[tuple[str, str, Callable[[str], str]], ...] = (
+    ("masked", "of which six digits are blotted out", lambda pan: f"{pan[:6]}XXXXXX{pan[12:]}"),
+    ("shortened", "of which six digits are left out", lambda pan: f"{pan[:6]}__{pan[12:]}"),
+    ("encoded", "in base64, which encrypts nothing",
+     lambda pan: urlsafe_b64encode(pan.encode()).decode()),
+    ("named", "after the word card", lambda pan: f"card-{pan}"),
+)
+# fmt: on
 
 
 def _with_room(request: Request, answer: Answer) -> bool:
@@ -124,9 +135,9 @@ FIELDS = (
     breaking("iban.clear-mastercard", "iban/card",
         "cards are identified by their clear PAN of another scheme",
         mint=put(SOUND.mint, card=_clear_pan(513_200))),
-    breaking("iban.masked-pan", "iban/card",
-        "cards are identified by a PAN of which six digits are blotted out",
-        mint=put(SOUND.mint, card=_blotted)),
+    *(breaking(f"iban.{name}-pan", "iban/card", f"cards are identified by a PAN {says}",
+          mint=put(SOUND.mint, card=_altered_pan(alter)))
+      for name, says, alter in _PANS),
     breaking("iban.account-nameless", "iban/account-present",
         "an account is listed without its IBAN", respond=_nameless("account")),
     breaking("iban.card-nameless", "iban/card-present",
@@ -201,6 +212,10 @@ def _inactive_too(item: Item, _today: date) -> bool:
 
 def _offline_too(item: Item, _today: date) -> bool:
     return item.active and not item.savings
+
+
+def _immediate_debit_too(item: Item, today: date) -> bool:
+    return CARD_WINDOW(replace(item, immediate_debit=False), today)
 
 
 def _cards(eligible: Eligible) -> Table[Resource, Eligible]:
@@ -280,7 +295,13 @@ LISTING = (
     breaking("cards.never-used-listed", "cards.eligible/hides-never-used",
         "cards that were never used are listed",
         eligible=_cards(lambda item, today: item.active
+                        and not item.immediate_debit
                         and (item.last_used is None or CARD_WINDOW(item, today)))),
+    breaking("cards.immediate-debit-listed", "cards.delayed-debit/hides-immediate-debit",
+        "immediate debit cards are listed", eligible=_cards(_immediate_debit_too)),
+    breaking("cards.immediate-debit-served", "cards.delayed-debit/withholds-immediate-debit",
+        "immediate debit cards are not listed, but a consent can name them, and then their data"
+        " are served", grantable=put(SOUND.grantable, card=_immediate_debit_too)),
 )
 # fmt: on
 

@@ -218,6 +218,10 @@ _LOGINS: tuple[tuple[Approach, str], ...] = (
 )
 
 
+def _with_credentials(request: AccessRequest) -> Decision:
+    return Decision.SERVED if request.own and request.credentials else consented_only(request)
+
+
 def _honours(operation: Operation, approach: Approach) -> Table[Operation, frozenset[Approach]]:
     honoured: frozenset[Approach] = frozenset({"token", approach})
     return put(SOUND.honours, **{operation: honoured})
@@ -241,6 +245,10 @@ CREDENTIALS = (
           f"{operation}: login and password {says} replace a token",
           honours=_honours(operation, approach))
       for operation in OPERATIONS for approach, says in _LOGINS),
+    *(breaking(f"credentials.open-{kind}", "redirect-only/beside-token",
+          f"{kind}: login and password beside the token replace a consent",
+          scope=put(SOUND.scope, **{kind: _with_credentials}))
+      for kind in ("balance", "transaction")),
     breaking("credentials.body-for-consents", "redirect-only/consents",
         "a consent is accepted with login and password in the body",
         honours=_honours("consents", "body")),

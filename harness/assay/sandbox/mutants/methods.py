@@ -38,13 +38,16 @@ from assay.sandbox.policies import SOUND, Policies, Unavailable, put
 
 
 def _accepted(
-    operation: Operation, altered: Callable[[Answer], Answer]
+    operation: Operation,
+    altered: Callable[[Answer], Answer],
+    when: Callable[[Request], bool] = lambda _: True,
 ) -> Callable[[Request, Answer], Answer]:
-    """Alter the accepted answers of one operation."""
-    return answering(
-        lambda request, answer: request.operation == operation and answer.status < 300,  # noqa: PLR2004
-        altered,
-    )
+    """Alter the accepted answers of one operation, or some of them."""
+
+    def applies(request: Request, answer: Answer) -> bool:
+        return request.operation == operation and answer.status < 300 and when(request)  # noqa: PLR2004
+
+    return answering(applies, altered)
 
 
 def down(status: int) -> Callable[[Answer], Answer]:
@@ -94,6 +97,17 @@ _FAULTS: tuple[tuple[Operation, tuple[Fault, ...]], ...] = (
     ("consents", ("body-text", "body-truncated", "body-type", "body-empty", "body-deep")),
 )
 
+# fmt: off
+_VALID: tuple[tuple[Operation, str, str, str, Callable[[Request], bool]], ...] = (
+    ("accounts", "unattended", "without the customer", "", lambda request: not request.attended),
+    ("balances", "unattended", "without the customer", "", lambda request: not request.attended),
+    ("accounts", "later", "for a later page", " accounts.page-size/ends",
+     lambda request: "page" in request.query),
+    ("transactions", "ranged", "for a range of days", "",
+     lambda request: "dateTo" in request.query),
+)
+# fmt: on
+
 #: What else shows a fault: a consent of another type is no list of accounts.
 _LISTS: Mapping[Fault, str] = {"body-type": " consent.effect/survives-lists"}
 
@@ -113,6 +127,10 @@ AVAILABLE = (
           f"{operation} answers 500 where it refuses what is unknown or not granted",
           respond=answering(partial(_is_refusal, operation), down(500)))
       for operation in ("consents", "balances", "transactions")),
+    *(breaking(f"available.{operation}-500-{what}", f"{operation}.available/answers{more}",
+          f"{operation} answers 500 to a valid call {says}",
+          respond=_accepted(operation, down(500), when))
+      for operation, what, says, more, when in _VALID),
     breaking("available.consents-takes-text", "consents.available/refuses-malformed",
         "a consent that is plain text is accepted, and changes nothing",
         body=_accepts("body-text")),

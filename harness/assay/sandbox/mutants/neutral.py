@@ -14,7 +14,7 @@ from itertools import count
 from assay.sandbox.access import BATCH, CARD_WINDOW, ConsentRequest, Listing
 from assay.sandbox.accounts import Cut, Cutter, Entry, IdSeed, Item, Row, pages_of
 from assay.sandbox.calendar import NINETY_DAYS
-from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error
+from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error, login_in
 from assay.sandbox.mutants.accounts import check_digit
 from assay.sandbox.mutants.mutant import Change, answering, edge_flipped, limited_to, neutral
 from assay.sandbox.policies import SOUND, Policies, put
@@ -49,6 +49,11 @@ def _without_check_digit(id_seed: IdSeed) -> str:
     """Return a token that keeps the format of a PAN, and fails Luhn so that it is none."""
     digits = f"4{_digits(id_seed)[1:15]}"
     return f"{digits}{(1 + check_digit(digits)) % 10}"
+
+
+def _numbered_token(id_seed: IdSeed) -> str:
+    """Return a token whose digits pass Luhn's test by chance, as every tenth number does."""
+    return f"tok-4{(id_seed.seed * 7919 + id_seed.serial * 104_729_041) % 10**15:015d}"
 
 
 def _unreadable_is(status: int) -> Change:
@@ -249,6 +254,10 @@ NEUTRAL_ANSWERS = (
     neutral("unknown-is-forbidden",
         "accounts that do not exist are refused like other customers' accounts",
         _refused(unknown=403)),
+    neutral("credentials-refused",
+        "calls with a customer's credentials in the query are refused, with a token or without",
+        respond=answering(lambda request, _: login_in(request.query) is not None,
+                    lambda _: error(400, "credentials are not accepted"))),
     neutral("not-offered-404", "operations that are not offered are answered with 404",
         _not_offered(404)),
     neutral("not-offered-501", "operations that are not offered are answered with 501",
@@ -270,6 +279,9 @@ NEUTRAL_ANSWERS = (
     neutral("cards-without-a-check-digit",
         "cards are identified by 16 digits of a payment network that fail Luhn",
         mint=put(SOUND.mint, card=_without_check_digit), leaves="iban/card"),
+    neutral("cards-of-numbered-tokens",
+        "cards are identified by a word and 16 digits, some of which pass Luhn by chance",
+        mint=put(SOUND.mint, card=_numbered_token)),
     neutral("hal", "successful answers have the media type application/hal+json with a charset",
         respond=answering(_is_success,
                     lambda answer: replace(answer, media="application/hal+json;charset=utf-8"))),

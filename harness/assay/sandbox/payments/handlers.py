@@ -30,7 +30,8 @@ __all__ = ["PAYMENT_METHODS", "PaymentCall", "PaymentRefused"]
 _MESSAGES: Mapping[PaymentRefusal, str] = {
     "debtor": "not an account that payments can be made from",
     "segment": "customers of this segment are not served here",
-    "state": "this payment cannot be modified or cancelled",
+    "state": "this payment cannot be modified",
+    "cancellation": "this payment cannot be cancelled",
     "foreign": "no such payment request",
 }
 
@@ -101,6 +102,8 @@ def _check_scope(context: PaymentContext, content: Content, terms: Terms) -> Non
     policies = context.policies
     if not policies.single(content.get("transfers", ABSENT)):
         raise FieldError("transfers", "value")
+    if not policies.recurring and content.get("frequency") is not None:
+        raise FieldError("frequency", "value")
     if not policies.offered(terms.type, context.book.instant):
         raise FieldError("paymentType", "value")
     owner = context.world.owners[terms.debtor]
@@ -139,7 +142,7 @@ def _cancel(call: PaymentCall, payment: Payment, content: Content) -> None:
     if content != {"status": "cancelled"}:
         raise FieldError("status", "value")
     if not cancel(call.context, payment, by_customer=False):
-        raise _refused(call.context, "state")
+        raise _refused(call.context, "cancellation")
 
 
 def _confirm(call: PaymentCall) -> Answer:

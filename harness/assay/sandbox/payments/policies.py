@@ -51,7 +51,7 @@ Finding: TypeAlias = Literal["read", "modify"]
 #: Where a customer's credentials can be, though a TPP must send none.
 CredentialPlace: TypeAlias = Literal["basic", "body", "query"]
 #: Reasons of refusals; the document specifies no codes, so they are a choice.
-PaymentRefusal: TypeAlias = Literal["debtor", "segment", "state", "foreign"]
+PaymentRefusal: TypeAlias = Literal["debtor", "segment", "state", "cancellation", "foreign"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,8 @@ class PaymentPolicies:
     closed: Closed
     #: redirect-only: where a customer's credentials replace a TPP's token, by operation.
     honours_credentials: frozenset[tuple[PaymentOperation, CredentialPlace]]
+    #: redirect-only: where a customer's credentials beside a TPP's token sign a payment, by operation.
+    embedded: frozenset[tuple[PaymentOperation, CredentialPlace]]
     #: token-required: whether a caller whose token is unknown, or missing, is served.
     honours_anybody: Callable[[PaymentOperation | None, bool], bool]
     #: host: whether a host is served.
@@ -74,6 +76,8 @@ class PaymentPolicies:
     fields: Table[Field, ReadField]
     #: single
     single: Single
+    #: single: whether a request for a payment at regular intervals is accepted, as a single one.
+    recurring: bool
     #: payments.create, payments.modify: status codes for malformed requests.
     malformed: Callable[[PaymentOperation, str, Defect], int]
     #: Status codes of refusals.
@@ -278,14 +282,18 @@ _PLACES: tuple[PaymentPlace, ...] = ("create-self", "create-approval", "read-sel
 SOUND_PAYMENTS = PaymentPolicies(
     closed=MONDAY_NIGHT,
     honours_credentials=frozenset(),
+    embedded=frozenset(),
     honours_anybody=_never,
     serves=_any_host,
     created=lambda _payment, body: body,
     links=MappingProxyType(dict.fromkeys(_PLACES, same_everywhere)),
     fields=FIELDS,
     single=AT_MOST_ONE,
+    recurring=False,
     malformed=_bad_request,
-    refusals=MappingProxyType({"debtor": 403, "segment": 403, "state": 403, "foreign": 404}),
+    refusals=MappingProxyType(
+        {"debtor": 403, "segment": 403, "state": 403, "cancellation": 403, "foreign": 404}
+    ),
     offered=_offered,
     beside=_beside_any,
     segments=_retail_and_small,

@@ -162,6 +162,19 @@ operations:
 
 
 @pytest.mark.usefixtures("folder")
+def test_further_values_of_a_mode_are_not_those_of_another_value() -> None:
+    """What is as good as the value of the base is sent no more once that is replaced."""
+    top = "assay: 1\ntarget: mine\nextends: sandbox\noperations:\n  create-payment:\n    modes: "
+    for several, others in (
+        ("{}", ({"paymentType": "immediate", "frequency": "monthly"},)),
+        ("{several: {value: {bulk: 1}}}", ()),
+        ("{several: {value: {bulk: 1}, others: [{batch: 2}]}}", ({"batch": 2},)),
+    ):
+        target = read(f"{top}{several}\n")
+        assert others == target.operations["create-payment"].modes["several"].others
+
+
+@pytest.mark.usefixtures("folder")
 def test_extending_a_file() -> None:
     """A path is seen from the file it stands in, and an error names the file it is in."""
     Path("below").mkdir()

@@ -93,6 +93,20 @@ def test_the_argument_is_sent_again_as_it_is_sent() -> None:
     assert ("X-Mode", "ALL") in written(call("quiet", "A")).headers
 
 
+def test_a_mode_has_further_values_that_request_it() -> None:
+    """Each is sent in place of the first, and a recorded request with any of them is in the mode."""
+    mode = replace(MODES["few"], others=([1], [2, 3]))
+    bank = target(PLAIN)
+    binding = replace(bank.operations["make"], modes={**MODES, "few": mode})
+    bank = replace(bank, operations={"make": binding})
+    for number, value in enumerate(([], [1], [2, 3])):
+        sent = written(call("few", "A", spelling=number), bank).body
+        assert {"accounts": ["A"], "balances": value} == json.loads(sent)["access"]
+        wire = Wire(method="POST", url="https://bank.example/consents", request_body=sent)
+        found = find_mode(ParsedRequest(wire), MAKE, binding, {}, ExplainedParts(), future=False)
+        assert "few" == found
+
+
 def test_without_the_argument_nothing_is_sent_in_its_place() -> None:
     """Neither the name in braces, nor null."""
     bare = replace(call("named"), arguments={}, without=("access",))

@@ -1,6 +1,7 @@
 """`segments`: customers of some segments are served, and those of others are not.
 
-Each segment has a facet. All customers are set up before the first request, so that the
+Each segment has a facet. Who is served is served to the end: a request that is accepted, signed and
+then rejected is not, if the same request of a customer of another segment went on. All customers are set up before the first request, so that the
 order of set-up cannot affect the result. The control is the same request for a customer of
 a segment that is served.
 """
@@ -71,11 +72,9 @@ class Segments(AcceptanceRule):
             variation = "" if segment in self.served else f"for a customer of the segment {segment}"
             call = request_steps.request(self.lifecycle, psu, variation=variation)
             made[segment] = yield from steps.send(call)
-        taken = [made[segment] for segment in self.served if made[segment].accepted]
-        control = (taken or [made[self.served[-1]]])[-1]
-        yield from sign_and_read(
-            self.lifecycle, control, *(made[segment] for segment in self.refused)
-        )
+        # Who is served is served to the end, so that a rejection after the signature shows.
+        everyone = [made[segment] for segment in (*self.served, *self.refused)]
+        yield from sign_and_read(self.lifecycle, None, *everyone)
 
     def case(self, attempt: Attempt) -> Case | None:
         """Return the expected result of an attempt for a customer of a known segment."""
@@ -83,7 +82,8 @@ class Segments(AcceptanceRule):
         if not self._is_plain(attempt):
             return None
         if segment in self.served:
-            return Case(facet=segment, accepted=True, why=f"{segment} customers are served")
+            why = f"{segment} customers are served"
+            return Case(facet=segment, accepted=True, why=why, for_good=True)
         if segment in self.refused:
             return Case(facet=segment, accepted=False, why=f"{segment} customers are not served")
         return None

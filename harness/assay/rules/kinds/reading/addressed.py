@@ -1,7 +1,8 @@
 """`addressed`: operations answer about a request only to the TPP that made it.
 
 Each operation has two facets: it refuses a key that never existed, and the key of another
-TPP's request. The control is the same call by the TPP that made the request; for another
+TPP's request. All have one: an answer to the maker has the key that was asked about, if it has a key,
+which the answer to a change may lack. Of a refusal the control is the same call by the TPP that made the request; for another
 TPP's request, the caller must also be answered about a request of its own.
 
 An unknown key is derived from a real one and looks like it. No other unknown key is
@@ -15,7 +16,7 @@ keys that were returned.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from assay.contract.model import Capability, Json, Operation
@@ -64,7 +65,7 @@ from assay.rules.verdict import (
     tpp_evidence,
 )
 
-UNKNOWN, FOREIGN = "unknown", "foreign"
+UNKNOWN, FOREIGN, SAME = "unknown", "foreign", "same-key"
 #: The name of the second TPP in the probe.
 OTHER = "other"
 #: Keys with at least this many letters and digits cannot all be in use.
@@ -94,7 +95,7 @@ class Addressed(RefusingKind[AddressedScenario]):
     operations: tuple[Operation, ...] = parameters.operations(also=check_about_request)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return two facets for each operation, each with a trial of its own."""
+        """Return two facets for each operation, each with a trial of its own, and one for all."""
         out: list[Facet] = []
         for operation in self.operations:
             for word, whose in (
@@ -117,7 +118,16 @@ class Addressed(RefusingKind[AddressedScenario]):
                         ),
                     )
                 )
-        return tuple(out)
+        # The trial of a key that is unknown calls the operation as it should be, too.
+        shows = next((each for each in self.operations if each.shows), self.operations[0])
+        refused = next(each for each in out if each.id == f"{shows.id}-{UNKNOWN}")
+        described = "an answer about a request has the key of that request"
+        keyed = (*refused.requires, *bound(shows, "key"))
+        return (*out, replace(refused, id=SAME, description=described, requires=keyed))
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [facet.id for facet in self.facets() if facet.id != SAME]
 
     def probe(self, scenario: AddressedScenario) -> Script:
         """Make a request, call the operation with the wrong key or TPP, then as its maker."""
@@ -161,6 +171,22 @@ class Addressed(RefusingKind[AddressedScenario]):
                 controlled = call.question in questions and call.caller in callers
                 shown = calls_so_far.operations[call.exchange.call.operation].shows is not None
                 yield from _judge(call, controlled=controlled, shown=shown)
+            else:
+                yield from self._same_key(call.exchange)
+
+    def _same_key(self, exchange: Exchange) -> Iterator[Evidence]:
+        """Compare the key in an answer to its maker with the one that was asked about."""
+        operation, shown = exchange.call.operation, exchange.item
+        asked = str(exchange.call.arguments.get(self.contract.operations[operation].about or ""))
+        if exchange.accepted and shown is not None and shown.key is not None:
+            good = asked.casefold() == shown.key.casefold()  # as UUIDs are written in either
+            yield Evidence(
+                facet=SAME,
+                agreement=AGREES if good else DISAGREES,
+                expected="the key of the request that was asked about",
+                seen="the same key" if good else f"another key: {shown.key!r}",
+                exchanges=(exchange.n,),
+            )
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""

@@ -2,6 +2,9 @@
 
 A refused valid call is a violation, and so is a server failure, also on a malformed call and
 on one that must be refused (about something unknown, another customer's or without consent).
+Where the history does not show that a call is valid, its refusal is none. A server failure is one all
+the same if the call is a trial's own and has no variation but the customer's absence: of a later
+page, in any mode, for any days. In recorded traffic nobody knows what was meant to be valid.
 A refused change is none: which are accepted, and when, is for other clauses to say. Most documents
 leave open how a malformed *read* is answered, so only a body that cannot be parsed must be refused.
 """
@@ -18,7 +21,14 @@ from assay.rules.consents import Consents, consented_keys, names_each_once
 from assay.rules.facets import make_facet
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
-from assay.rules.queries import bare, ordinary, perhaps_exhausted, target_failed
+from assay.rules.queries import (
+    answered_questions,
+    bare,
+    ordinary,
+    perhaps_exhausted,
+    question,
+    target_failed,
+)
 from assay.rules.rule import (
     BindingRequirement,
     Calls,
@@ -42,6 +52,7 @@ from assay.rules.verdict import (
     Evidence,
     Standing,
     describe_answer,
+    failed_instead,
     must_be_refused,
 )
 
@@ -163,6 +174,7 @@ class Available(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge the answers to valid calls, to aliases and to malformed calls."""
+        yield from self._failures(history)
         if self.lifecycle is not None:
             yield from self._requests(self.lifecycle, history)
             return
@@ -192,6 +204,22 @@ class Available(Kind):
                 sound = self._certainly_served(exchange, subject, consents)
                 sound = sound and exchange.n not in exhausted
                 yield from _plain(exchange, sound=sound, controlled=twin)
+
+    def _failures(self, history: History) -> Iterator[Evidence]:
+        """Yield that the target fails on a call of a trial that is no variation of another.
+
+        Without the customer, the control is the same question with the customer there.
+        """
+        subjects, answered = history.subjects, answered_questions(history)
+        for exchange in history.exchanges:
+            call = exchange.call
+            if call.operation != self.operation.id or not failed_instead(exchange):
+                continue
+            own = call.own_token and not (call.malformed or call.consent)
+            absent = not call.present and question(call) in answered
+            each = not self.operation.grants or names_each_once(call, self.operation)
+            if own and each and call.subject in subjects and (absent or not call.variation):
+                yield _answers(exchange)
 
     def _identifier(self) -> tuple[BindingRequirement, ...]:
         return bound(self.operation, "argument", (self.operation.about,))

@@ -40,6 +40,7 @@ from assay.rules.rule import (
     Script,
     bound,
     consent,
+    facts_of,
     needs,
 )
 from assay.rules.state.calendar import dates, months_before
@@ -237,18 +238,23 @@ class Eligibility(RefusingKind):
     def _plain(self, thing: Owned, at: datetime) -> bool:
         """Whether a resource must be listed."""
         expected = self._facet(thing, at)
-        return expected[1] if expected else not any(thing.traits.values())
+        return expected[1] if expected else not self._states(thing, at)
+
+    def _states(self, thing: Owned, at: datetime) -> list[str]:
+        """Return the states of a resource that may keep it from being listed."""
+        allows = facts_of(self.contract).allows
+        return [name for name, on in thing.traits.items() if on and not allows(thing, name, at)]
 
     def _facet(self, thing: Owned, at: datetime) -> tuple[str, bool] | None:
         """Return the facet that a resource tests, and whether it must be listed.
 
         None if it tests no facet, or is hidden for two reasons at once.
         """
-        states = [name for name, value in thing.traits.items() if value]
+        states = self._states(thing, at)
         hiding = [trait for trait in self.hides if thing.traits.get(trait) is True]
         recent = self._recent(thing, at)
-        if self.recent and self.recent.trait in states:
-            states.remove(self.recent.trait)
+        if self.recent and thing.traits.get(self.recent.trait):
+            states = [state for state in states if state != self.recent.trait]
             if recent is None or (hiding and not recent[1]):
                 return None
         if not states:
@@ -348,11 +354,11 @@ class Eligibility(RefusingKind):
         controlled = {
             _manner(exchange.call)
             for exchange, owned, _ in asked
-            if exchange.accepted and exchange.items and not any(owned.traits.values())
+            if exchange.accepted and exchange.items and not self._states(owned, exchange.at)
         }
         refused = set[tuple[object, ...]]()
         for exchange, owned, named in asked:
-            states = [name for name, value in owned.traits.items() if value]
+            states = self._states(owned, exchange.at)
             call = exchange.call
             if _manner(call) not in controlled or len(states) != 1:
                 continue

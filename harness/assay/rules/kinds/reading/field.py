@@ -17,7 +17,7 @@ from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.rules import parameters, steps, text_shape
 from assay.rules.facets import Facts, FieldSchema, Schema, SchemaPiece
-from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES, OPEN
+from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES, OPEN, RECURRING, SEVERAL
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_request
 from assay.rules.parameters import VALUES, Raw, known
@@ -208,6 +208,25 @@ class Field(Kind):
         }
         for exchange, resource, items in shown:
             yield from self._judge(exchange, resource, items, doubtful=resource in doubtful)
+        for resource in dict.fromkeys(resource for _, resource, _ in shown):
+            yield from self._judge_all(
+                resource, [(exchange.n, items) for exchange, of, items in shown if of == resource]
+            )
+
+    def _judge_all(
+        self, resource: str, shown: Sequence[tuple[int, Sequence[Item]]]
+    ) -> Iterator[Evidence]:
+        """Judge what several values of a resource show together, each of which may be chance."""
+        holds, what = RECURRING.get(self.format.get(resource, ""), (None, ""))
+        values = [item.fields.get(self.field) for _, items in shown for item in items]
+        if holds and all(map(holds, values)) and len({*map(str, values)}) >= SEVERAL:
+            yield Evidence(
+                facet=resource,
+                agreement=DISAGREES,
+                expected=f"{self.field} to be {self._allowed(resource)[0]}",
+                seen=f"each of {len({*map(str, values)})} values has {what}",
+                exchanges=tuple(n for n, _ in shown),
+            )
 
     def _schema(self, resource: str) -> Schema:
         """Return the allowed values of the field in a resource, as JSON Schema."""

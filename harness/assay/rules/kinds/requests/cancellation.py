@@ -3,7 +3,8 @@
 A request is cancelled before its day, through the interface or by the customer elsewhere,
 unsigned or signed. The control is another request in the same mode, signed, not cancelled
 and due no earlier, that was executed. A cancellation that was not accepted proves nothing.
-Until when a request can be cancelled is open: it is a violation if it never can, signed or not.
+Until when a request can be cancelled is open: it is a violation if it never can, signed or not, and
+if the target fails over one that comes in time.
 
 The TPP: it does not cancel a request that has been executed.
 Documents may leave open which requests can be cancelled and until when, but never whether
@@ -44,7 +45,15 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.steps import Part, send
-from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
+from assay.rules.verdict import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    Evidence,
+    describe_answer,
+    failed_instead,
+    tpp_evidence,
+)
 
 ACCEPTED = "accepted"
 #: The TPP's obligation.
@@ -80,7 +89,8 @@ class Cancellation(Kind[CancellationScenario]):
         out: list[Facet] = []
         subjects = {CUSTOMER: "a request that the customer cancelled"}
         if self.lifecycle.end is not None:
-            out.append(self._facet(ACCEPTED, "a cancellation is accepted", TPP))
+            accepted = "a cancellation is accepted, and none causes a server error"
+            out.append(self._facet(ACCEPTED, accepted, TPP))
             subjects = {TPP: "a cancelled request", **subjects}
         for canceller, subject in subjects.items():
             out.append(self._facet(f"{canceller}-shown", f"{subject} is shown as ended", canceller))
@@ -223,7 +233,16 @@ class Cancellation(Kind[CancellationScenario]):
         groups: dict[tuple[str, str], list[tuple[CancelAttempt, Exchange]]] = {}
         for cancel in attempts:
             call = cancel.event
-            if isinstance(call, Exchange) and (cancel.early or not call.refused):
+            if isinstance(call, Exchange) and failed_instead(call):
+                yield Evidence(
+                    facet=ACCEPTED,
+                    agreement=DISAGREES if cancel.early else UNCLEAR,
+                    expected="a cancellation to be accepted or refused",
+                    seen=describe_answer(call),
+                    exchanges=_numbers(cancel, call),
+                    decisive=call.n,
+                )
+            elif isinstance(call, Exchange) and (cancel.early or not call.refused):
                 made = cancel.request.made.call
                 groups.setdefault((made.subject, made.by), []).append((cancel, call))
         for group in groups.values():

@@ -197,14 +197,15 @@ class Execution(Kind):
         return made
 
     def _look(self, *requests: Exchange) -> Part[bool]:
-        """Ask what was executed, and read each request; return whether each is done."""
+        """Ask what was executed, and read each request; return whether each is done, and shown so."""
         effects = yield from request_steps.inquire()
         told = {effect.request for effect in effects.done or ()}
         done = True
         for made in requests:
             read = yield from request_steps.read(self.lifecycle, made)
-            shown = read is not None and read.item is not None and read.item.state is State.DONE
-            done = done and (shown or request_steps.key_of(made) in told)
+            state = read.item.state if read is not None and read.item is not None else None
+            known = request_steps.key_of(made) in told if state is None else state is State.DONE
+            done = done and known
         return done
 
     def _deferred(self, psu: Subject, mode: str) -> Script:

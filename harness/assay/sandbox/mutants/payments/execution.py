@@ -26,6 +26,7 @@ __all__ = ["EXECUTION_FAULTS", "LIFECYCLE_FAULTS"]
 
 _SOUND = SOUND_PAYMENTS
 _AT_ONCE: tuple[PaymentType, ...] = ("immediate", "instant")
+_STANDS: tuple[tuple[str, Status], ...] = (("unsigned", "received"), ("signed", "pending"))
 _WAITING: tuple[Status, ...] = ("pending", "received")
 #: The parties that can cancel, and their names in sentences.
 _BY = {"tpp": "TPP", "customer": "customer"}
@@ -40,6 +41,10 @@ def _also(status: Status, type: PaymentType) -> Callable[[Payment], bool]:
 
 def _unchangeable(_payment: Payment) -> bool:
     return False
+
+
+def _stands_as(status: Status) -> Callable[[Payment], bool]:
+    return lambda payment: payment.status == status
 
 
 def _as_signed(payment: Payment) -> Terms:
@@ -125,6 +130,11 @@ LIFECYCLE_FAULTS = (
       )),
     breaking_pis("cancel.refused", "cancel/accepted",
         "a deferred payment cannot be cancelled", cancellable=_unchangeable),
+    *(breaking_pis(f"cancel.500-if-{what}", "cancel/accepted",
+          f"the cancellation of a deferred payment that is {what} answers 500",
+          cancellable=only_when(_stands_as(status), _unchangeable, _SOUND.cancellable),
+          refusals=put(_SOUND.refusals, cancellation=500))
+      for what, status in _STANDS),
     *(breaking_pis(f"cancel.executed-{by}", f"cancel/by-{by}-never-done execution/cancelled-undone",
           f"a payment cancelled by the {_BY[by]} is executed on its day",
           executable=_executes_cancelled(by))

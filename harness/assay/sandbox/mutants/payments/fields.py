@@ -7,7 +7,7 @@ other reasons. Each fault of a field is lenient with it in one way, and fills in
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from assay.sandbox.messages import Answer, Json, Table, error
 from assay.sandbox.mutants.methods import as_text, cut_off, down
@@ -149,12 +149,25 @@ _FAILED_REFUSALS: tuple[tuple[str, str], ...] = (
 
 
 _CREDENTIAL_PLACES: tuple[CredentialPlace, ...] = ("basic", "body", "query")
+#: A cancellation is a modification that fails.
+_ALSO = {("modify", 500): " cancel/accepted"}
+_EMBEDDED: tuple[tuple[PaymentOperation, CredentialPlace], ...] = (
+    ("create", "body"),
+    ("read", "query"),
+    ("modify", "body"),
+)
 
 
 def _anybody(
     operation: PaymentOperation, *, token: bool
 ) -> Callable[[PaymentOperation | None, bool], bool]:
     return lambda called, given: called == operation and given is token
+
+
+def _with_another_key(answer: Answer) -> Answer:
+    body = cast("Mapping[str, Json]", answer.body)
+    key = str(body["paymentRequestResourceId"])
+    return replace(answer, body={**body, "paymentRequestResourceId": key[::-1]})
 
 
 # fmt: off
@@ -172,7 +185,8 @@ AVAILABLE_FAULTS = (
           f"the bank answers 500 where it should refuse: {reason}",
           refusals=put(_SOUND.refusals, **{reason: 500}))
       for reason, facets in _FAILED_REFUSALS),
-    *(breaking_pis(f"available.{operation}-{status}", f"payments.{operation}/answers",
+    *(breaking_pis(f"available.{operation}-{status}",
+          f"payments.{operation}/answers{_ALSO.get((operation, status), '')}",
           f"{operation} answers {status} to every valid call",
           respond=_accepted(operation, down(status)))
       for operation in _OPERATIONS for status in (500, 503)),
@@ -209,6 +223,10 @@ AVAILABLE_FAULTS = (
           honours_credentials=frozenset({(operation, place)}))
       for operation in _OPERATIONS
       for place in _CREDENTIAL_PLACES if (operation, place) != ("read", "body")),
+    *(breaking_pis(f"embedded.{place}-in-{operation}", "redirect-only/beside-token",
+          f"login and password beside the TPP's token ({place}) sign a payment in {operation}",
+          embedded=frozenset({(operation, place)}))
+      for operation, place in _EMBEDDED),
     *(breaking_pis(f"token.{operation}-{facet}", f"token-required/{operation}-payment-{facet}",
           f"{operation} serves a call with {says} as the TPP that came last",
           honours_anybody=_anybody(operation, token=token))
@@ -228,6 +246,10 @@ AVAILABLE_FAULTS = (
     *(breaking_pis(f"{operation}.foreign-found", f"payments.addressed/{operation}-payment-foreign",
           f"{operation} finds another TPP's payment",
           visible=put(_SOUND.visible, **{operation: _everybody}))
+      for operation in ("read", "modify")),
+    *(breaking_pis(f"{operation}.another-key", "payments.addressed/same-key",
+          f"the answer of {operation} has the identifier of another payment",
+          respond=_accepted(operation, _with_another_key))
       for operation in ("read", "modify")),
     *(breaking_pis(f"confirmation.{status}-{when}-signing",
           f"payments.confirmation/refused-{when}-signing",
@@ -397,5 +419,7 @@ FIELD_FAULTS = (
         "a request may contain any number of transfers", single=_transfers(never)),
     breaking_pis("single.two-at-most", "single/several-refused",
         "a request may contain two transfers", single=_transfers(one_more)),
+    breaking_pis("single.recurring", "single/several-refused",
+        "a request may be for a payment every month", recurring=True),
 )
 # fmt: on
