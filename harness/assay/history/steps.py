@@ -167,6 +167,14 @@ class Decision(Enum):
     REFUSE = "refuse"
 
 
+class Staying(Enum):
+    """What a customer does to stay on the screens between two pauses."""
+
+    RELOAD = "load the screen again"
+    NO_FACTOR = "send the screen of the factors without one"
+    LINK = "open the link again"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorise:
     """Step: the customer signs a request, or refuses it, on the target's own screens.
@@ -174,10 +182,11 @@ class Authorise:
     `request` is its key and `approval` the link in its response. `factor` is one of the
     contract's words, None for any that is offered; `forced` sends it although the screen
     does not offer it. `by` names another customer who signs instead; `code` and `typed`
-    say what is typed in as the code and as the password. `pace` is the pause before each
-    screen is filled in; at the screen that asks for `linger_on`, the pauses of `linger`
-    follow, with a look at the screen after all but the last. `spoof` is a return address
-    that the form submits in a field that the screen does not have.
+    say what is typed in as the code and as the password, `tries` times if the screen is shown
+    again. `pace` is the pause before each screen is filled in; at the screen that asks for
+    `linger_on`, the pauses of `linger` follow, and after all but the last the customer `stays`
+    there. `spoof` is a return address that the form submits in a field that the screen does
+    not have.
     """
 
     subject: str
@@ -188,10 +197,12 @@ class Authorise:
     by: str = ""
     code: Code = Code.RIGHT
     typed: Code = Code.RIGHT
+    tries: int = 1
     forced: bool = False
     pace: timedelta = timedelta(0)
     linger: tuple[timedelta, ...] = ()
     linger_on: str = "decision"
+    stays: Staying = Staying.RELOAD
     spoof: str = ""
     variation: str = ""
 

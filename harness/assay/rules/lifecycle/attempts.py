@@ -281,8 +281,12 @@ def must_be_accepted(facet: str, attempt: Attempt, beside: Beside, why: str) -> 
     if attempt.accepted:
         yield _evidence(facet, AGREES, f"an acceptance: {why}", attempt)
     elif attempt.made.accepted and not attempt.rejected:
-        if attempt.rejected_late and attempt.plain:  # it may be a matter of another rule
-            yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", attempt)
+        if attempt.rejected_late and attempt.plain:
+            # Without a like request that was carried out it may be a matter of another rule.
+            done = tuple(each for each in beside if each.request.done and each.plain)
+            sure = bool(done) and request_queries.is_known(attempt.request)
+            agreement = DISAGREES if sure else UNCLEAR
+            yield _evidence(facet, agreement, f"an acceptance: {why}", attempt, done)
     elif not attempt.rejected or attempt.made.wire.status == UNAUTHENTICATED:
         yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", attempt)
     elif beside and attempt.plain and not attempt.request.distrusted:

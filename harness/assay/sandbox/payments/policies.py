@@ -144,6 +144,10 @@ class PaymentPolicies:
     takes: Callable[[Factor, tuple[Factor, ...]], bool]
     #: Whether a code is accepted, given the entered and the right one.
     code: Callable[[Factor, str, str], bool]
+    #: Whether a password or code is checked, given the screen and the number of wrong entries.
+    checks: Callable[[Step, int], bool]
+    #: Whether the decision on a payment is answered with 403, and the payment rejected.
+    forbids: Callable[[Payment], bool]
     #: Whether a signing is locked, given the number of wrong entries.
     locked: Threshold[int]
     #: duplicate
@@ -240,6 +244,10 @@ def _never(*_: object) -> bool:
     return False
 
 
+def _always(*_: object) -> bool:
+    return True
+
+
 def _one_by_one(step: Step, _factor: Factor | None) -> Step:
     order: Mapping[Step, Step] = {"password": "factor", "factor": "code", "code": "confirm"}
     return order[step]
@@ -328,6 +336,8 @@ SOUND_PAYMENTS = PaymentPolicies(
     password=_same_password,
     takes=_on_offer,
     code=_same_code,
+    checks=_always,
+    forbids=_never,
     locked=Threshold(limit=3, inclusive=True, unit=1),
     duplicate=DuplicateRule(),
     cash=CashRule(),
