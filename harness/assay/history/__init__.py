@@ -60,6 +60,7 @@ from assay.history.steps import (
     Staying,
     Step,
     Submit,
+    Together,
     Token,
     Withdraw,
 )
@@ -111,6 +112,7 @@ __all__ = [
     "Subject",
     "Submit",
     "Submitted",
+    "Together",
     "Token",
     "Unavailable",
     "Wire",

@@ -116,7 +116,8 @@ class Call:
     the arguments whose value is a key that nothing has, each with the key that it was made
     from: a journal hides them, and what they look like. `consent` is the key of the consent that
     is used in place of the last one of its customer and TPP. `generated` are the arguments with a
-    value that the target file makes for every call anew (`{unique}`). `variation` is the one
+    value that the target file makes for every call anew (`{unique}`). Calls with the same number
+    `together`, if it is not 0, are sent at one moment: see `Together`. `variation` is the one
     difference from the accepted control, in words; empty for the control itself.
     """
 
@@ -138,6 +139,7 @@ class Call:
     host: int | None = None
     consent: str | None = None
     generated: tuple[str, ...] = ()
+    together: int = 0
     variation: str = ""
 
     @property
@@ -149,6 +151,17 @@ class Call:
     def own_token(self) -> bool:
         """Whether it has the token of its customer or TPP, and no credentials in its place."""
         return self.bearer is None and not self.credentials
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """Step: send calls at one moment, so that the target handles them side by side.
+
+    It is no event. The probe then asks for each call as usual, in this order, and the exchange is
+    the one that was made here.
+    """
+
+    calls: tuple[Call, ...]
 
 
 class Code(Enum):
@@ -305,4 +318,5 @@ Step: TypeAlias = (
     | Withdraw
     | Renew
     | Lack
+    | Together
 )

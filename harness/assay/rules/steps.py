@@ -26,6 +26,7 @@ from assay.history import (
     Reply,
     Step,
     Subject,
+    Together,
 )
 
 R = TypeVar("R")
@@ -64,6 +65,19 @@ def send(call: Call) -> Part[Exchange]:
     if not isinstance(reply, Exchange):
         raise TypeError("a call is answered by an exchange")
     return reply
+
+
+def send_together(*calls: Call, group: int = 1) -> Part[tuple[Exchange, ...]]:
+    """Send calls at one moment and return the exchanges, in this order.
+
+    `group` tells several such moments of one probe apart.
+    """
+    marked = tuple(replace(call, together=group) for call in calls)
+    yield Together(calls=marked)
+    exchanges: tuple[Exchange, ...] = ()
+    for call in marked:
+        exchanges = (*exchanges, (yield from send(call)))
+    return exchanges
 
 
 def walk(call: Call, most: int = MOST_PAGES) -> Part[tuple[Exchange, ...]]:

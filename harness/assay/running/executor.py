@@ -42,6 +42,7 @@ from assay.history import (
     Step,
     Submit,
     Submitted,
+    Together,
     Withdraw,
 )
 from assay.history.events import ProbeRun
@@ -50,7 +51,7 @@ from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
 from assay.rules.verdict import UNAUTHENTICATED, describe_answer
-from assay.running.calls import TrialCalls, with_binding
+from assay.running.calls import ReadyCall, TrialCalls, with_binding
 from assay.running.environment import Environment
 from assay.running.fixture_events import FixtureEvents, PartialArrangement
 from assay.running.resend import resent
@@ -76,7 +77,7 @@ class TrialSigning:
         name = trial.operations[call.operation].returns
         if name is None or name in {*call.arguments, *call.without, *call.varied}:
             return call, None
-        equal = repr(replace(call, by="", variation=""))
+        equal = repr(replace(call, by="", together=0, variation=""))
         address = self.returns.get(equal) or trial.signer.return_address()
         if address is None:
             return call, None
@@ -286,7 +287,7 @@ class Executor:
         self.trial.environment.guard.check_running()
         event = self.event_of(step)
         # Reading the clock is no event of the trial, nor is a submission that the bank does not take.
-        looked = isinstance(step, Advance) and step.to is None
+        looked = isinstance(step, Together) or (isinstance(step, Advance) and step.to is None)
         if not looked and (isinstance(event, Submitted) or not isinstance(step, Submit)):
             self.keep(event, getattr(step, "subject", ""))
         if submitted := self.signing.submission_after(step, event):
@@ -330,17 +331,25 @@ class Executor:
                 event = Lacking(mode=mode, now=trial.fixture.lack(step))
             case Resend():
                 event = resent(self.calls, step)
+            case Together(calls=calls):
+                self.calls.send_together([self._ready(call)[0] for call in calls])
+                event = Advanced(now=trial.look())
         return event
 
     def _called(self, step: Call) -> Exchange:
         """Make a call, with the signer's address as the one to which the customer returns."""
-        call, address = self.signing.with_return(step)
-        ready = self.calls.ready(call)
-        self._look_up_ids(call, ready.target.operations.get(call.operation, BARE))
+        ready, address = self._ready(step)
         exchange = self.calls.make(ready)
         if address is not None and exchange.item and exchange.item.key:
             self.trial.signer.returns(exchange.item.key, address)
         return exchange
+
+    def _ready(self, step: Call) -> tuple[ReadyCall, str | None]:
+        """Return a call that can be made, and the signer's address if it names that."""
+        call, address = self.signing.with_return(step)
+        ready = self.calls.ready(call)
+        self._look_up_ids(call, ready.target.operations.get(call.operation, BARE))
+        return ready, address
 
     # -- ids of items that a call names --------------------------------------------------
     # The list that has them is read as any TPP reads it, with the customer present. Where it takes a

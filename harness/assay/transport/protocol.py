@@ -10,8 +10,11 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from threading import Barrier, current_thread
+from time import perf_counter
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -66,6 +69,36 @@ class Transport(Protocol):
         ...
 
 
+#: The beginning of the names of the threads that send several requests at one moment.
+TOGETHER = "together"
+#: How long, in seconds, a bank in this process has for a request before the next one is sent.
+TURN = 0.05
+
+
+def send_together(
+    transport: Transport, requests: Sequence[HttpRequest]
+) -> tuple[tuple[Delivery, float], ...]:
+    """Send requests at one moment; return the deliveries in their order, with their milliseconds.
+
+    A bank in this process gets them in this order, so that a run can be repeated: each once the one
+    before was answered, or waits for another one.
+    """
+    in_turn = isinstance(transport, Embedded)
+    start = Barrier(1 if in_turn else len(requests))
+
+    def send(request: HttpRequest) -> tuple[Delivery, float]:
+        start.wait()
+        began = perf_counter()
+        return transport.send(request), (perf_counter() - began) * 1000
+
+    with ThreadPoolExecutor(len(requests), thread_name_prefix=TOGETHER) as pool:
+        sent: list[Future[tuple[Delivery, float]]] = []
+        for request in requests:
+            sent.append(pool.submit(send, request))
+            wait(sent[-1:], timeout=TURN if in_turn else 0)
+        return tuple(each.result() for each in sent)
+
+
 def unanswered(
     request: HttpRequest, trouble: str, *, timed_out: bool = False, sent: bool = True
 ) -> Delivery:
@@ -116,7 +149,6 @@ COMMON: Mapping[str, Any] = {
     "REMOTE_ADDR": "127.0.0.1",
     "wsgi.version": (1, 0),
     "wsgi.errors": sys.stderr,
-    "wsgi.multithread": False,
     "wsgi.multiprocess": False,
     "wsgi.run_once": False,
 }
@@ -179,6 +211,7 @@ class Embedded:
             # signed.
             "REQUEST_URI": f"{path}?{query}" if query else path,
             "CONTENT_LENGTH": str(len(body)),
+            "wsgi.multithread": current_thread().name.startswith(TOGETHER),
             "wsgi.input": io.BytesIO(body),
         }
         for name, value in headers:

@@ -80,6 +80,7 @@ CALL = Call(
     variation="another amount",
     consent="consent-1",
     generated=("X-Request-ID",),
+    together=2,
 )
 ITEM = Item(
     resource="transaction",
