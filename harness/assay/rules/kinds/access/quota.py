@@ -497,9 +497,14 @@ def _each(calls: Iterable[Call]) -> Script:
 
 # -- judgement -------------------------------------------------------------------------
 def _served_first(exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
-    """Yield exchanges in order, of calls at one moment those first that were served."""
-    for _, group in groupby(exchanges, key=lambda exchange: exchange.call.together):
-        yield from sorted(group, key=lambda each: each.call.together > 0 and not each.accepted)
+    """Yield exchanges in order; of calls at one moment those first that were served."""
+    for number, group in groupby(exchanges, key=lambda exchange: exchange.call.together):
+        if not number:
+            yield from group
+            continue
+        calls = sorted(group, key=lambda each: not each.accepted)
+        at = max(each.at for each in calls)
+        yield from (replace(each, at=at) for each in calls)
 
 
 def _judge(exchange: Exchange, counts: Counts, *, sound: bool, alone: bool) -> Iterator[Evidence]:
