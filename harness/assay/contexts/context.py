@@ -18,7 +18,7 @@ from assay.binding.model.spelling import OperationBinding
 from assay.binding.model.target import Target
 from assay.binding.read.join import capabilities
 from assay.contract.model import Capability, Contract
-from assay.history import Call, Reply, Step, Together
+from assay.history import Authorise, Call, Reply, Step, Together
 from assay.rules.rule import Script
 
 
@@ -136,10 +136,11 @@ def mapped(step: Step, mappers: Sequence[StepMapper]) -> Generator[Step, Reply, 
 
 
 def _changed(step: Step, mappers: Sequence[StepMapper]) -> Step:
-    """Return a step, or each call of one that sends several, as the values of a context change it."""
+    """Return a step, or each of those at one moment, as the values of a context change it."""
     if isinstance(step, Together):
-        calls = (_changed(call, mappers) for call in step.calls)
-        return Together(calls=tuple(call for call in calls if isinstance(call, Call)))
+        steps = [_changed(each, mappers) for each in step.steps]
+        calls = tuple(each for each in steps if isinstance(each, Call))
+        return Together(steps=calls or tuple(each for each in steps if isinstance(each, Authorise)))
     for mapper in mappers:
         step = mapper.map(step)
     return step

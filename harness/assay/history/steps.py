@@ -153,17 +153,6 @@ class Call:
         return self.bearer is None and not self.credentials
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Together:
-    """Step: send calls at one moment, so that the target handles them side by side.
-
-    It is no event. The probe then asks for each call as usual, in this order, and the exchange is
-    the one that was made here.
-    """
-
-    calls: tuple[Call, ...]
-
-
 class Code(Enum):
     """What is typed in as the code of a factor, or as the password."""
 
@@ -199,7 +188,7 @@ class Authorise:
     again. `pace` is the pause before each screen is filled in; at the screen that asks for
     `linger_on`, the pauses of `linger` follow, and after all but the last the customer `stays`
     there. `spoof` is a return address that the form submits in a field that the screen does
-    not have.
+    not have. Signatures with the same number `together`, if it is not 0, are at one moment.
     """
 
     subject: str
@@ -217,12 +206,24 @@ class Authorise:
     linger_on: str = "decision"
     stays: Staying = Staying.RELOAD
     spoof: str = ""
+    together: int = 0
     variation: str = ""
 
     @property
     def right(self) -> bool:
         """Whether everything typed in is right, and nothing is sent that no screen asks for."""
         return self.code is self.typed is Code.RIGHT and not (self.spoof or self.forced)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """Step: make calls, or have requests signed, at one moment, so that the target handles all at once.
+
+    It is no event. The probe then asks for each of them as usual, in this order, and what comes of
+    it is what came of it here.
+    """
+
+    steps: tuple[Call, ...] | tuple[Authorise, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ from assay.history import (
 from assay.running.guard import check_offered
 from assay.running.tokens import TrialTokens
 from assay.running.trial_state import CallValues, TrialState
-from assay.transport.protocol import Delivery, send_together
+from assay.transport.protocol import Delivery, at_one_moment
 
 __all__ = ["ResponseLimit", "TrialCalls", "with_binding"]
 
@@ -440,8 +440,8 @@ class TrialCalls:
         encoded = [self._encoded(ready) for ready in calls]
         for ready, each in zip(calls, encoded, strict=True):
             self._admit(each.made, each.request, ready.target)
-        requests = [each.request for each in encoded]
-        deliveries = send_together(self.trial.environment.client, requests)
+        client = self.trial.environment.client
+        deliveries = at_one_moment(client, [partial(client.send, each.request) for each in encoded])
         self.ahead = [
             replace(each, delivery=delivery)
             for each, delivery in zip(encoded, deliveries, strict=True)

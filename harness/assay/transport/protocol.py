@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Barrier, current_thread
 from time import perf_counter
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from assay.binding.model.origin import origin
@@ -69,34 +69,37 @@ class Transport(Protocol):
         ...
 
 
-#: The beginning of the names of the threads that send several requests at one moment.
+#: The beginning of the names of the threads that do several things at one moment.
 TOGETHER = "together"
-#: How long, in seconds, a bank in this process has for a request before the next one is sent.
-TURN = 0.05
+#: How long, in seconds, a bank in this process has for one thing before the next one is done.
+TURN = 0.2
+R = TypeVar("R")
 
 
-def send_together(
-    transport: Transport, requests: Sequence[HttpRequest]
-) -> tuple[tuple[Delivery, float], ...]:
-    """Send requests at one moment; return the deliveries in their order, with their milliseconds.
+def at_one_moment(
+    transport: Transport, tasks: Sequence[Callable[[], R]]
+) -> tuple[tuple[R, float], ...]:
+    """Do things at a target at one moment; return the results in their order, with milliseconds.
 
     A bank in this process gets them in this order, so that a run can be repeated: each once the one
-    before was answered, or waits for another one.
+    before was done, or waits for another one.
     """
+    if not tasks:
+        return ()
     in_turn = isinstance(transport, Embedded)
-    start = Barrier(1 if in_turn else len(requests))
+    start = Barrier(1 if in_turn else len(tasks))
 
-    def send(request: HttpRequest) -> tuple[Delivery, float]:
+    def timed(task: Callable[[], R]) -> tuple[R, float]:
         start.wait()
         began = perf_counter()
-        return transport.send(request), (perf_counter() - began) * 1000
+        return task(), (perf_counter() - began) * 1000
 
-    with ThreadPoolExecutor(len(requests), thread_name_prefix=TOGETHER) as pool:
-        sent: list[Future[tuple[Delivery, float]]] = []
-        for request in requests:
-            sent.append(pool.submit(send, request))
-            wait(sent[-1:], timeout=TURN if in_turn else 0)
-        return tuple(each.result() for each in sent)
+    with ThreadPoolExecutor(len(tasks), thread_name_prefix=TOGETHER) as pool:
+        begun: list[Future[tuple[R, float]]] = []
+        for task in tasks:
+            begun.append(pool.submit(timed, task))
+            wait(begun[-1:], timeout=TURN if in_turn else 0)
+        return tuple(each.result() for each in begun)
 
 
 def unanswered(

@@ -107,6 +107,7 @@ SIGNED = Authorised(
         linger_on="code",
         stays=Staying.LINK,
         tries=3,
+        together=4,
         spoof="https://other.example/",
         variation="a wrong code",
     ),

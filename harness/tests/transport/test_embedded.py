@@ -1,6 +1,7 @@
 """The way to a bank in this process does what HTTP would do."""
 
 import json
+from functools import partial
 from threading import Barrier
 
 import httpx
@@ -8,7 +9,7 @@ import pytest
 from rows import for_each
 
 from assay.binding.wire.encode import HttpRequest
-from assay.transport.protocol import Embedded, send_together
+from assay.transport.protocol import Embedded, at_one_moment
 
 BASE = "https://bank.example"
 
@@ -115,7 +116,8 @@ def test_requests_at_one_moment_come_in_their_order():
     for query in ("", "?wait"):
         seen.clear()
         requests = [HttpRequest(method="GET", url=f"{BASE}/{n}{query}") for n in (1, 2)]
-        sent = send_together(Embedded(bank, BASE), requests)
+        target = Embedded(bank, BASE)
+        sent = at_one_moment(target, [partial(target.send, each) for each in requests])
         assert [("/1", True), ("/2", True)] == seen
         assert [f"{BASE}/{n}{query}" for n in (1, 2)] == [each.wire.url for each, _ in sent]
     Embedded(bank, BASE).send(HttpRequest(method="GET", url=f"{BASE}/3"))

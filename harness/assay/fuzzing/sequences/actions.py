@@ -153,7 +153,7 @@ def _probe_steps(plan: Plan, trial: Trial, now: datetime) -> list[_ProbeStep]:
     dry_target = DryTarget(contract=contract, now=now)
     return [
         _ProbeStep(
-            step=replace(step, together=0) if isinstance(step, Call) else step,
+            step=replace(step, together=0) if isinstance(step, Call | Authorise) else step,
             now=dry_target.now,
             owned=dry_target.owned,
             requests=(*dry_target.requests,),

@@ -116,6 +116,9 @@ class PaymentPolicies:
     executable: Callable[[Payment], bool]
     #: Returns the moment from which a payment with these terms is executed.
     due: Callable[[Payment, Terms], datetime]
+    #: Whether the bank handles another call between its last look at the rules and the execution,
+    #: given whether it handles calls at the same time.
+    interleaves: Callable[[bool], bool]
     #: execution: how often a payment is executed.
     times: Callable[[Payment], int]
     #: execution: after how long a payment is executed a second time, if ever.
@@ -313,6 +316,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     cancellable=_deferred_and_open,
     executable=_signed_and_pending,
     due=due,
+    interleaves=_never,
     times=_once,
     again=_never_again,
     reopens=_never,

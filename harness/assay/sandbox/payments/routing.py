@@ -203,7 +203,8 @@ def _answer_browser(
     with world.lock:
         if policies.payments.closed(world.now):
             return final_page("maintenance")
-        context = PaymentContext(world=world, policies=policies.payments)
+        threaded: bool = environ["wsgi.multithread"]
+        context = PaymentContext(world=world, policies=policies.payments, threaded=threaded)
         known = context.book.approvals if where == "consent-approval" else context.book.signings
         payment = known.get(key)
         if payment is None:

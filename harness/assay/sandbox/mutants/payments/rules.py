@@ -282,7 +282,10 @@ _SIGNED_WITH_SMS = (
 
 # fmt: off
 RULE_FAULTS = (
-    breaking_pis("duplicate.never", "duplicate/repeat-refused",
+    breaking_pis("duplicate.races", "duplicate/at-once",
+        "two payments signed at the same time are both checked before either is executed",
+        interleaves=lambda threaded: threaded),
+    breaking_pis("duplicate.never", "duplicate/repeat-refused duplicate/at-once",
         "a repeat is executed like any other payment",
         duplicate=replace(_DUPLICATE, originals=frozenset())),
     *(breaking_pis(f"duplicate.any-{parameter}", f"duplicate/{field}-changed-accepted",
