@@ -18,7 +18,7 @@ from assay.binding.model.spelling import OperationBinding
 from assay.binding.model.target import Target
 from assay.binding.read.join import capabilities
 from assay.contract.model import Capability, Contract
-from assay.history import Reply, Step
+from assay.history import Authorise, Call, Reply, Step, Together
 from assay.rules.rule import Script
 
 
@@ -125,8 +125,7 @@ def in_context(script: Script, context: Context) -> Script:
 
 def mapped(step: Step, mappers: Sequence[StepMapper]) -> Generator[Step, Reply, Reply]:
     """Yield a step as the values of a context change it, and what they add; return the reply."""
-    for mapper in mappers:
-        step = mapper.map(step)
+    step = _changed(step, mappers)
     for mapper in mappers:
         if type(mapper).before is not StepMapper.before:  # the default adds nothing
             yield from _added(mappers, mapper, mapper.before(step))
@@ -137,6 +136,17 @@ def mapped(step: Step, mappers: Sequence[StepMapper]) -> Generator[Step, Reply, 
     for mapper in reversed(mappers):
         reply = mapper.reply(step, reply)
     return reply
+
+
+def _changed(step: Step, mappers: Sequence[StepMapper]) -> Step:
+    """Return a step, or each of those at one moment, as the values of a context change it."""
+    if isinstance(step, Together):
+        steps = [_changed(each, mappers) for each in step.steps]
+        calls = tuple(each for each in steps if isinstance(each, Call))
+        return Together(steps=calls or tuple(each for each in steps if isinstance(each, Authorise)))
+    for mapper in mappers:
+        step = mapper.map(step)
+    return step
 
 
 def _added(mappers: Sequence[StepMapper], adding: StepMapper, script: Script) -> Script:

@@ -30,6 +30,7 @@ from assay.history import (
     Holding,
     Register,
     Reply,
+    Staying,
     Step,
     Subject,
 )
@@ -428,9 +429,9 @@ class IdleOnScreen(StepMapper):
 
     def map(self, step: Step) -> Step:
         """Return a signature with its pauses on this screen."""
-        if not isinstance(step, Authorise) or not step.linger:
-            return step
-        return replace(step, linger_on=self.screen)
+        if not isinstance(step, Authorise) or step.stays is not Staying.RELOAD:
+            return step  # where else it stays connected depends on the screen
+        return replace(step, linger_on=self.screen) if step.linger else step
 
 
 def screen_reason(steps: Sequence[Step], *, loads_again: bool) -> str:

@@ -53,6 +53,7 @@ class Capability(Enum):
     DIRECT_ACCESS = "direct-access"
     RENEWAL = "renewal"
     HOSTS = "hosts"
+    TOGETHER = "together"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,7 +118,8 @@ class Call:
     the arguments whose value is a key that nothing has, each with the key that it was made
     from: a journal hides them, and what they look like. `consent` is the key of the consent that
     is used in place of the last one of its customer and TPP. `generated` are the arguments with a
-    value that the target file makes for every call anew (`{unique}`). `variation` is the one
+    value that the target file makes for every call anew (`{unique}`). Calls with the same number
+    `together`, if it is not 0, are sent at one moment: see `Together`. `variation` is the one
     difference from the accepted control, in words; empty for the control itself.
     """
 
@@ -141,6 +142,7 @@ class Call:
     host: int | None = None
     consent: str | None = None
     generated: tuple[str, ...] = ()
+    together: int = 0
     variation: str = ""
 
     @property
@@ -170,6 +172,14 @@ class Decision(Enum):
     REFUSE = "refuse"
 
 
+class Staying(Enum):
+    """What a customer does to stay on the screens between two pauses."""
+
+    RELOAD = "load the screen again"
+    NO_FACTOR = "send the screen of the factors without one"
+    LINK = "open the link again"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorise:
     """Step: the customer signs a request, or refuses it, on the target's own screens.
@@ -177,10 +187,11 @@ class Authorise:
     `request` is its key and `approval` the link in its response. `factor` is one of the
     contract's words, None for any that is offered; `forced` sends it although the screen
     does not offer it. `by` names another customer who signs instead; `code` and `typed`
-    say what is typed in as the code and as the password. `pace` is the pause before each
-    screen is filled in; at the screen that asks for `linger_on`, the pauses of `linger`
-    follow, with a look at the screen after all but the last. `spoof` is a return address
-    that the form submits in a field that the screen does not have.
+    say what is typed in as the code and as the password, `tries` times if the screen is shown
+    again. `pace` is the pause before each screen is filled in; at the screen that asks for
+    `linger_on`, the pauses of `linger` follow, and after all but the last the customer `stays`
+    there. `spoof` is a return address that the form submits in a field that the screen does
+    not have. Signatures with the same number `together`, if it is not 0, are at one moment.
     """
 
     subject: str
@@ -191,17 +202,31 @@ class Authorise:
     by: str = ""
     code: Code = Code.RIGHT
     typed: Code = Code.RIGHT
+    tries: int = 1
     forced: bool = False
     pace: timedelta = timedelta(0)
     linger: tuple[timedelta, ...] = ()
     linger_on: str = "decision"
+    stays: Staying = Staying.RELOAD
     spoof: str = ""
+    together: int = 0
     variation: str = ""
 
     @property
     def right(self) -> bool:
         """Whether everything typed in is right, and nothing is sent that no screen asks for."""
         return self.code is self.typed is Code.RIGHT and not (self.spoof or self.forced)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """Step: make calls, or have requests signed, at one moment, so that the target handles all at once.
+
+    It is no event. The probe then asks for each of them as usual, in this order, and what comes of
+    it is what came of it here.
+    """
+
+    steps: tuple[Call, ...] | tuple[Authorise, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,4 +322,5 @@ Step: TypeAlias = (
     | Withdraw
     | Renew
     | Lack
+    | Together
 )

@@ -77,6 +77,7 @@ _ARRANGED: Mapping[Capability, str] = {
 _KEYS: Mapping[Capability, tuple[str, str]] = {
     Capability.BATCH: ("a marker for calls without the customer", "set `presence`"),
     Capability.ZONE: ("the time zone of the bank's calendar day", "set `zone`"),
+    Capability.TOGETHER: ("several calls at one moment", "set `safety.concurrency` above 1"),
     Capability.HOSTS: ("the other hosts of the target", "set `hosts`"),
     Capability.SCA: ("an SCA signer", "set `sca`"),
     Capability.SCREENS: (

@@ -34,6 +34,7 @@ from assay.fixtures.roles import UNUSED, RolesFixture, access_of
 from assay.fixtures.waiting import Waiting
 from assay.history import (
     Accepted,
+    Advanced,
     Arrange,
     Authorise,
     Authorised,
@@ -48,6 +49,7 @@ from assay.history import (
     Subject,
     Submit,
     Submitted,
+    Together,
     Wire,
 )
 from assay.planning.plan import Plan, Trial, script_of
@@ -133,7 +135,13 @@ class DryCalls(TrialCalls):
         wire = replace(ANSWER, url=request.url)
         return Exchange(n=trial.number(), at=trial.look(), call=call, outcome=outcome, wire=wire)
 
-    def exchanged(self, call: Call, request: HttpRequest, target: Target | None = None) -> Exchange:
+    def exchanged(
+        self,
+        call: Call,
+        request: HttpRequest,
+        target: Target | None = None,
+        delivery: tuple[Delivery, float] | None = None,
+    ) -> Exchange:
         """Check the safety gates, record the cost, and answer as the dry target."""
         trial = self.trial
         operation, guard = trial.operations[call.operation], trial.environment.guard
@@ -194,6 +202,8 @@ class DryExecutor(Executor):
         """Perform a step with the real fixture, or have the dry target answer it."""
         if isinstance(step, Authorise):
             return self._signed(step)
+        if isinstance(step, Together):
+            return Advanced(now=self.trial.look())  # the calls are asked for after it
         if isinstance(step, Call | Submit) or not (self.granted or isinstance(step, Renew)):
             event = super().event_of(step)
             if isinstance(event, Subject):

@@ -43,6 +43,7 @@ from assay.history import (
     Step,
     Subject,
     Submit,
+    Together,
     Wire,
     Withdraw,
     Withdrawn,
@@ -104,6 +105,8 @@ class DryTarget:
                 )
             case Lack(mode=mode):
                 event = Lacking(mode=mode, now=self.now)
+            case Together():
+                event = Advanced(now=self.now)
             case Resend():
                 raise TypeError("no probe sends a request again")
         return event

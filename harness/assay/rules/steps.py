@@ -26,6 +26,7 @@ from assay.history import (
     Reply,
     Step,
     Subject,
+    Together,
 )
 
 R = TypeVar("R")
@@ -64,6 +65,19 @@ def send(call: Call) -> Part[Exchange]:
     if not isinstance(reply, Exchange):
         raise TypeError("a call is answered by an exchange")
     return reply
+
+
+def send_together(*calls: Call, group: int = 1) -> Part[tuple[Exchange, ...]]:
+    """Send calls at one moment and return the exchanges, in this order.
+
+    `group` tells several such moments of one probe apart.
+    """
+    marked = tuple(replace(call, together=group) for call in calls)
+    yield Together(steps=marked)
+    exchanges: tuple[Exchange, ...] = ()
+    for call in marked:
+        exchanges = (*exchanges, (yield from send(call)))
+    return exchanges
 
 
 def walk(call: Call, most: int = MOST_PAGES) -> Part[tuple[Exchange, ...]]:
@@ -111,14 +125,33 @@ def consent(operation: Operation, call: Call, how: Authorise = SIGN) -> Part[Exc
 
 def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
     """Let the customer sign what was made, if it has a key; `how` says in which way."""
+    step = signature_of(made, how)
+    return (yield from _signed(step)) if step else None
+
+
+def _signed(step: Authorise) -> Part[Authorised]:
+    reply = yield step
+    if not isinstance(reply, Authorised):
+        raise TypeError("a signature is answered by what became of it")
+    return reply
+
+
+def signature_of(made: Exchange, how: Authorise = SIGN) -> Authorise | None:
+    """Return the step in which the customer signs what was made; None if it has no key."""
     item = made.item
     if item is None or item.key is None:
         return None
     approval = made.outcome.approval if isinstance(made.outcome, Accepted) else None
-    reply = yield replace(how, subject=made.call.subject, request=item.key, approval=approval)
-    if not isinstance(reply, Authorised):
-        raise TypeError("a signature is answered by what became of it")
-    return reply
+    return replace(how, subject=made.call.subject, request=item.key, approval=approval)
+
+
+def sign_together(*made: Exchange) -> Part[None]:
+    """Let customers sign at one moment what was made, each of it that has a key."""
+    signatures = (signature_of(each, replace(SIGN, together=1)) for each in made)
+    steps = tuple(each for each in signatures if each is not None)
+    yield Together(steps=steps)
+    for step in steps:
+        yield from _signed(step)
 
 
 def days_shown(pages: Iterable[Exchange]) -> Sequence[date]:

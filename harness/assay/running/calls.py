@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from time import perf_counter
@@ -35,6 +35,7 @@ from assay.history import (
 from assay.running.guard import check_offered
 from assay.running.tokens import TrialTokens
 from assay.running.trial_state import CallValues, TrialState
+from assay.transport.protocol import Delivery, at_one_moment
 
 __all__ = ["ResponseLimit", "TrialCalls", "with_binding"]
 
@@ -90,7 +91,16 @@ MOST_NAMED: Final = 3
 Where: TypeAlias = tuple[str, ...]
 #: Fields of a call that do not travel, or that `arguments` has.
 _NOT_COMPARED = frozenset(
-    {"operation", "variation", "arguments", "without", "varied", "invented", "generated"}
+    {
+        "operation",
+        "variation",
+        "arguments",
+        "without",
+        "varied",
+        "invented",
+        "generated",
+        "together",
+    }
 )
 #: Differences of calls that concern the whole request, or its credentials.
 _WHOLE = frozenset({"malformed", "credentials", "bearer", "follow", "consent"})
@@ -363,6 +373,19 @@ class ReadyCall:
     access: Access
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedCall:
+    """A call as its request was encoded; `delivery` is the answer that came, and after how many ms.
+
+    `doubt` says why the call shows nothing beside its control.
+    """
+
+    made: Call
+    request: HttpRequest
+    doubt: str
+    delivery: tuple[Delivery, float] | None = None
+
+
 @dataclass(slots=True, kw_only=True)
 class TrialCalls:
     """The calls of one trial, with the values and the tokens that they have."""
@@ -372,6 +395,8 @@ class TrialCalls:
     tokens: TrialTokens = field(init=False)
     variations: VariationGuard = field(default_factory=VariationGuard)
     response_limit: ResponseLimit = field(default_factory=ResponseLimit)
+    #: The calls that were sent together, until the probe asks for them.
+    ahead: list[EncodedCall] = field(default_factory=list[EncodedCall])
 
     def __post_init__(self) -> None:
         """Begin with no values and no tokens."""
@@ -399,6 +424,31 @@ class TrialCalls:
             CannotArrange: it cannot be encoded, or the guard does not admit it.
 
         """
+        waiting = ready.call.together and self.ahead
+        encoded = self.ahead.pop(0) if waiting else self._encoded(ready)
+        exchange = self.exchanged(encoded.made, encoded.request, ready.target, encoded.delivery)
+        self.variations.see(ready.call, ready.access, accepted=exchange.accepted)
+        doubt = encoded.doubt or self._perhaps_unattended(exchange)
+        return replace(exchange, confounded=doubt)
+
+    def send_together(self, calls: Sequence[ReadyCall]) -> None:
+        """Send calls at one moment; `make` then returns the exchange of each, in this order.
+
+        Raises:
+            CannotArrange: one of them cannot be encoded, or the guard does not admit it.
+
+        """
+        encoded = [self._encoded(ready) for ready in calls]
+        for ready, each in zip(calls, encoded, strict=True):
+            self._admit(each.made, each.request, ready.target)
+        client = self.trial.environment.client
+        deliveries = at_one_moment(client, [partial(client.send, each.request) for each in encoded])
+        self.ahead = [
+            replace(each, delivery=delivery)
+            for each, delivery in zip(encoded, deliveries, strict=True)
+        ]
+
+    def _encoded(self, ready: ReadyCall) -> EncodedCall:
         call, sent, target, access = ready.call, ready.sent, ready.target, ready.access
         operation = self.trial.operations[call.operation]
         binding = target.operations.get(operation.id, BARE)
@@ -408,9 +458,7 @@ class TrialCalls:
         # What the target file added is part of the request.
         given = arguments(call, operation, binding, values) if operation.request else call.arguments
         made = replace(call, arguments=given, generated=generated(call, given, binding))
-        exchange = self.exchanged(made, request, target)
-        self.variations.see(call, access, accepted=exchange.accepted)
-        return replace(exchange, confounded=doubt or self._perhaps_unattended(exchange))
+        return EncodedCall(made=made, request=request, doubt=doubt)
 
     def _as_sent(self, call: Call, operation: Operation) -> tuple[Call, Target]:
         """Return a call as it is sent, and the target as its operation is called now, or by this name."""
@@ -440,15 +488,21 @@ class TrialCalls:
         key = "without the customer: `presence` is not in the target file"
         return f"{many} {key}" if number >= most else ""
 
-    def exchanged(self, call: Call, request: HttpRequest, target: Target | None = None) -> Exchange:
-        """Send a ready request as this call, and return the exchange.
+    def exchanged(
+        self,
+        call: Call,
+        request: HttpRequest,
+        target: Target | None = None,
+        delivery: tuple[Delivery, float] | None = None,
+    ) -> Exchange:
+        """Send a ready request as this call, if it was not delivered yet, and return the exchange.
 
         Raises:
             CannotArrange: the guard does not admit it.
 
         """
         trial, target = self.trial, target or self.trial.target
-        exchange = self._sent(call, request, target)
+        exchange = self._sent(call, request, target, delivery)
         about = _request_of(call, trial.operations[call.operation])
         refused = about if about in trial.submissions.refused else None
         outcome = trial.submissions.outcome(exchange.outcome, refused)
@@ -465,16 +519,30 @@ class TrialCalls:
         """Send the submission of the request with a key; its exchange is no event."""
         return self._sent(call, request, target)
 
-    def _sent(self, call: Call, request: HttpRequest, target: Target) -> Exchange:
+    def _admit(self, call: Call, request: HttpRequest, target: Target) -> None:
+        """Have the guard admit a call, and note what it uses."""
         trial, operation = self.trial, self.trial.operations[call.operation]
         guard = trial.environment.guard
         who = partial(trial.who, call.subject)
         guard.admit(call, operation, request, who, trial.look, target)
         if operation.writes or operation.grants:
             guard.note_use(who(), trial.used_items(call), trial.look)
-        began = perf_counter()
-        sent = trial.environment.client.send(request)
-        ms = (perf_counter() - began) * 1000
+
+    def _sent(
+        self,
+        call: Call,
+        request: HttpRequest,
+        target: Target,
+        delivery: tuple[Delivery, float] | None = None,
+    ) -> Exchange:
+        trial, operation = self.trial, self.trial.operations[call.operation]
+        guard = trial.environment.guard
+        if delivery is None:
+            self._admit(call, request, target)
+            began = perf_counter()
+            sent = trial.environment.client.send(request)
+            delivery = sent, (perf_counter() - began) * 1000
+        sent, ms = delivery
         if sent.sent:  # a link to another host says nothing about this one
             guard.see(sent.wire.status, sent.trouble)
         at, wire, n = trial.look(), sent.wire, trial.number()

@@ -6,9 +6,10 @@ to a recorder at once, so that nothing is lost when a run is cut short. No judge
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import TypeAlias
 
@@ -42,6 +43,7 @@ from assay.history import (
     Step,
     Submit,
     Submitted,
+    Together,
     Withdraw,
 )
 from assay.history.events import ProbeRun
@@ -50,11 +52,14 @@ from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
 from assay.rules.verdict import UNAUTHENTICATED, describe_answer
-from assay.running.calls import TrialCalls, with_binding
+from assay.running.calls import ReadyCall, TrialCalls, with_binding
 from assay.running.environment import Environment
 from assay.running.fixture_events import FixtureEvents, PartialArrangement
 from assay.running.resend import resent
 from assay.running.trial_state import TrialState
+from assay.sca.protocol import ScreenFlowResult
+from assay.sca.screen_flow import FormsSigner
+from assay.transport.protocol import at_one_moment
 
 
 @dataclass(slots=True)
@@ -62,6 +67,10 @@ class TrialSigning:
     """The signatures and submissions of one trial."""
 
     calls: TrialCalls
+    #: The signatures at one moment, until the probe asks for them, each with its milliseconds.
+    ahead: list[tuple[ScreenFlowResult, float]] = field(
+        default_factory=list[tuple[ScreenFlowResult, float]]
+    )
     #: The return addresses of calls.
     returns: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -76,7 +85,7 @@ class TrialSigning:
         name = trial.operations[call.operation].returns
         if name is None or name in {*call.arguments, *call.without, *call.varied}:
             return call, None
-        equal = repr(replace(call, by="", variation=""))
+        equal = repr(replace(call, by="", together=0, variation=""))
         address = self.returns.get(equal) or trial.signer.return_address()
         if address is None:
             return call, None
@@ -90,15 +99,15 @@ class TrialSigning:
             CannotArrange: the budget has no call left, or nothing can sign.
 
         """
-        trial, guard = self.calls.trial, self.calls.trial.environment.guard
-        step = replace(step, approval=self._newest_link(step))
-        access = trial.access.get(step.by or step.subject, Access())
-        signer = trial.who(step.by or step.subject)
-        guard.count()
-        guard.note_use(signer, trial.used_items(step), trial.look)
-        began = perf_counter()
-        flow = self.calls.tokens.authorised(step, access)
-        flow = flow or trial.signer.sign(step, access, trial.wait)
+        trial = self.calls.trial
+        if step.together and self.ahead:
+            flow, ms = self.ahead.pop(0)
+        else:
+            step, access = self._admitted(step)
+            began = perf_counter()
+            authorised = self.calls.tokens.authorised(step, access)
+            flow = authorised or trial.signer.sign(step, access, trial.wait)
+            ms = (perf_counter() - began) * 1000
         return Authorised(
             n=trial.number(),
             step=step,
@@ -113,8 +122,32 @@ class TrialSigning:
             stuck=flow.stuck,
             why=flow.why,
             wire=replace(flow.wire, body=b"", request_body=b""),
-            ms=(perf_counter() - began) * 1000,
+            ms=ms,
         )
+
+    def _admitted(self, step: Authorise) -> tuple[Authorise, Access]:
+        """Return a signature with the newest link, and the access of who signs, once it is counted."""
+        trial, guard = self.calls.trial, self.calls.trial.environment.guard
+        step = replace(step, approval=self._newest_link(step))
+        guard.count()
+        who = trial.who(step.by or step.subject)
+        guard.note_use(who, trial.used_items(step), trial.look)
+        return step, trial.access.get(step.by or step.subject, Access())
+
+    def sign_together(self, signatures: Sequence[Authorise]) -> None:
+        """Have requests signed at one moment; `signed` then returns each event, in this order.
+
+        Raises:
+            CannotArrange: nothing can sign several requests at one moment.
+
+        """
+        trial = self.calls.trial
+        if signatures and not isinstance(trial.signer, FormsSigner):
+            what = "an SCA signer that signs at one moment (set `sca.kind` to `forms`)"
+            raise CannotArrange(what, key=("sca", "kind"))
+        admitted = [self._admitted(step) for step in signatures]
+        flows = [partial(trial.signer.sign, *each, trial.wait) for each in admitted]
+        self.ahead = list(at_one_moment(trial.environment.client, flows))
 
     def _newest_link(self, step: Authorise) -> str | None:
         """Return the link that the bank gave last: a request that was changed may have another."""
@@ -286,7 +319,7 @@ class Executor:
         self.trial.environment.guard.check_running()
         event = self.event_of(step)
         # Reading the clock is no event of the trial, nor is a submission that the bank does not take.
-        looked = isinstance(step, Advance) and step.to is None
+        looked = isinstance(step, Together) or (isinstance(step, Advance) and step.to is None)
         if not looked and (isinstance(event, Submitted) or not isinstance(step, Submit)):
             self.keep(event, getattr(step, "subject", ""))
         if submitted := self.signing.submission_after(step, event):
@@ -330,17 +363,31 @@ class Executor:
                 event = Lacking(mode=mode, now=trial.fixture.lack(step))
             case Resend():
                 event = resent(self.calls, step)
+            case Together(steps=steps):
+                event = self._at_one_moment(steps)
         return event
+
+    def _at_one_moment(self, steps: Sequence[Step]) -> Advanced:
+        """Make calls, or signatures, for which the probe asks next."""
+        calls = [self._ready(each)[0] for each in steps if isinstance(each, Call)]
+        self.calls.send_together(calls)
+        self.signing.sign_together([each for each in steps if isinstance(each, Authorise)])
+        return Advanced(now=self.trial.look())
 
     def _called(self, step: Call) -> Exchange:
         """Make a call, with the signer's address as the one to which the customer returns."""
-        call, address = self.signing.with_return(step)
-        ready = self.calls.ready(call)
-        self._look_up_ids(call, ready.target.operations.get(call.operation, BARE))
+        ready, address = self._ready(step)
         exchange = self.calls.make(ready)
         if address is not None and exchange.item and exchange.item.key:
             self.trial.signer.returns(exchange.item.key, address)
         return exchange
+
+    def _ready(self, step: Call) -> tuple[ReadyCall, str | None]:
+        """Return a call that can be made, and the signer's address if it names that."""
+        call, address = self.signing.with_return(step)
+        ready = self.calls.ready(call)
+        self._look_up_ids(call, ready.target.operations.get(call.operation, BARE))
+        return ready, address
 
     # -- ids of items that a call names --------------------------------------------------
     # The list that has them is read as any TPP reads it, with the customer present. Where it takes a

@@ -226,8 +226,16 @@ class Quota:
 BATCH = Quota()
 
 
-def admit(rules: Sequence[Quota], uses: Uses, access: Access) -> bool:
-    """Decide whether an access is admitted, and record it where the quotas say so."""
+def admit(
+    rules: Sequence[Quota],
+    uses: Uses,
+    access: Access,
+    between: Callable[[], None] | None = None,
+) -> bool:
+    """Decide whether an access is admitted, and record it where the quotas say so.
+
+    `between` the two, the sound bank does nothing.
+    """
     admitted = True
     for index, rule in enumerate(rules):
         if not rule.applies(access):
@@ -235,6 +243,8 @@ def admit(rules: Sequence[Quota], uses: Uses, access: Access) -> bool:
         kept = uses.get((index, rule.pool(access)), ())
         spent = sum(rule.counts(then, access.now) for then in kept)
         admitted = admitted and not rule.used_up(spent)
+    if between is not None:
+        between()
     for index, rule in enumerate(rules):
         if rule.charged(access) and (admitted or rule.charges_refused):
             uses.setdefault((index, rule.pool(access)), []).append(access.now)

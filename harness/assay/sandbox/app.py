@@ -180,6 +180,7 @@ def _read(environ: WSGIEnvironment, base_url: str | None) -> tuple[Request, Answ
         attended=bool(environ.get("HTTP_PSU_IP_ADDRESS")),
         body=read_body(environ, BODY_LIMIT) if operation == "consents" else b"",
         base=base_url or own_base(environ),
+        threaded=environ["wsgi.multithread"],
     )
     return request, refusal
 
@@ -274,7 +275,9 @@ class AccountCall:
             now=self.world.now,
             renewals=self.customer.renewals,
         )
-        if not admit(self.policies.quota[operation], self.world.uses, access):
+        gives_way = self.policies.interleaves(self.request.threaded)
+        between = self.world.give_way if gives_way else None
+        if not admit(self.policies.quota[operation], self.world.uses, access, between):
             raise Refused(self.policies, "quota")
 
     def link(self, place: LinkPlace, page: int | None = None) -> str:

@@ -74,6 +74,8 @@ class Request:
     body: bytes = b""
     #: Scheme and host for links, without a trailing slash.
     base: str
+    #: Whether another call may be handled at the same time.
+    threaded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

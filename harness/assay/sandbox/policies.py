@@ -128,6 +128,9 @@ class Policies:
     renew: Renew
     #: batch-quota, online-unlimited: all quotas of an operation must admit the access.
     quota: Table[Operation, tuple[Quota, ...]]
+    #: Whether the bank handles another call between deciding on one and recording it, given
+    #: whether it handles calls at the same time.
+    interleaves: Callable[[bool], bool]
     #: trusted-beneficiaries, end-user-identity
     unavailable: Table[Missing, Unavailable]
     #: *.available: rows shown by the aliases of a path.
@@ -166,6 +169,10 @@ def _bad_request(_fault: Fault) -> int:
 
 def _not_offered(_consented: bool) -> Answer:
     return error(405, "this operation is not available", ("Allow", ""))
+
+
+def _one_at_a_time(_threaded: bool) -> bool:
+    return False
 
 
 def _newest_first(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
@@ -214,6 +221,7 @@ SOUND = Policies(
     scope=_each(tuple(KINDS.values()), consented_only),
     renew=replace_consent,
     quota=_each(OPERATIONS, (BATCH,)),
+    interleaves=_one_at_a_time,
     unavailable=MappingProxyType(
         {"trustedBeneficiaries": _not_offered, "endUserIdentity": _not_offered}
     ),

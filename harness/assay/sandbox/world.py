@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from random import Random
 from secrets import token_urlsafe
-from threading import RLock
+from threading import Barrier, BrokenBarrierError, RLock
 
 from assay.sandbox.access import Uses
 from assay.sandbox.accounts import IdSeed, Item, Ledger, customer_name
@@ -71,7 +71,19 @@ class World:
     uses: Uses = field(default_factory=Uses)
     payments: PaymentBook = field(default_factory=PaymentBook)
     lock: RLock = field(default_factory=RLock)
+    #: Where calls wait for another one; unused by the sound bank.
+    _meeting: Barrier = field(default_factory=lambda: Barrier(2))
     _serial: int = 0
+
+    def give_way(self) -> None:
+        """Let another call in until it gives way, too, or for half a second; the world is locked."""
+        self.lock.release()
+        try:
+            self._meeting.wait(timeout=0.5)
+        except BrokenBarrierError:
+            self._meeting.reset()
+        finally:
+            self.lock.acquire()
 
     def next_id_seed(self) -> IdSeed:
         """Return the seed of the next identifier."""

@@ -17,7 +17,7 @@ from assay.binding.model.origin import Origin, origin
 from assay.binding.model.target import PageMatcher, Sca
 from assay.binding.wire.encode import Access, HttpRequest
 from assay.errors import CannotArrange
-from assay.history import Authorise, Decision, Ending, Wire
+from assay.history import Authorise, Code, Decision, Ending, Staying, Wire
 from assay.sca.html_forms import Form, forms, link, read_page, same_words, stuck
 from assay.sca.protocol import (
     NOW,
@@ -33,6 +33,14 @@ from assay.transport.protocol import Transport
 #: The most screens in one flow.
 MAX_SCREENS = 12
 REFUSALS = range(400, 600)
+#: Statuses from here on say that the target failed.
+FAILED = 500
+#: Why nobody can stay on a screen.
+_NOT_AGAIN: Mapping[Staying, str] = {
+    Staying.RELOAD: "the screen did not load again at its address, so nobody can stay on it",
+    Staying.NO_FACTOR: "the screen of the factors was not shown again to one who sent none",
+    Staying.LINK: "the link did not show the first screen again",
+}
 
 
 class ScreenDriver(Protocol):
@@ -112,8 +120,10 @@ class ScreenFlow:
     factor: str = ""
     last: Mapping[str, str] | None = None
     decided: bool = False
-    #: Whether the screen that was reloaded last had loaded again before.
+    #: Whether the screen that was to be shown again last had been before.
     reloads: bool = True
+    #: How often something wrong was entered on the screen that is shown.
+    tried: int = 0
 
     def go(self, link: str) -> ScreenFlowResult:
         """Follow the screens from the link to the end of the flow."""
@@ -125,7 +135,7 @@ class ScreenFlow:
             if self._disconnected():
                 return self._leave(Ending.DISCONNECTED)
             screen = self._screen()
-            if screen and screen[0] == self.last:
+            if screen and screen[0] == self.last and not self._tries_again(screen[0]):
                 return self._stop("the same screen was shown again")
             if screen is not None and lingers_on in screen[0].values():
                 screen = self._linger(screen)
@@ -159,22 +169,43 @@ class ScreenFlow:
         self.result.wire = wire
         return None if text and not self.driver.redirected else self._leave(Ending.REFUSED)
 
-    def _linger(self, screen: Screen | None) -> Screen | None:
-        """Wait before the screen is filled in, and reload it between two waits.
+    def _linger(self, screen: Screen) -> Screen | None:
+        """Wait before the screen is filled in, and stay on it between two waits.
 
         The form follows the last wait immediately: no request is made in between. A page that
-        answers a form need not load again, so the first reload that fails shows nothing.
+        answers a form need not load again, so the first time that it is not shown shows nothing.
         """
         for number, span in enumerate(self.step.linger[:-1]):
             self._note(span)
-            self.result.wire = self.driver.open(self.result.wire.url)
-            screen = None if self._disconnected() else self._screen()
-            if screen is None:
-                self.reloads = number > 0
+            self.result.wire = self._stay(*screen)
+            again = None if self._disconnected() else self._screen()
+            self.reloads = number > 0 or (again is not None and again[0] == screen[0])
+            if again is None or not self.reloads:
                 return None
+            screen = again
         for span in self.step.linger[-1:]:
             self.wait(span)
         return screen
+
+    def _stay(self, fills: Mapping[str, str], form: Form) -> Wire:
+        """Do what keeps a customer connected, and does not lead on; return the page that follows."""
+        match self.step.stays:
+            case Staying.RELOAD:
+                return self.driver.open(self.result.wire.url)
+            case Staying.LINK:
+                return self.driver.open(self.step.approval or "")
+            case Staying.NO_FACTOR:
+                kept = {name: value for name, value in form.carried.items() if name not in fills}
+                return self.driver.send(form, kept)
+
+    def _tries_again(self, fills: Mapping[str, str]) -> bool:
+        """Whether the customer enters the same wrong thing once more on a screen."""
+        entered = {"code": self.step.code, "password": self.step.typed}
+        wrong = any(
+            entered.get(meaning, Code.RIGHT) is not Code.RIGHT for meaning in fills.values()
+        )
+        self.tried += 1
+        return wrong and self.tried < self.step.tries
 
     def _disconnected(self) -> bool:
         """Whether the target file says that this page ends the customer's visit."""
@@ -259,16 +290,18 @@ class ScreenFlow:
         """Return how the flow ended, from the last page and what was done before it."""
         status, driver = self.result.wire.status, self.driver
         if not self.reloads:
-            return self._stop(
-                "the screen did not load again at its address, so nobody can stay on it"
-            )
+            return self._stop(_NOT_AGAIN[self.step.stays])
         if self._disconnected():
             return self._leave(Ending.DISCONNECTED)
         if driver.redirected and not self.decided:
             self.result.why = (
                 f"the browser was redirected before a screen asked for the {self.sca.deciding}"
             )
-        if status in REFUSALS or (driver.redirected and not self.decided):
+        step = self.step
+        # Who went on at once was not idle: what answers the decision is about the request.
+        at_once = step.right and not (step.by or step.linger or step.pace)
+        answered = self.decided and at_once and status < FAILED
+        if (status in REFUSALS and not answered) or (driver.redirected and not self.decided):
             return self._leave(Ending.DISCONNECTED)
         if self.sca.confirmed_by and not replace(self.step, spoof="").right:
             return self._stop("after a wrong entry, no screen asked again")

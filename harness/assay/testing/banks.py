@@ -38,6 +38,7 @@ from assay.history import (
     Step,
     Subject,
     Submit,
+    Together,
     Withdraw,
     Withdrawn,
 )
@@ -103,7 +104,9 @@ def play(
             came, n = replace(came, n=n), n + 1
         came = reply(step, came) if reply else came
         # As in a run, a look at the clock is no event.
-        if not (isinstance(step, Submit) or (isinstance(step, Advance) and step.to is None)):
+        if not (
+            isinstance(step, Submit | Together) or (isinstance(step, Advance) and step.to is None)
+        ):
             events.append(came)
         try:
             step = script.send(came)
@@ -151,7 +154,7 @@ def _reply(step: Step, bank: Bank, now: datetime, at: datetime) -> Reply:  # noq
         case Authorise():
             ending = Ending.CONFIRMED if step.decision.value == "confirm" else Ending.REFUSED
             reply = signature(step, ending=ending, at=now)
-        case Submit():
+        case Submit() | Together():
             reply = Advanced(now=now)
         case Inquire():
             reply = Effects(now=now)

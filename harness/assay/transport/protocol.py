@@ -10,9 +10,12 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from threading import Barrier, current_thread
+from time import perf_counter
+from typing import Any, Protocol, TypeAlias, TypeVar
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from assay.binding.model.origin import origin
@@ -66,6 +69,39 @@ class Transport(Protocol):
         ...
 
 
+#: The beginning of the names of the threads that do several things at one moment.
+TOGETHER = "together"
+#: How long, in seconds, a bank in this process has for one thing before the next one is done.
+TURN = 0.2
+R = TypeVar("R")
+
+
+def at_one_moment(
+    transport: Transport, tasks: Sequence[Callable[[], R]]
+) -> tuple[tuple[R, float], ...]:
+    """Do things at a target at one moment; return the results in their order, with milliseconds.
+
+    A bank in this process gets them in this order, so that a run can be repeated: each once the one
+    before was done, or waits for another one.
+    """
+    if not tasks:
+        return ()
+    in_turn = isinstance(transport, Embedded)
+    start = Barrier(1 if in_turn else len(tasks))
+
+    def timed(task: Callable[[], R]) -> tuple[R, float]:
+        start.wait()
+        began = perf_counter()
+        return task(), (perf_counter() - began) * 1000
+
+    with ThreadPoolExecutor(len(tasks), thread_name_prefix=TOGETHER) as pool:
+        begun: list[Future[tuple[R, float]]] = []
+        for task in tasks:
+            begun.append(pool.submit(timed, task))
+            wait(begun[-1:], timeout=TURN if in_turn else 0)
+        return tuple(each.result() for each in begun)
+
+
 def unanswered(
     request: HttpRequest, trouble: str, *, timed_out: bool = False, sent: bool = True
 ) -> Delivery:
@@ -116,7 +152,6 @@ COMMON: Mapping[str, Any] = {
     "REMOTE_ADDR": "127.0.0.1",
     "wsgi.version": (1, 0),
     "wsgi.errors": sys.stderr,
-    "wsgi.multithread": False,
     "wsgi.multiprocess": False,
     "wsgi.run_once": False,
 }
@@ -179,6 +214,7 @@ class Embedded:
             # signed.
             "REQUEST_URI": f"{path}?{query}" if query else path,
             "CONTENT_LENGTH": str(len(body)),
+            "wsgi.multithread": current_thread().name.startswith(TOGETHER),
             "wsgi.input": io.BytesIO(body),
         }
         for name, value in headers:

@@ -42,6 +42,7 @@ from assay.history import (
     Renewed,
     ShownError,
     State,
+    Staying,
     Subject,
     Submitted,
     Token,
@@ -79,6 +80,7 @@ CALL = Call(
     variation="another amount",
     consent="consent-1",
     generated=("X-Request-ID",),
+    together=2,
 )
 ITEM = Item(
     resource="transaction",
@@ -103,6 +105,9 @@ SIGNED = Authorised(
         pace=timedelta(seconds=1.5),
         linger=(timedelta(minutes=4), timedelta(seconds=1)),
         linger_on="code",
+        stays=Staying.LINK,
+        tries=3,
+        together=4,
         spoof="https://other.example/",
         variation="a wrong code",
     ),

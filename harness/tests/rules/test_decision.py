@@ -26,7 +26,7 @@ from payment_initiation import (
 from rows import for_each
 
 from assay.cli.plan import plan_lines
-from assay.history import Authorise, Call, Code, Decision, Ending, Owned
+from assay.history import Advance, Authorise, Call, Code, Decision, Ending, Owned
 from assay.planning.plan import count_calls
 from assay.preparation.prepare import prepare
 from assay.testing import play
@@ -119,6 +119,33 @@ def test_what_must_be_accepted_and_is():
     """Carried out is accepted."""
     assert [f"{USUAL} agrees 1,2,3"] == says(payer(), paid(DONE))
     assert ["factor-soft-token agrees 1,2,3"] == says(payer(), paid(DONE, "CASH", "soft-token"))
+
+
+@for_each(
+    ("days", "fresh", "code", "words"),
+    [
+        (14, True, Code.RIGHT, ["disagrees"]),
+        (13, True, Code.RIGHT, ["unclear"]),
+        (14, False, Code.RIGHT, []),
+        (14, True, Code.WRONG, []),
+    ],
+)
+def test_what_must_be_accepted_does_not_wait_for_ever(days, fresh, code, words):
+    """Two weeks after its customer signed it, beside one that was executed, it is not accepted."""
+    signed = sign(key="P1", at=AT, step={"factor": "soft-token", "code": code})
+    looked = read(shown("P1", OPEN), at=AT + timedelta(days=days))
+    made = make(key="P1", categoryPurpose="CASH")
+    said = says(payer(fresh=fresh), *CONTROL, made, signed, looked)
+    assert words == [line.split()[1] for line in said if line.startswith("factor-soft-token ")]
+
+
+def test_a_row_that_waits_is_looked_at_later():
+    """Only one that must be accepted: two weeks pass, and its control is made."""
+    waits = asked("factor-soft-token", state=OPEN)
+    moved = [step.to - AT for step in waits if isinstance(step, Advance) and step.to]
+    assert [15] == [span.days for span in moved]
+    assert not any(isinstance(step, Advance) for step in asked("factor-soft-token"))
+    assert not any(isinstance(step, Advance) for step in asked(CASH, state=OPEN))
 
 
 def test_what_must_be_accepted_and_is_rejected():

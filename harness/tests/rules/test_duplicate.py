@@ -441,6 +441,7 @@ def test_the_facets_and_what_they_cost():
         "after-cancelled-accepted": 6,
         "after-refused-accepted": 5,
         "after-unsigned-accepted": 4,
+        "at-once": 6,
     } == {facet.id: count_calls(PARAMS, facet.scenario) for facet in FACETS.values()}
 
 
@@ -450,7 +451,8 @@ def test_what_facets_need():
     others = {facet.id: facet.needs - base for facet in FACETS.values() if facet.needs != base}
     varied = {one.id for one in FACETS.values() for want in one.requires if want.feature == "other"}
 
-    assert {NEXT_DAY: {Capability.CLOCK, Capability.ZONE}} == others
+    together = {Capability.SCREENS, Capability.TOGETHER}
+    assert {NEXT_DAY: {Capability.CLOCK, Capability.ZONE}, "at-once": together} == others
     assert {f"{one}-changed-accepted" for one in PARAMETERS if one != "debtorAccount"} == varied
 
 
@@ -540,3 +542,48 @@ def test_a_first_that_is_not_carried_out(scenario, begins):
         [one for one in good if one != "arrange"]
     )
     assert [*good, "read", "arrange"] == bad[: len(good) + 2]
+
+
+# -- at one moment -------------------------------------------------------------------------
+ONCE = "at-once"
+
+
+def signed_together(first, second, *, looked=AT, amount="12.30"):
+    """Write down two requests that were signed at one moment, and then read."""
+    both = {"P1": (first, "12.30"), "P2": (second, amount)}
+    return [
+        *(make(shown(key), key=key, at=AT, amount=much) for key, (_, much) in both.items()),
+        *(sign(key=key, at=AT, step={"together": 1}) for key in both),
+        *(read(shown(key, state), key=key, at=looked) for key, (state, _) in both.items()),
+    ]
+
+
+@for_each(
+    ("states", "word"),
+    [
+        ((DONE, REJECTED), "agrees"),
+        ((REJECTED, DONE), "agrees"),
+        ((DONE, DONE), "disagrees"),
+        ((DONE, OPEN), "unclear"),
+        ((OPEN, OPEN), "unclear"),
+        ((REJECTED, REJECTED), "unclear"),
+    ],
+)
+def test_of_two_that_are_signed_at_one_moment_one_is_carried_out(states, word):
+    """Whichever it is, the other one is its repeat, and no other clause minds the rejection."""
+    assert [f"{ONCE} {word} 1,2,3,4,5,6"] == says(payer(), signed_together(*states))
+    events = payer(), signed_together(*states)
+    others = [*check("cash", *events), *check("payment-types", *events)]
+    assert not any("disagrees" in line for line in others)
+
+
+def test_what_is_carried_out_later_may_not_have_been_yet():
+    """A bank that executes some time after the signature had executed neither."""
+    late = signed_together(DONE, DONE, looked=AT + timedelta(minutes=2))
+    assert [f"{ONCE} unclear 1,2,3,4,5,6"] == says(payer(), late)
+
+
+def test_what_differs_or_is_signed_at_another_moment_is_not_compared():
+    """Only identical requests of one moment are."""
+    assert not any(ONCE in line for line in says(payer(), signed_together(DONE, DONE, amount="7")))
+    assert not any(ONCE in line for line in says(FIRST, paid(DONE)))

@@ -225,7 +225,7 @@ WAYS = {
     "unsigned-undone": (make(),),
     "denied-undone": (make(), sign(Ending.REFUSED, step={"decision": Decision.REFUSE})),
     "timed-out-undone": (make(), sign(Ending.DISCONNECTED, moments=IDLE)),
-    "refused-undone": (make(), sign(), read(shown(state=REJECTED))),
+    "refused-undone": (make(categoryPurpose="CASH"), sign(), read(shown(state=REJECTED))),
 }
 
 
@@ -236,6 +236,15 @@ def test_what_was_not_accepted_is_not_carried_out(facet):
     assert f"{facet} disagrees" in says(*events, effects("P1"))
     assert [f"{facet} agrees"] == says(*events, *carried(), facet=facet)
     assert [f"{facet} unclear"] == says(*events, effects(), facet=facet)
+
+
+def test_the_first_plain_request_of_a_customer_is_not_rejected():
+    """Neither when it is made nor once it is signed; after a wrong entry it may be."""
+    rejected = sign(), read(shown(state=REJECTED))
+    assert [f"{MAIN} disagrees"] == says(make(), *rejected, effects(), facet=MAIN)
+    wrong = sign(Ending.DISCONNECTED, step={"code": Code.WRONG})
+    assert [] == says(make(), wrong, *rejected, effects(), facet=MAIN)
+    assert [] == says(make(), *rejected, effects("P1"), facet=MAIN)
 
 
 @for_each("by", [cancel(), withdrawn()])

@@ -263,7 +263,7 @@ def test_the_rejection_of_a_repeat_shows_nothing():
     ("clause", "scenario", "modes"),
     [
         ("payment-types", "served", ["deferred", "immediate"]),
-        ("payment-types", "instant:offered", ["immediate", "instant"]),
+        ("payment-types", "instant:offered", ["immediate", "instant", None]),
         ("payment-types", "instant:not-offered", ["immediate", "instant"]),
         ("single", "several:refused", ["immediate", "several"]),
     ],
@@ -297,6 +297,21 @@ def test_what_should_have_been_rejected_is_signed_to_see():
     played, said = probed("single", "several:refused", carrying_out)
     assert ["R200-0001-4711"] == [step.request for step in played.signatures]
     assert ["several-refused disagrees"] == said
+
+
+def test_a_mode_that_is_offered_counts_when_it_is_signed():
+    """Accepted, and then rejected, while a like request is carried out, is not served."""
+
+    def bank(call, key):
+        late = call.arguments.get("paymentRequestResourceId")
+        return shown(late or key, {None: OPEN, "R200-0001-4711": REJECTED}.get(late, DONE))
+
+    _, said = probed("payment-types", "instant:offered", bank)
+    assert ["immediate agrees", "instant-offered disagrees"] == sorted(said)
+    events = payer(), make(), make(mode="instant", came=shown("P2")), sign(key="P2")
+    rejected = read(shown("P2", REJECTED), key="P2")
+    said = check("payment-types", *events, rejected)
+    assert ["immediate agrees 1", "instant-offered unclear 2,3,4"] == said
 
 
 def test_a_late_rejection_is_compared_with_the_control():

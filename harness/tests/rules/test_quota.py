@@ -299,3 +299,41 @@ def test_each_customer_has_an_own_count(per, came, agreement):
 def test_a_method_that_is_not_named_has_no_quota():
     """The clause names four."""
     assert [] == says(*[ask("trusted-beneficiaries", DATA, present=False)] * 6)
+
+
+# -- at one moment -------------------------------------------------------------------------
+def at_once(*answers, group=1):
+    return [batch(came, together=group) for came in answers]
+
+
+@for_each("answers", [(NO, DATA, NO), (DATA, NO, NO), (NO, NO, DATA)])
+def test_of_calls_at_one_moment_any_may_be_served(answers):
+    """As many as were left; which of them came first is unknown."""
+    said = says(*OURS, *four()[:3], *at_once(*answers), ATTENDED)
+    assert ["balances-served"] * 3 == [line.split()[0] for line in said[:3]]
+    assert ["at-once agrees"] * 2 == [line.rpartition(" ")[0] for line in said[3:]]
+
+
+@for_each(
+    ("answers", "words"),
+    [
+        ((NO, DATA, DATA), ["disagrees", "agrees"]),
+        ((DATA, DATA, DATA), ["disagrees", "disagrees"]),
+        ((NO, NO, NO), []),
+        ((FAILED, NO, DATA), ["unclear", "agrees"]),
+    ],
+)
+def test_of_calls_at_one_moment_no_more_are_served_than_are_left(answers, words):
+    """A bank may serve none of them, and a failure is no refusal; the one that is left is no proof."""
+    said = says(*OURS, *four()[:3], *at_once(*answers), ATTENDED)
+    assert words == [line.split()[1] for line in said if line.startswith("at-once")]
+    assert not any("served disagrees" in line or "-refused" in line for line in said)
+
+
+def test_moments_are_judged_one_after_another():
+    """What was served at the first is used up at the second, where the order is known."""
+    first, second = at_once(NO, DATA), at_once(DATA, NO, group=2)
+    said = says(*OURS, *four()[:3], *first, *second, ATTENDED)
+    assert ["agrees 5", "disagrees 7", "agrees 8"] == [
+        line.removeprefix("at-once ") for line in said if line.startswith("at-once")
+    ]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from account_information import AT, LOST, UNKNOWN
 from payment_initiation import (
@@ -31,7 +32,7 @@ from payment_initiation import (
 )
 from rows import for_each
 
-from assay.history import Advance, Code, Decision, Item
+from assay.history import Advance, Code, Decision, Item, Staying
 from assay.planning.plan import count_calls
 from assay.rules.kinds.requests.timeout import CLEAR, NEAR
 from assay.testing import accepted, history
@@ -110,6 +111,49 @@ def test_who_could_not_stay_on_a_screen_is_said():
     assert ["alive-before unclear 4,5,6"] == overall(*QUICK, *early)
     facets = ("dead-after", "nothing-done", "no-redirection")
     assert [f"{facet} unclear 4,5,6" for facet in facets] == overall(*QUICK, *late)
+
+
+def staying(stays, *at, key="P2", ending=CONFIRMED, state=DONE, pauses=10):
+    """Write down a way on which one stayed by doing something else than looking again."""
+    step = {"linger": (timedelta(minutes=3),) * pauses, "stays": stays}
+    return way(*at, key=key, ending=ending, state=state, step=step)
+
+
+@for_each("stays", [Staying.NO_FACTOR, Staying.LINK])
+def test_who_stays_by_doing_something_is_compared_with_who_did_so_as_often(stays):
+    """A quick one shows nothing: what was sent again and again may be why a flow ended."""
+    stayed = partial(staying, stays, *NOW_AND_THEN)
+    late = stayed(LONG, key="P3", ending=DISCONNECTED, state=ENDED)
+    assert "dead-after agrees 4,5,6,7,8,9" in overall(*QUICK, *stayed(SHORT), *late)
+    alone = stayed(LONG, ending=DISCONNECTED, state=ENDED)
+    assert "dead-after unclear 4,5,6" in overall(*QUICK, *alone)
+    seldom = stayed(SHORT, pauses=9)
+    assert "dead-after unclear 7,8,9" in overall(*QUICK, *seldom, *late)
+    early = stayed(20.9, ending=DISCONNECTED, state=ENDED)
+    assert {"alive-before unclear"} >= {line.rpartition(" ")[0] for line in overall(*QUICK, *early)}
+
+
+def test_an_opened_link_may_begin_a_new_flow():
+    """So it shows that there is a limit, but neither that there is none nor that it is kept."""
+    stayed = partial(staying, Staying.LINK, *NOW_AND_THEN)
+    alive, late = stayed(SHORT), stayed(LONG, key="P3")
+    assert ["alive-before unclear 4,5,6", "dead-after unclear 4,5,6,7,8,9"] == overall(
+        *QUICK, *alive, *late
+    )
+    entering = partial(staying, Staying.NO_FACTOR, *NOW_AND_THEN)
+    assert ["alive-before agrees 4,5,6", "dead-after disagrees 4,5,6,7,8,9"] == overall(
+        *QUICK, *entering(SHORT), *entering(LONG, key="P3")
+    )
+
+
+def test_a_way_that_did_not_go_on_is_no_doubt_where_another_did():
+    """What the second way shows counts."""
+    step = {"linger": (timedelta(minutes=3),) * 10}
+    stopped = way(0, 3, key="P9", ending=STOPPED, state=OPEN, step=step, why="not again")
+    alive = staying(Staying.NO_FACTOR, *NOW_AND_THEN, SHORT)
+    assert ["alive-before agrees 7,8,9"] == [
+        line for line in overall(*QUICK, *stopped, *alive) if line.startswith("alive")
+    ]
 
 
 def test_an_early_disconnection_after_a_short_pause_has_another_reason():
@@ -495,6 +539,19 @@ def test_what_is_waited_idly():
         (none, after),
         (none, after),
     ] == spans
+
+
+def test_who_cannot_stay_on_one_screen_stays_on_another():
+    """Each way is tried once, and the late ones go the first that leads on."""
+
+    class Once(Signing):
+        def sign(self, reply):
+            stops = len(reply.step.linger) > 1 and reply.step.stays is Staying.RELOAD
+            return replace(reply, ending=STOPPED) if stops else super().sign(reply)
+
+    played = Once().play(ruled("redirect.overall"), "patience")
+    ways = [(each.stays, each.linger_on) for each in played.signatures if each.linger]
+    assert [(Staying.RELOAD, "decision"), *[(Staying.NO_FACTOR, "factor")] * 3] == ways
 
 
 def test_no_two_requests_are_about_the_same():

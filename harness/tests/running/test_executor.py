@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
+from threading import Barrier
 from typing import Any
 
 import httpx
@@ -16,6 +17,7 @@ from rows import for_each
 from assay.binding.model.target import (
     Auth,
     AuthKind,
+    Budget,
     CustomerSource,
     FixtureKind,
     Fixtures,
@@ -159,6 +161,41 @@ def listing(*pages: str) -> Callable[[httpx.Request], bytes]:
 def whole_walk(most: int = 40) -> Any:
     yield from steps.arrange("psu")
     yield from steps.walk(CALL, most=most)
+
+
+def test_calls_at_one_moment_are_ordinary_exchanges() -> None:
+    """Sent side by side, recorded one by one in the order of the probe, each with its own answer."""
+    three = Barrier(3)
+
+    def answer(request: httpx.Request) -> bytes:
+        if "page" in str(request.url):
+            three.wait(timeout=10)
+        return json.dumps({"accounts": [{"iban": str(request.url)[-1]}]}).encode()
+
+    def probe() -> Any:
+        yield from steps.arrange("psu")
+        pages = [replace(CALL, follow=f"{BASE}/accounts?page={n}") for n in (3, 1, 2)]
+        yield from steps.send_together(*pages, group=7)
+        yield from steps.send(CALL)
+
+    run = go(probe(), answer)
+    exchanges = run.driven.history.exchanges
+    assert ["3", "1", "2", "s"] == [exchange.items[0].key for exchange in exchanges]
+    assert [(1, 7), (2, 7), (3, 7), (4, 0)] == [(each.n, each.call.together) for each in exchanges]
+    assert len(run.recorded) == 5
+    assert "" == run.driven.stopped
+
+
+def test_calls_at_one_moment_are_admitted_before_any_is_sent() -> None:
+    """A run that cannot make one of them makes none."""
+
+    def probe() -> Any:
+        yield from steps.arrange("psu")
+        yield from steps.send_together(CALL, CALL, CALL)
+
+    run = go(probe(), target=replace(PROFILE, budget=Budget(calls=2)))
+    assert [] == run.sent
+    assert "needs" in run.driven.stopped
 
 
 def test_codes_of_a_customer() -> None:

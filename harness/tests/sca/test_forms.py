@@ -16,7 +16,7 @@ from rows import for_each
 from assay.binding.model.target import Sca, ScaKind
 from assay.binding.wire.encode import Access, HttpRequest
 from assay.errors import CannotArrange
-from assay.history import Authorise, Code, Decision, Ending, Wire
+from assay.history import Authorise, Code, Decision, Ending, Staying, Wire
 from assay.sca import html_forms as pages
 from assay.sca.protocol import (
     SPOOFED,
@@ -45,6 +45,7 @@ SCA = Sca(
 )
 ACCESS = Access(login="ada", password="s3cret &+", codes={"sms": "123456", "cap": "777777"})
 STEP = Authorise(subject="psu", request="P1", approval=LINK)
+MINUTE = timedelta(minutes=1)
 
 # -- what a bank shows ------------------------------------------------------------
 Answer = tuple[int, str, str] | None
@@ -242,14 +243,37 @@ def test_the_screen_with_the_most_fields_is_the_one() -> None:
 # -- how it ends otherwise --------------------------------------------------------
 
 
-@for_each("so_far", range(5))
+@for_each("so_far", range(4))
 @for_each("status", [404, 409, 410, 503])
-def test_a_page_that_refuses_is_a_disconnection(so_far: int, status: int) -> None:
-    """Whenever it comes; the page itself tells who minds whether the target failed."""
+def test_a_page_that_refuses_before_the_decision_is_a_disconnection(
+    so_far: int, status: int
+) -> None:
+    """The page itself tells who minds whether the target failed."""
     way = walk(*ALL[:so_far], shows("<h1>Over</h1>", status))
 
     assert (Ending.DISCONNECTED, None) == ended(way)
     assert status == way.walked.wire.status
+
+
+@for_each(
+    ("status", "step", "ending"),
+    [
+        (403, {}, Ending.CONFIRMED),
+        (410, {"decision": Decision.REFUSE}, Ending.REFUSED),
+        (503, {}, Ending.DISCONNECTED),
+        (403, {"linger": (MINUTE,)}, Ending.DISCONNECTED),
+        (403, {"pace": MINUTE}, Ending.DISCONNECTED),
+        (403, {"code": Code.WRONG}, Ending.DISCONNECTED),
+        (403, {"by": "other"}, Ending.DISCONNECTED),
+    ],
+)
+def test_what_refuses_the_decision_of_one_who_was_quick_ends_no_visit(
+    status: int, step: dict[str, Any], ending: Ending
+) -> None:
+    """The decision was made; who paused, typed something wrong or is another was sent away."""
+    way = walk(*ALL, shows("<h1>Over</h1>", status), **step)
+
+    assert (ending, status) == (way.walked.ending, way.walked.wire.status)
 
 
 @pytest.mark.parametrize("so_far", range(4))
@@ -300,7 +324,7 @@ def test_the_decision_may_come_before_the_code() -> None:
 
     assert (Ending.CONFIRMED, BACK) == ended(way)
     assert ["login", "password", "factor", "decision", "code"] == way.walked.screens
-    assert Ending.DISCONNECTED is walk(LOGIN, CONFIRM, CODE, GONE).walked.ending
+    assert Ending.CONFIRMED is walk(LOGIN, CONFIRM, CODE, GONE).walked.ending
     assert Ending.STOPPED is walk(LOGIN, CONFIRM, CODE, CODE).walked.ending
 
 
@@ -680,8 +704,6 @@ def test_cookies_live_as_long_as_one_way() -> None:
 
 # -- time -------------------------------------------------------------------------
 
-MINUTE = timedelta(minutes=1)
-
 
 def test_nobody_waits_without_being_asked() -> None:
     """Every moment is that at which it began."""
@@ -731,6 +753,47 @@ def test_a_screen_that_never_loads_again_disconnects_no_customer(over: Any) -> N
     assert Ending.STOPPED is way.walked.ending
     assert way.walked.why.startswith("the screen did not load again")
     assert "decision" not in way.walked.screens
+
+
+def test_a_screen_that_turns_into_another_did_not_load_again() -> None:
+    """A bank may begin anew with the login."""
+    way = walk(*ALL, LOGIN, linger=(3 * MINUTE, MINUTE))
+
+    assert (Ending.STOPPED, 1) == (way.walked.ending, way.walked.screens.count("login"))
+    assert way.walked.why.startswith("the screen did not load again")
+
+
+def test_a_customer_stays_by_sending_no_factor() -> None:
+    """The screen of the factors is sent without one, between two pauses, and then with one."""
+    pauses = (3 * MINUTE, 3 * MINUTE, MINUTE)
+    step = {"linger": pauses, "linger_on": "factor", "stays": Staying.NO_FACTOR}
+    way = walk(LOGIN, FACTOR, FACTOR, FACTOR, CODE, CONFIRM, HOME, **step)
+
+    assert Ending.CONFIRMED is way.walked.ending
+    assert [{}, {}, {"factor": "sms"}] == way.filled[1:4]
+    refused = walk(LOGIN, FACTOR, shows("<h1>No</h1>", 400), **step)
+    assert Ending.STOPPED is refused.walked.ending
+    assert refused.walked.why.startswith("the screen of the factors was not shown again")
+
+
+def test_a_customer_stays_by_opening_the_link_again() -> None:
+    """Only before the login: nothing is filled in until the last pause is over."""
+    step = {"linger": (MINUTE,) * 3, "linger_on": "password", "stays": Staying.LINK}
+    way = walk(LOGIN, LOGIN, *ALL, HOME, **step)
+
+    assert Ending.CONFIRMED is way.walked.ending
+    assert ["GET /sign/P1"] * 3 == way.lines[:3]
+    once = walk(LOGIN, THANKS, **step)
+    assert (Ending.STOPPED, True) == (once.walked.ending, "the link" in once.walked.why)
+
+
+@for_each(("tries", "sent"), [(1, 1), (2, 2), (3, 3), (9, 4)])
+def test_something_wrong_is_entered_as_often_as_the_screen_asks(tries: int, sent: int) -> None:
+    """And no oftener than it was to be."""
+    script = LOGIN, FACTOR, *[CODE] * 4, GONE
+    way = walk(*script, code=Code.WRONG, tries=tries)
+
+    assert sent == sum("code" in filled for filled in way.filled)
 
 
 def test_a_customer_is_idle_on_the_screen_that_is_named() -> None:
@@ -1021,7 +1084,7 @@ def test_the_form_that_asks_for_the_code_confirms() -> None:
     assert (Ending.CONFIRMED, BACK) == ended(walk(*ASKED, CODE, HOME, sca=BY_CODE))
     assert Ending.CONFIRMED is walk(*ASKED, CODE, THANKS, sca=BY_CODE).walked.ending
     assert Ending.DISCONNECTED is walk(*ASKED, HOME, sca=BY_CODE).walked.ending
-    assert Ending.DISCONNECTED is walk(*ASKED, CODE, GONE, sca=BY_CODE).walked.ending
+    assert Ending.CONFIRMED is walk(*ASKED, CODE, GONE, sca=BY_CODE).walked.ending
 
 
 def test_who_refuses_leaves_the_screen_that_confirms() -> None:

@@ -1,13 +1,15 @@
 """The way to a bank in this process does what HTTP would do."""
 
 import json
+from functools import partial
+from threading import Barrier
 
 import httpx
 import pytest
 from rows import for_each
 
 from assay.binding.wire.encode import HttpRequest
-from assay.transport.protocol import Embedded
+from assay.transport.protocol import Embedded, at_one_moment
 
 BASE = "https://bank.example"
 
@@ -99,3 +101,24 @@ def test_a_path_is_bytes_in_the_clothes_of_text():
     """Beyond ASCII it is PEP 3333 that counts, and not what httpx makes of it."""
     sent = Embedded(echo, BASE).send(HttpRequest(method="GET", url=f"{BASE}/%C3%A9"))
     assert "/é".encode().decode("latin-1") == json.loads(sent.wire.body)["PATH_INFO"]
+
+
+def test_requests_at_one_moment_come_in_their_order():
+    """Each after the one before, unless that waits for another: then both are answered."""
+    seen, two = [], Barrier(2)
+
+    def bank(environ, start_response):
+        seen.append((environ["PATH_INFO"], environ["wsgi.multithread"]))
+        if environ["QUERY_STRING"]:
+            two.wait(timeout=10)
+        return echo(environ, start_response)
+
+    for query in ("", "?wait"):
+        seen.clear()
+        requests = [HttpRequest(method="GET", url=f"{BASE}/{n}{query}") for n in (1, 2)]
+        target = Embedded(bank, BASE)
+        sent = at_one_moment(target, [partial(target.send, each) for each in requests])
+        assert [("/1", True), ("/2", True)] == seen
+        assert [f"{BASE}/{n}{query}" for n in (1, 2)] == [each.wire.url for each, _ in sent]
+    Embedded(bank, BASE).send(HttpRequest(method="GET", url=f"{BASE}/3"))
+    assert ("/3", False) == seen[-1]

@@ -16,7 +16,15 @@ from itertools import chain
 from urllib.parse import urlsplit
 
 from assay.binding.model.security import ISSUING, places_for
-from assay.binding.model.target import AbsentParts, OperationBinding, Place, ScaKind, Target, Waiver
+from assay.binding.model.target import (
+    AbsentParts,
+    FixtureKind,
+    OperationBinding,
+    Place,
+    ScaKind,
+    Target,
+    Waiver,
+)
 from assay.binding.read.absent_parts import with_reasons, without
 from assay.binding.read.contract_names import ContractNames, unknown_names
 from assay.contract.model import Capability, Contract
@@ -118,6 +126,10 @@ def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
         offered.add(Capability.ZONE)
     if target.hosts:
         offered.add(Capability.HOSTS)
+    most = target.safety.concurrency
+    alone = target.is_live or target.fixtures.kind is FixtureKind.ROLES
+    if not alone if most is None else most > 1:
+        offered.add(Capability.TOGETHER)
     if target.sca.kind is not ScaKind.NONE:
         offered.add(Capability.SCA)
     if target.sca.kind in {ScaKind.FORMS, ScaKind.BROWSER}:

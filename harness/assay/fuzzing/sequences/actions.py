@@ -42,6 +42,7 @@ from assay.history import (
     Renew,
     Step,
     Submit,
+    Together,
     Withdraw,
 )
 from assay.planning.plan import Plan, Trial, script_of
@@ -152,10 +153,14 @@ def _probe_steps(plan: Plan, trial: Trial, now: datetime) -> list[_ProbeStep]:
     dry_target = DryTarget(contract=contract, now=now)
     return [
         _ProbeStep(
-            step=step, now=dry_target.now, owned=dry_target.owned, requests=(*dry_target.requests,)
+            step=replace(step, together=0) if isinstance(step, Call | Authorise) else step,
+            now=dry_target.now,
+            owned=dry_target.owned,
+            requests=(*dry_target.requests,),
         )
         for step in dry_run(script, dry_target, MOST)
-        if not isinstance(step, Submit)  # a request is submitted by itself, once it is signed
+        # A request is submitted by itself, once it is signed; steps come one after another.
+        if not isinstance(step, Submit | Together)
     ]
 
 

@@ -287,9 +287,15 @@ def must_be_accepted(
         yield _evidence(facet, AGREES, f"an acceptance: {why}", attempt)
     elif attempt.made.accepted and not attempt.rejected:
         if attempt.rejected_late and attempt.plain:
-            sure = for_good and attempt.subject.fresh and any(map(_went_on, beside))
-            agreement, controls = (DISAGREES, beside) if sure else (UNCLEAR, ())
-            yield _evidence(facet, agreement, f"an acceptance: {why}", attempt, controls)
+            # Without a like request that went on it may be a matter of another rule.
+            went = tuple(
+                each
+                for each in beside
+                if each.plain and (each.request.done or (for_good and _went_on(each)))
+            )
+            sure = bool(went) and request_queries.is_known(attempt.request)
+            agreement = DISAGREES if sure else UNCLEAR
+            yield _evidence(facet, agreement, f"an acceptance: {why}", attempt, went)
     elif not attempt.rejected or attempt.made.wire.status == UNAUTHENTICATED:
         yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", attempt)
     elif beside and attempt.plain and not attempt.request.distrusted:

@@ -247,7 +247,7 @@ class Books:
             and request.made.accepted
             and record.signature is not None
             and record.usual
-            and not self.repeats(record)
+            and not (request.distrusted or self.repeats(record))
         )
 
     def day(self, record: Record) -> date | None:

@@ -181,6 +181,8 @@ def _not_due(books: Books, record: Record, idle: timedelta) -> str | None:
     if request.key is None or not request.made.accepted:
         return None
     rejected = any(state is State.REJECTED for _, state, _ in record.told)
+    # Nothing explains that the first plain request of a customer is rejected.
+    rejected &= record.done is not None or not (books.plain(record) and books.surely_due(record))
     at_once = request.made.item is not None and request.made.item.state is State.REJECTED
     refused = REPEAT if books.repeats(record) else REFUSED
     ways = (

@@ -105,7 +105,7 @@ def rejected_otherwise(request: Instance) -> bool:
 
     It may not have been signed in time, and a bank may show a refused or cancelled request as
     rejected. A bank may end a request, or lock its customer out, after one wrong entry, whoever
-    made it.
+    made it. Of like requests that are signed at one moment, any may be the repeat.
     """
     if request.distrusted:
         return True
@@ -113,7 +113,8 @@ def rejected_otherwise(request: Instance) -> bool:
         return False
     if request.withdrawn or not all(end.refused for end in request.ends):
         return True
-    if any(not plain(request, each) or each.step.linger for each in request.screen_flows):
+    flows = request.screen_flows
+    if any(not plain(request, each) or each.step.linger or each.step.together for each in flows):
         return True
     if signed(request):
         return False

@@ -269,6 +269,11 @@ class RequestResult:
         )
 
     @property
+    def confirmed(self) -> bool:
+        """Whether the customer confirmed it on the screens."""
+        return self.signed is not None and self.signed.ending is Ending.CONFIRMED
+
+    @property
     def rejected(self) -> bool:
         """Whether it was refused at once, or is rejected."""
         return self.made.refused or (self.item is not None and self.item.state is State.REJECTED)

@@ -14,7 +14,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from assay.contract.model import Capability, Json
-from assay.history import Authorise, Authorised, Ending, Exchange, History, State, Subject
+from assay.history import (
+    Authorise,
+    Authorised,
+    Ending,
+    Exchange,
+    History,
+    State,
+    Staying,
+    Subject,
+)
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.rule import BindingRequirement, needs
@@ -23,6 +32,8 @@ from assay.rules.verdict import Agreement, Evidence
 
 #: Statuses from here on say that the target failed; status 0 says that no answer came.
 FAILED = 500
+#: Statuses with which the screens refuse something.
+REFUSALS = range(400, FAILED)
 
 #: The capabilities needed to sign a request on the screens.
 NEEDS = needs(Capability.PSU, Capability.WRITE, Capability.SCA, Capability.SCREENS)
@@ -96,11 +107,13 @@ class Signing:
         """Return evidence on this signature; `beside` are the other exchanges that it depends on."""
         event = self.event
         sent = f", and sent to {event.redirected}" if event.redirected else ""
+        refused = self.confirmed and event.wire.status in REFUSALS
+        ended = f"the decision was answered with {event.wire.status}" if refused else ""
         return Evidence(
             facet=facet,
             agreement=agreement,
             expected=expected,
-            seen=f"{_ENDED[event.ending]}{sent}; of the request, {self.request.describe()}",
+            seen=f"{ended or _ENDED[event.ending]}{sent}; of the request, {self.request.describe()}",
             exchanges=tuple(sorted({*self.request.numbers, *beside})),
             variation=event.step.variation or self.request.made.call.variation,
             decisive=event.n,
@@ -212,6 +225,11 @@ class TimedFlow:
 
     def __str__(self) -> str:
         return f"{_minutes_and_seconds(self.total)} in total, the last {_minutes_and_seconds(self.last)} idle"
+
+    @property
+    def stays(self) -> Staying:
+        """What the customer did to stay on the screens."""
+        return self.signing.event.step.stays
 
     def within(self, limits: TimeLimits, measure: str) -> bool:
         """Whether it certainly stayed within the limit of a measure, if there is one."""

@@ -135,8 +135,9 @@ class Instance:
 
     @property
     def signed(self) -> Authorised | None:
-        """The signature that the customer gave, if any was."""
-        return next((each for each in self.signings if each.ending is Ending.CONFIRMED), None)
+        """The signature that the customer of the request gave, if any was."""
+        own = (each for each in self.signings if each.step.by in ("", self.made.call.subject))
+        return next((each for each in own if each.ending is Ending.CONFIRMED), None)
 
     @property
     def inquired(self) -> bool:

@@ -288,10 +288,12 @@ def _one_for_all_methods(access: Access) -> Hashable:
     return access.customer
 
 
+#: What a higher limit breaks, too.
+_AT_ONCE = " batch-quota/at-once"
 _LIMITS: tuple[tuple[str, str, str, Operator[int]], ...] = (
     ("three-a-day", "served", "the fourth access of a day is refused", one_less),
-    ("five-a-day", "refused", "the fifth access of a day is served", one_more),
-    ("unlimited", "refused", "there is no quota", never),
+    ("five-a-day", f"refused{_AT_ONCE}", "the fifth access of a day is served", one_more),
+    ("unlimited", f"refused{_AT_ONCE}", "there is no quota", never),
 )
 _NEXT_DAY = (
     ("utc-day", "the quota applies to the UTC day", _same_utc_day),
@@ -311,6 +313,9 @@ QUOTA = (
           f"{operation}: the day ends at 23:45",
           quota=_counts((operation,), _until_quarter_to_midnight))
       for operation in OPERATIONS),
+    breaking("quota.races", "batch-quota/at-once",
+        "two accesses at the same time are both checked before either is counted",
+        interleaves=lambda threaded: threaded),
     breaking("quota.helsinki-day", "batch-quota/before-midnight batch-quota/long-day",
         "the quota applies to the day in Helsinki",
         quota=_counts(OPERATIONS,

@@ -32,6 +32,8 @@ class PaymentContext:
 
     world: World
     policies: PaymentPolicies
+    #: Whether another call may be handled at the same time.
+    threaded: bool = False
 
     @property
     def book(self) -> PaymentBook:
@@ -118,6 +120,8 @@ def execute_if_due(context: PaymentContext, payment: Payment) -> None:
     if payment.reason is not None:
         _reject(context, payment, terms, payment.reason)
         return
+    if context.policies.interleaves(context.threaded):
+        context.world.give_way()
     payment.status = "executed"
     for _ in range(context.policies.times(payment)):
         _post(context, payment, terms, moment)

@@ -120,6 +120,9 @@ class PaymentPolicies:
     executable: Callable[[Payment], bool]
     #: Returns the moment from which a payment with these terms is executed.
     due: Callable[[Payment, Terms], datetime]
+    #: Whether the bank handles another call between its last look at the rules and the execution,
+    #: given whether it handles calls at the same time.
+    interleaves: Callable[[bool], bool]
     #: execution: how often a payment is executed.
     times: Callable[[Payment], int]
     #: execution: after how long a payment is executed a second time, if ever.
@@ -148,6 +151,10 @@ class PaymentPolicies:
     takes: Callable[[Factor, tuple[Factor, ...]], bool]
     #: Whether a code is accepted, given the entered and the right one.
     code: Callable[[Factor, str, str], bool]
+    #: Whether a password or code is checked, given the screen and the number of wrong entries.
+    checks: Callable[[Step, int], bool]
+    #: Whether the decision on a payment is answered with 403, and the payment rejected.
+    forbids: Callable[[Payment], bool]
     #: Whether a signing is locked, given the number of wrong entries.
     locked: Threshold[int]
     #: duplicate
@@ -244,6 +251,10 @@ def _never(*_: object) -> bool:
     return False
 
 
+def _always(*_: object) -> bool:
+    return True
+
+
 def _one_by_one(step: Step, _factor: Factor | None) -> Step:
     order: Mapping[Step, Step] = {"password": "factor", "factor": "code", "code": "confirm"}
     return order[step]
@@ -313,6 +324,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     cancellable=_deferred_and_open,
     executable=_signed_and_pending,
     due=due,
+    interleaves=_never,
     times=_once,
     again=_never_again,
     reopens=_never,
@@ -336,6 +348,8 @@ SOUND_PAYMENTS = PaymentPolicies(
     password=_same_password,
     takes=_on_offer,
     code=_same_code,
+    checks=_always,
+    forbids=_never,
     locked=Threshold(limit=3, inclusive=True, unit=1),
     duplicate=DuplicateRule(),
     cash=CashRule(),

@@ -221,7 +221,8 @@ def _answer_browser(
     with world.lock:
         if policies.payments.closed(world.now):
             return final_page("maintenance")
-        context = PaymentContext(world=world, policies=policies.payments)
+        threaded: bool = environ["wsgi.multithread"]
+        context = PaymentContext(world=world, policies=policies.payments, threaded=threaded)
         known = context.book.approvals if where == "consent-approval" else context.book.signings
         payment = known.get(key)
         if payment is None:
@@ -266,7 +267,9 @@ def _form(environ: WSGIEnvironment) -> Mapping[str, str]:
 # place.
 Form: TypeAlias = Mapping[str, str]
 #: The final pages of a signing, without a form.
-Ending: TypeAlias = Literal["disconnected", "locked", "closed", "elsewhere", "confirmed", "refused"]
+Ending: TypeAlias = Literal[
+    "disconnected", "locked", "closed", "elsewhere", "forbidden", "confirmed", "refused"
+]
 
 _WRONG_LOGIN = "This login and password do not go with the account to be debited."
 _CHANGED = "The payment was changed meanwhile. Please look at it again."
@@ -300,6 +303,7 @@ _ENDINGS: Mapping[str, tuple[int, str, str]] = {
         "Nothing to sign",
         "This payment cannot be signed, or can no longer be signed.",
     ),
+    "forbidden": (403, "Not allowed", "This payment cannot be made."),
     "elsewhere": (409, "Signing has begun", "This payment is being signed in another window."),
     "confirmed": (200, "Thank you", "The payment was signed. You can close this window."),
     "refused": (200, "Refused", "You refused this payment. You can close this window."),
@@ -406,7 +410,10 @@ def _password(submission: Submission) -> View:
         customer
         for customer in submission.context.world.customers.values()
         if customer.login == login
-        and submission.context.policies.password(password, customer.password)
+        and (
+            submission.context.policies.password(password, customer.password)
+            or not submission.context.policies.checks("password", submission.signing.wrong)
+        )
     ]
     if not matching or not submission.context.policies.signs(matching[0] is owner):
         return submission.wrong(_WRONG_LOGIN)
@@ -432,7 +439,9 @@ def _code(submission: Submission) -> View:
         submission.signing.customer, submission.context.owner(submission.payment)
     )
     right = who.factors[factor] if factor else ""
-    if factor is None or not submission.context.policies.code(factor, entered, right):
+    policies = submission.context.policies
+    checked = policies.checks("code", submission.signing.wrong)
+    if factor is None or (checked and not policies.code(factor, entered, right)):
         return submission.wrong(WRONG_CODE)
     return submission.go_on()
 
@@ -446,6 +455,9 @@ def _confirm(submission: Submission) -> View:
         return submission.show(NO_DECISION)
     if signing.shown != terms:
         return submission.show(_CHANGED)
+    if submission.context.policies.forbids(submission.payment):
+        submission.payment.status, signing.step = "rejected", "done"
+        return View(page="forbidden")
     sign(submission.context, submission.payment, signing.factor, decision)
     signing.step = "done"
     leaving = Return(terms=terms, decision=decision, asked=submission.form.get("returnUrl", ""))

@@ -8,6 +8,9 @@ have no other calls refused: documents leave open whether those count. If only c
 customer count, every trial ends with attended calls: an operation that never answers is no quota.
 If all calls count, an operation that was never answered is called again in a later period.
 
+Of several calls at one moment, a bank may serve any, or none. As many as were served are counted
+first, so that only a call beyond the limit is judged.
+
 The TPP: it makes no more calls in a period than allowed. A call is a breach if the limit was
 certainly used up before it, even if the bank serves it. Two names may be one customer whose
 token was renewed: if they ask about the same resource, their calls may count together.
@@ -17,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo
 
@@ -64,6 +68,9 @@ from assay.rules.verdict import (
     tpp_evidence,
 )
 
+AT_ONCE = "at-once"
+#: How many calls are made at one moment, while one is left.
+SEVERAL = 3
 PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
 SHARED, PER_ITEM, PER_CONSENT = "shared", "per-item", "per-consent"
 #: Why a first call must be served, by the facet that it tests.
@@ -229,6 +236,7 @@ class Quota(RefusingKind[QuotaScenario]):
             ),
             **({PER_ITEM: "each item has its own count"} if self.counted_by == "item" else {}),
             PER_CUSTOMER: "each customer has its own count",
+            AT_ONCE: f"of {SEVERAL} calls at one moment, no more are served than are left",
             **({PER_CONSENT: "a new consent has its own count"} if by_consent else {}),
         }
         for id_, most, named in (
@@ -239,6 +247,7 @@ class Quota(RefusingKind[QuotaScenario]):
                 there[id_] = self._too_many(most, f" where the consent names {named}")
         needed = {late: clock, LONG_DAY: clock, FEWER: plain, MORE: plain}
         needed[PER_CUSTOMER] = apart | needs(Capability.TWO_PSU)
+        needed[AT_ONCE] = plain | needs(Capability.TOGETHER)
         alone = "" if len(self.operations) > 1 else "the clause names one operation"
         given = GIVEN if grant is not None and grant.given else ""
         silent = {LONG_DAY: never_longer(self.zone), SHARED: alone, PER_METHOD: alone}
@@ -262,6 +271,7 @@ class Quota(RefusingKind[QuotaScenario]):
             self.period.words.late_facet,
             LONG_DAY,
             SHARED,
+            AT_ONCE,
             *((FEWER,) if self.limit.fewer else ()),
             *((MORE,) if self.limit.more else ()),
         ]
@@ -278,6 +288,7 @@ class Quota(RefusingKind[QuotaScenario]):
             PER_ITEM: lambda: self._beside(of_items, item=1),
             PER_CUSTOMER: self._of_another_customer,
             PER_CONSENT: self._of_another_consent,
+            AT_ONCE: self._at_once,
             FEWER: lambda: self._use_up(more=1, number=limit.fewer),
             MORE: lambda: self._use_up(more=1, number=limit.more),
         }
@@ -334,6 +345,13 @@ class Quota(RefusingKind[QuotaScenario]):
             used, controls=[*used.controls, *_calls_of(used.operations, other, present=True)]
         )
 
+    def _at_once(self) -> _Trial:
+        """Use up the quota of each operation but for one call, and make several at one moment."""
+        used = yield from self._use_up(more=-1)
+        for group, call in enumerate(used.calls, start=1):
+            yield from steps.send_together(*[call] * SEVERAL, group=group)
+        return used
+
     def _of_another_consent(self) -> _Trial:
         """Use up the quota of one consent, and ask under a later one."""
         used = yield from self._use_up()
@@ -373,7 +391,7 @@ class Quota(RefusingKind[QuotaScenario]):
         named = {operation.id: operation for operation in self.operations}
         consents = Consents.of(self.contract, self.grant, history)
         counts, own = self.counts(consents), self.counts(consents, shared=False)
-        for exchange in history.exchanges:
+        for exchange in _served_first(history.exchanges):
             call = exchange.call
             consents.note(exchange)
             operation = named.get(call.operation)
@@ -478,18 +496,30 @@ def _each(calls: Iterable[Call]) -> Script:
 
 
 # -- judgement -------------------------------------------------------------------------
+def _served_first(exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
+    """Yield exchanges in order; of calls at one moment those first that were served."""
+    for number, group in groupby(exchanges, key=lambda exchange: exchange.call.together):
+        if not number:
+            yield from group
+            continue
+        calls = sorted(group, key=lambda each: not each.accepted)
+        at = max(each.at for each in calls)
+        yield from (replace(each, at=at) for each in calls)
+
+
 def _judge(exchange: Exchange, counts: Counts, *, sound: bool, alone: bool) -> Iterator[Evidence]:
     """Judge a call by the counts; `alone` if only calls of other operations have used them up."""
     name, words = exchange.call.operation, counts.period.words
     allowed = counts.allowed(exchange.call)
     if counts.at_least(exchange) >= allowed.most:
         facet = SHARED if alone else _refusal_facet(exchange, counts, allowed)
+        facet = AT_ONCE if exchange.call.together else facet
         if facet:
             why = f"{allowed.most} calls were served {words.this}"
             yield must_be_refused(facet, exchange, why, limit=True)
         return
     most = counts.at_most(exchange)
-    if not sound or most >= allowed.least:
+    if not sound or most >= allowed.least or exchange.call.together:
         return
     others = counts.facet_beside_used_up(exchange)
     closed = counts.closed.get(counts.pair(exchange.call))

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property, partial
 from typing import TypeAlias
 
 from assay.contract.model import Capability, Json
-from assay.history import History, Registered, Subject
+from assay.history import Exchange, History, Registered, State, Subject
 from assay.rules import conditions, parameters
 from assay.rules.conditions import Control, ExecutedRequests, RowMatch, Values, control, controls
 from assay.rules.conditions import table as conditions_table
@@ -30,6 +31,7 @@ from assay.rules.conditions.table import (
 )
 from assay.rules.facets import Facts, make_facet
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
+from assay.rules.lifecycle.executions import GRACE
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
@@ -223,7 +225,11 @@ class DecisionRule(RefusingKind):
                 return True
         variation = control.moved.description if control else describe_points(row.points)
         outcome = yield from self._make(row.points, psu, variation=variation)
-        if outcome.rejected and not row.result:
+        waits = outcome.item is not None and outcome.item.state is State.OPEN
+        if waits and outcome.confirmed and not row.result and not self._put_off(outcome.made):
+            yield from request_steps.wait_days(psu, GRACE + 1)
+            yield from request_steps.read(lifecycle, outcome.made)
+        if (outcome.rejected or waits) and not row.result:
             for candidate in controls(self.table, row):
                 if candidate.needs:
                     continue
@@ -270,7 +276,7 @@ class DecisionRule(RefusingKind):
         elif request.outcome in tracker.REJECTED:
             judgement = _rejected(request, about.result, executed)
         else:
-            judgement = self._not_rejected(request, about.result)
+            judgement = self._not_rejected(request, about.result, executed)
         if judgement is None or not (
             judgement[0] is DISAGREES or about.exact or about.result is None
         ):
@@ -290,15 +296,32 @@ class DecisionRule(RefusingKind):
                 controls=controls,
             )
 
-    def _not_rejected(self, request: Instance, result: bool) -> _Judgement:
+    def _not_rejected(
+        self, request: Instance, result: bool, executed: ExecutedRequests
+    ) -> _Judgement:
         if request.stands:
             return (DISAGREES if result else AGREES), ""
         # A fixture does not tell which consents are in force.
         looked = request.reads or (request.inquired and not self.lifecycle.create.grants)
         if request_queries.signature(request) is None or not looked:
             return None
+        if not result and self._waits_in_vain(request) and not _doubt(request, executed):
+            return DISAGREES, f"it was signed {GRACE} days before, and not executed"
         waits = self.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
         return (AGREES if waits and not result else UNCLEAR), ""
+
+    def _put_off(self, made: Exchange) -> bool:
+        return self.lifecycle.deferred(made.call.mode)
+
+    def _waits_in_vain(self, request: Instance) -> bool:
+        """Whether it was signed as it should be, is open many days later, and waits for no day."""
+        signed, seen = request_queries.signature(request), request.seen_at
+        if signed is None or seen is None or request_queries.rejected_otherwise(request):
+            return False
+        long_ago = seen - signed.at >= timedelta(days=GRACE)
+        return (
+            long_ago and request.outcome is InstanceOutcome.OPEN and not self._put_off(request.made)
+        )
 
 
 _BASE = needs(Capability.PSU, Capability.WRITE)

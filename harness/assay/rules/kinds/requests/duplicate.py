@@ -2,7 +2,8 @@
 
 Two requests are identical if all arguments, the mode and the day are equal. A request that
 differs in a parameter or in the day must be accepted, and so must the repeat of one that was
-never executed; one that differs only in the mode is not judged. If it is rejected, the probe
+never executed; one that differs only in the mode is not judged. Of two identical requests that are
+signed at one moment, or made where nobody signs, one is executed, if the bank executes at once. If it is rejected, the probe
 looks for another cause: the state of the first request, and the same one of another customer.
 
 The TPP: it does not repeat a request that it knew to be executed on the same day. If
@@ -11,13 +12,14 @@ only the return address differs, the verdict is open: no clause names it as a pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TypeAlias
 
 from assay.contract.model import Capability
 from assay.files.document import Finding, Pointer
-from assay.history import Call, Decision, History, Subject
+from assay.history import Call, Decision, History, State, Subject
 from assay.rules import parameters as rules_parameters
 from assay.rules.facets import Facts
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
@@ -51,11 +53,14 @@ from assay.rules.rule import (
     facts_of,
     needs,
 )
-from assay.rules.steps import Part, send
+from assay.rules.steps import Part, send, sign_together
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, tpp_evidence
 
 #: The scenarios in which the first request is never executed.
 NEVER_DONE = frozenset({CANCELLED, REFUSED, UNSIGNED})
+AT_ONCE = "at-once"
+#: The longest time from a signature to the reading of a request that was executed with it.
+SOON = timedelta(minutes=1)
 #: A signing step in which the customer refuses.
 NO = replace(request_steps.SIGN, decision=Decision.REFUSE)
 
@@ -125,9 +130,11 @@ class Duplicate(RefusingKind):
             (CANCELLED, "a repeat of a cancelled request is accepted"),
             (REFUSED, "a repeat of a request that the customer refused is accepted"),
             (UNSIGNED, "a repeat of a request that was never signed is accepted"),
+            (AT_ONCE, "of two identical requests signed at one moment, one is executed"),
         )
         kept, signed = self.lifecycle.end and self.lifecycle.deferred_modes, self.lifecycle.signed
         left_out = {CANCELLED: not kept, REFUSED: not signed, UNSIGNED: not signed}
+        left_out[AT_ONCE] = not signed
         return tuple(
             Facet(
                 id=id_,
@@ -145,6 +152,21 @@ class Duplicate(RefusingKind):
         return True
 
     def probe(self, scenario: Scenario) -> Script:
+        """Sign identical requests at one moment; or make one, and then a second one."""
+        yield from self._at_one_moment() if scenario.id == AT_ONCE else self._again(scenario)
+
+    def _at_one_moment(self) -> Script:
+        lifecycle = self.lifecycle
+        psu = yield from request_steps.customer(lifecycle)
+        call = request_steps.request(lifecycle, psu, self.mode(AT_ONCE))
+        first = yield from send(call)
+        made = facts_of(lifecycle.contract).without_call_ids(first).call.arguments
+        second = yield from send(replace(call, arguments={**made, **call.arguments}))
+        yield from sign_together(first, second)
+        for each in (first, second):
+            yield from request_steps.read(lifecycle, each)
+
+    def _again(self, scenario: Scenario) -> Script:
         """Bring a request into its state and make a second one; if that is rejected, find out why."""
         lifecycle, parameter = self.lifecycle, self.parameter(scenario.id)
         owned = parameter is not None and parameter == lifecycle.create.owned
@@ -186,6 +208,21 @@ class Duplicate(RefusingKind):
         explanations = Explanations.of(compared)
         for request in comparison.comparable(compared.tracker):
             yield from self._judge(request, explanations)
+        yield from self._at_once(comparison.comparable(compared.tracker))
+
+    def _at_once(self, requests: Iterable[Instance]) -> Iterator[Evidence]:
+        """Judge identical requests that their customer signed at one moment."""
+        groups: dict[tuple[str, int, Likeness], list[Instance]] = {}
+        for request in requests:
+            signed = request_queries.signature(request)
+            if signed and signed.step.together and request.mode in self.modes:
+                key = (request.made.call.subject, signed.step.together, comparison.sent(request))
+                groups.setdefault(key, []).append(request)
+        for first, *others in groups.values():
+            for other in others:
+                yield from _evidence(
+                    other, Relation(facet=AT_ONCE, former=first, n=other.made.n), _one(first, other)
+                )
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -295,6 +332,8 @@ class Duplicate(RefusingKind):
 
 
 def _needs(facet: str) -> frozenset[Capability]:
+    if facet == AT_ONCE:
+        return needs(Capability.PSU, Capability.WRITE, Capability.SCREENS, Capability.TOGETHER)
     day = needs(Capability.CLOCK, Capability.ZONE) if facet == NEXT_DAY else needs()
     return day | needs(Capability.PSU, Capability.WRITE)
 
@@ -325,6 +364,25 @@ def _repeat(request: Instance) -> _Judgement | None:
     return (UNCLEAR, "", ()) if request_queries.signature(request) else None
 
 
+def _one(first: Instance, other: Instance) -> _Judgement:
+    """Judge two requests that were signed at one moment: one is executed, and one is rejected."""
+    if first.done and other.done:
+        # Where they are executed later, neither was yet when the other one was signed.
+        return DISAGREES if _done_soon(first) and _done_soon(other) else UNCLEAR, "", ()
+    one = (first.done and _rejected(other)) or (other.done and _rejected(first))
+    return AGREES if one else UNCLEAR, "", ()
+
+
+def _done_soon(request: Instance) -> bool:
+    signed, seen = request_queries.signature(request), request.seen_at
+    return (
+        request.state is State.DONE
+        and signed is not None
+        and seen is not None
+        and seen - signed.at <= SOON
+    )
+
+
 def _evidence(
     request: Instance, relation: Relation, judged: _Judgement | None
 ) -> Iterator[Evidence]:
@@ -345,6 +403,7 @@ def _evidence(
 
 
 _EXPECTED: Mapping[str, str] = {
+    AT_ONCE: "executed once: the same request was signed at the same moment",
     REPEAT: "rejected: the same request was already executed that day",
     NEXT_DAY: "accepted: the same request was executed on an earlier day",
     CANCELLED: "accepted: the same request was cancelled, not executed",

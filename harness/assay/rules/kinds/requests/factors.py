@@ -2,7 +2,7 @@
 
 The offered factors are checked once for each segment of customers. Every factor is used
 to check that a code is asked for, and that wrong codes are rejected; wrong passwords are
-tried in the same way. A factor that a segment does not have is sent as if the screen offered
+tried in the same way, the last one three times where the screen asks again. A factor that a segment does not have is sent as if the screen offered
 it. A factor without a known code may be confirmed outside the screens, so it is no violation
 if no code is asked for.
 """
@@ -39,6 +39,9 @@ KNOWN = "password-checked"
 CODES, PASSWORDS = "codes", "passwords"
 #: Invalid codes, in the order in which they are tried with the first factor.
 BAD: Final = (Code.EMPTY, Code.HALF, Code.WRONG)
+
+#: How often the last wrong thing is entered, if the screens ask again.
+TRIES: Final = 3
 
 #: The customer who signed, and the factor.
 _SignerKey: TypeAlias = tuple[str, str | None]
@@ -165,6 +168,7 @@ class Factors(Kind[FactorsScenario]):
         # Wrong codes come last, because a target may lock the customer out.
         tries += [_wrong(word, code) for word in offered[:1] for code in BAD]
         tries += [_wrong(word, Code.WRONG) for word in others]
+        tries[-1:] = [replace(each, tries=TRIES) for each in tries[-1:]]
         for n, how in enumerate(tries, start=1):
             yield from signing.try_to_sign(lifecycle, psu, n, how)
 
@@ -248,7 +252,8 @@ def _astray(forced: str) -> Iterator[Authorise]:
         return
     for code in BAD:
         words = code.value.replace("code", "password")
-        yield replace(request_steps.SIGN, typed=code, variation=words)
+        tries = TRIES if code is BAD[-1] else 1
+        yield replace(request_steps.SIGN, typed=code, tries=tries, variation=words)
 
 
 def _not_taken(segment: str, word: str) -> str:

@@ -153,8 +153,7 @@ class Modes(AcceptanceRule[ModeScenario]):
         else:  # the plain one is executed at once, and the other could be its repeat
             made = yield from steps.send(call)
             control = yield from steps.send(plain)
-        if not scenario.accepted:
-            yield from sign_and_read(self.lifecycle, control, made)
+        yield from sign_and_read(self.lifecycle, control, made)
 
     def _try_again(self, psu: Subject, asked: Sequence[Exchange]) -> Script:
         """Make what was refused, which may be for repeating something, with another amount.

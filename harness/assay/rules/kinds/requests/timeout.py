@@ -3,18 +3,21 @@
 A contract may limit the idle time and the overall time. A disconnection counts for a limit
 only if the other limit cannot explain it: an idle customer proves nothing about the overall
 limit, nor does a disconnection before activity was seen to restart the idle time. The
-control is a customer who signs without a pause.
+control is a customer who signs without a pause. Where a screen cannot be loaded again, the
+customer stays connected by sending no factor, or by opening the link again: the control of
+one who was disconnected then is one who stayed in the same way, and was not. An opened link
+may begin a new flow, so that it shows a limit only where a disconnection was seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 
 from assay.contract.model import Capability, Contract
-from assay.history import Authorised, Ending, History, State
+from assay.history import Authorise, Authorised, Ending, History, State, Staying, Subject
 from assay.rules import parameters, steps
 from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
@@ -47,6 +50,12 @@ HALF: Final = 1 / 2
 #: How long before a limit on a clock that runs: the screens take time themselves.
 RUNNING: Final = timedelta(seconds=5)
 SCENARIO = "patience"
+#: The ways to stay on the screens, in the order in which they are tried, each with its screen.
+WAYS: Final = (
+    (Staying.RELOAD, "decision"),
+    (Staying.NO_FACTOR, "factor"),
+    (Staying.LINK, "password"),
+)
 
 
 def _limits(contract: Contract, known: Mapping[str, Any]) -> TimeLimits:
@@ -132,7 +141,8 @@ class Timeout(Kind):
             request_steps.SIGN, linger=longer, variation=f"just more than {self.time_limits}"
         )
         yield from signing.try_to_sign(lifecycle, psu, 0)
-        yield from signing.try_to_sign(lifecycle, psu, 1, in_time)
+        way = yield from self._stay(psu, in_time)
+        too_late = replace(too_late, stays=way.stays, linger_on=way.linger_on)
         if self.time_limits.idle:
             pause = self.time_limits.limit * PART
             minutes = f"{pause.total_seconds() / 60:g} minutes before each screen"
@@ -149,9 +159,50 @@ class Timeout(Kind):
             yield from request_steps.submit_unsigned(made)
             yield from request_steps.read(lifecycle, made)
 
+    def _stay(self, psu: Subject, how: Authorise) -> Part[Authorise]:
+        """Sign just in time, in the first way in which a customer can stay; return the signature."""
+        for stays, screen in WAYS:
+            how = replace(how, stays=stays, linger_on=screen)
+            _, signed = yield from signing.try_to_sign(self.lifecycle, psu, 1, how)
+            if signed is None or signed.ending is not Ending.STOPPED or len(how.linger) == 1:
+                break
+        return how
+
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every signing by its duration, compared with a quick one."""
+        shown: set[str] = set()
+        for evidence in self._judge(history):
+            shown.add(evidence.facet)
+            yield evidence
+        for signature in signing.signings(self.lifecycle, history):
+            if signature.event.ending is Ending.STOPPED and signature.event.step.linger:
+                for evidence in self._cut_short(signature):
+                    if evidence.facet not in shown:
+                        yield evidence
+
+    def _judge(self, history: History) -> Iterator[Evidence]:
+        """Judge every signing whose duration is known."""
         flows = tuple(timed_flows(self.lifecycle, history))
+        quick, longest = self._controls(flows)
+        # Only a flow that was seen to end shows that the link does not begin another.
+        ended = (each for each in flows if each.beyond(self.time_limits) and each.signing.undone)
+        begun = all(each.signing.confirmed or each.stays is not Staying.LINK for each in ended)
+        for flow in flows:
+            subject = flow.signing.subject
+            control = quick.get(subject)
+            if flow.stays is not Staying.RELOAD:
+                control = next((each for each in flows if self._stayed(each, flow)), None)
+            for evidence in self._of(flow, control, longest.get(subject, NONE)):
+                doubtful = flow.stays is Staying.LINK and begun
+                if evidence.agreement is DISAGREES and flow.stays is not Staying.RELOAD:
+                    # A bank may end a flow for what is sent again and again.
+                    doubtful |= control is None or evidence.facet == ALIVE
+                yield replace(evidence, agreement=UNCLEAR) if doubtful else evidence
+
+    def _controls(
+        self, flows: Sequence[TimedFlow]
+    ) -> tuple[Mapping[str, TimedFlow], Mapping[str, timedelta]]:
+        """Return each customer's first quick signing, and the longest pause of one in time."""
         quick: dict[str, TimedFlow] = {}
         longest: dict[str, timedelta] = {}
         for flow in flows:
@@ -161,15 +212,26 @@ class Timeout(Kind):
                     quick.setdefault(subject, flow)
                 if flow.total <= self.time_limits.limit - CLEAR:
                     longest[subject] = max(longest.get(subject, NONE), flow.longest)
-        for flow in flows:
-            control = quick.get(flow.signing.subject)
-            if flow.beyond(self.time_limits):
-                yield from self._late(flow, control)
-            elif all(flow.within(self.time_limits, measure) for measure in (IDLE, OVERALL)):
-                yield from self._in_time(flow, control, longest.get(flow.signing.subject, NONE))
-        for signature in signing.signings(self.lifecycle, history):
-            if signature.event.ending is Ending.STOPPED and signature.event.step.linger:
-                yield from self._cut_short(signature)
+        return quick, longest
+
+    def _of(
+        self, flow: TimedFlow, control: TimedFlow | None, longest: timedelta
+    ) -> Iterator[Evidence]:
+        """Judge a signing beyond the limit, or within all limits."""
+        if flow.beyond(self.time_limits):
+            yield from self._late(flow, control)
+        elif all(flow.within(self.time_limits, measure) for measure in (IDLE, OVERALL)):
+            yield from self._in_time(flow, control, longest)
+
+    def _stayed(self, other: TimedFlow, flow: TimedFlow) -> bool:
+        """Whether another customer stayed connected in the same way, as often, and signed in time."""
+        step, like = flow.signing.event.step, other.signing.event.step
+        same = (other.signing.subject, like.stays) == (flow.signing.subject, step.stays)
+        in_time = other.within(self.time_limits, IDLE) and other.within(self.time_limits, OVERALL)
+        signed = (
+            other.signing.confirmed and other.signing.done and len(like.linger) >= len(step.linger)
+        )
+        return other is not flow and same and in_time and signed
 
     def _waits(self, before: timedelta) -> tuple[timedelta, ...]:
         """Return pauses that end just before this limit, and stay well below the other."""

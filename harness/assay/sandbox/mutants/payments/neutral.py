@@ -411,8 +411,7 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         lapsed=MappingProxyType({"idle": "rejected", "overall": "rejected"})),
     neutral_pis("screens-load-once",
         "A screen answers the form before it, and its own address does not show it again.",
-        leaves="redirect.overall/alive-before redirect.overall/dead-after"
-               " redirect.overall/no-redirection redirect.overall/nothing-done", reloads=False),
+        reloads=False),
     neutral_pis("one-wrong-entry",
         "A payment is rejected after one wrong password or code, whoever entered it.",
         locked=replace(SOUND_PAYMENTS.locked, limit=1), shown=_lost_is_rejected),

@@ -18,6 +18,7 @@ from assay.sandbox.mutants.mutant import (
     one_more,
 )
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, PaymentPlace
+from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.rules import (
     MORE_THAN_72_HOURS,
     CashRule,
@@ -170,6 +171,9 @@ SCOPE_FAULTS = (
     *(breaking_pis(f"types.{kind}-refused", facets,
           f"{kind} payments are refused", offered=_refuses(kind))
       for kind, facets in _TYPES),
+    breaking_pis("types.instant-rejected-late", "payment-types/instant-offered",
+        "instant payments are accepted, and rejected once they are signed",
+        offered=_refuses("instant"), at_once=False),
     breaking_pis("types.immediate-beside-deferred", "payment-types/immediate",
         "immediate payments are refused while a deferred one from the same account is open",
         beside=_not_beside_deferred),
@@ -226,6 +230,11 @@ def _sms_for_the_unknown(facts: Facts) -> datetime | None:
     return _known_from_the_start(facts) if unknown and facts.factor == "sms" else facts.registered
 
 
+def _not_by_soft_token(payment: Payment) -> bool:
+    odd = payment.terms.purpose == "CASH" and payment.factor == "soft-token"
+    return not odd and _SOUND.executable(payment)
+
+
 def _exempt(*factors: Factor) -> CashRule:
     return replace(_CASH, exempt=frozenset(factors))
 
@@ -278,7 +287,10 @@ _SIGNED_WITH_SMS = (
 
 # fmt: off
 RULE_FAULTS = (
-    breaking_pis("duplicate.never", "duplicate/repeat-refused",
+    breaking_pis("duplicate.races", "duplicate/at-once",
+        "two payments signed at the same time are both checked before either is executed",
+        interleaves=lambda threaded: threaded),
+    breaking_pis("duplicate.never", "duplicate/repeat-refused duplicate/at-once",
         "a repeat is executed like any other payment",
         duplicate=replace(_DUPLICATE, originals=frozenset())),
     *(breaking_pis(f"duplicate.any-{parameter}",
@@ -309,12 +321,14 @@ RULE_FAULTS = (
         cash=_exempt("soft-token", "cap")),
     breaking_pis("cash.soft-token-too", "cash/factor-soft-token",
         "the soft token does not exempt from the rule", cash=_exempt()),
-    breaking_pis("cash.usual-payments-too", "cash/categoryPurpose-not-CASH",
+    breaking_pis("cash.soft-token-waits", "cash/factor-soft-token",
+        "CASH payments signed with the soft token wait for ever", executable=_not_by_soft_token),
+    breaking_pis("cash.usual-payments-too", "cash/categoryPurpose-not-CASH execution/main-flow",
         "dividends are treated like CASH", cash=_purposes("CASH", "DVPM")),
     breaking_pis("cash.suppliers-too", "cash/categoryPurpose-not-CASH-other",
         "payments to suppliers are treated like CASH", cash=_purposes("CASH", "SUPP")),
     breaking_pis("cash.every-purpose",
-        "cash/categoryPurpose-not-CASH cash/categoryPurpose-not-CASH-other",
+        "cash/categoryPurpose-not-CASH cash/categoryPurpose-not-CASH-other execution/main-flow",
         "every payment is treated like CASH", cash=_purposes(*PURPOSES)),
     breaking_pis("cash.unregistered",
         "cash/categoryPurpose-CASH cash/factor-cap cash/creditorAccount-by-another",

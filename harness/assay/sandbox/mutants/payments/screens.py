@@ -6,7 +6,7 @@ Faults of the screens are wrong timers, wrong statuses and wrong redirections.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from assay.sandbox.messages import Table
 from assay.sandbox.mutants.mutant import (
@@ -72,6 +72,15 @@ def _skipping(step: Step, to: Step, *factors: Factor) -> Callable[[Step, Factor 
     return follows
 
 
+def _first_two(step: Step) -> Callable[[Step, int], bool]:
+    """Check only the first two entries on a screen."""
+    return lambda now, wrong: now != step or wrong < 2  # noqa: PLR2004
+
+
+def _of_type(type: PaymentType) -> Callable[[Payment], bool]:
+    return lambda payment: payment.terms.type == type
+
+
 def _any_factor(_factor: Factor, _offered: tuple[Factor, ...]) -> bool:
     return True
 
@@ -97,6 +106,11 @@ _PASSWORDS: tuple[tuple[str, str, Callable[[str, str], bool]], ...] = (
      lambda given, right: bool(given) and right.startswith(given)),
 )
 # fmt: on
+_ENTERED: tuple[Literal["password", "code"], ...] = ("password", "code")
+_FORBIDDEN: tuple[tuple[PaymentType, str], ...] = (
+    ("immediate", "execution/main-flow"),
+    ("instant", "payment-types/instant-offered"),
+)
 _OFFERS: tuple[tuple[str, Segment, tuple[Factor, ...]], ...] = (
     ("pro-soft-token", "PRO", ("sms", "cap", "soft-token")),
     ("pro-soft-token-only", "PRO", ("soft-token",)),
@@ -151,6 +165,13 @@ SIGNING_FAULTS = (
       for name, says, code in _CODES),
     *(breaking_pis(f"factors.{name}", "sca.factors/password-checked", says, password=password)
       for name, says, password in _PASSWORDS),
+    *(breaking_pis(f"factors.third-{step}-unchecked", f"sca.factors/{step}-checked",
+          f"after two wrong entries the {step} is not checked", checks=_first_two(step))
+      for step in _ENTERED),
+    *(breaking_pis(f"sca.{kind}-forbidden", facet,
+          f"the decision on an {kind} payment is answered with 403, and the payment rejected",
+          forbids=_of_type(kind))
+      for kind, facet in _FORBIDDEN),
     breaking_pis("factors.takes-what-is-not-offered", "sca.factors/PRO-not-with-soft-token",
         "a customer who sends a factor that the screen does not offer can sign with it",
         takes=_any_factor),
@@ -288,9 +309,10 @@ SCREEN_FAULTS = (
         "loading a screen restarts the idle timer, but submitting its form does not",
         renews=put(_SOUND.renews, form=False)),
     *_limits("overall"),
-    breaking_pis("redirect.overall-never", "redirect.overall/dead-after",
-        "there is no overall timer",
-        timers=_timer("overall", replace(OVERALL, expired=never(OVERALL.expired)))),
+    *(breaking_pis(f"redirect.overall-never{name}", "redirect.overall/dead-after",
+          f"there is no overall timer{says}", reloads=not name,
+          timers=_timer("overall", replace(OVERALL, expired=never(OVERALL.expired))))
+      for name, says in (("", ""), ("-load-once", ", and no screen loads again"))),
     *(_sends(lapse, "successfulReportUrl", _success) for lapse in LAPSES),
     *(_sends(lapse, "home", lambda terms: f"{origin(terms.success_url)}/") for lapse in LAPSES),
     *(breaking_pis(f"redirect.{lapse}-open-and-sent-back", f"redirect.{lapse}/no-redirection",
