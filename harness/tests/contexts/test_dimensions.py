@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from rows import for_each
@@ -31,21 +32,27 @@ def prepared():
 
 
 def values(contract, target):
-    found = dimensions(parse_contract(find_contract(contract)), target)
+    both = [parse_contract(find_contract(name)) for name in ("aisp", "pis")]
+    found = dimensions(both[contract == "pis"], target, both)
     return {dimension.name: [value.name for value in dimension.values] for dimension in found}
 
 
 def test_the_dimensions_of_account_information(target):
-    """Pages, presence, names of methods, weekdays, repetition; no payments, no TPP."""
+    """Everything but payments; the segments are those of payment initiation."""
     assert {
+        "segment": ["PRO"],
         "item": ["card"],
         "page": ["later", "entries"],
+        "owned": ["more", "full-pages"],
+        "order": ["reversed"],
+        "since": ["week"],
         "presence": ["absent"],
         "name": ["alias-1", "alias-2"],
+        "season": ["other"],
         "weekday": ["saturday", "sunday"],
         "arguments": ["all", "one"],
         "token": ["renewed"],
-        "turn": ["second"],
+        "turn": ["second", "third"],
     } == values("aisp", target)
 
 
@@ -74,22 +81,55 @@ def test_a_trial_about_an_account_is_also_one_about_a_card(target):
     assert "item" not in values("pis", target)
 
 
+def test_segments_are_those_that_any_contract_of_the_target_serves(target):
+    """A contract alone that names no segment has none; excluded segments are never tried."""
+    aisp, pis = (parse_contract(find_contract(name)) for name in ("aisp", "pis"))
+    assert "segment" not in {each.name for each in dimensions(aisp, target)}
+    (segment,) = [each for each in dimensions(aisp, target, (aisp, pis)) if each.name == "segment"]
+    assert ["PRO"] == [value.name for value in segment.values]
+
+
+@for_each(
+    ("zone", "expected"),
+    [("Europe/Paris", True), ("Africa/Abidjan", False), (None, False)],
+)
+def test_only_where_clocks_change_does_the_year_have_two_halves(target, zone, expected):
+    """A zone with one offset has no summer time, and of an unknown zone nothing is known."""
+    moved = replace(target, zone=zone and ZoneInfo(zone))
+    assert expected == ("season" in values("pis", moved))
+
+
+def test_another_registered_payee_is_the_other_value_of_the_target_file(target):
+    """Without another value, there is no payee to register."""
+    create = target.operations["create-payment"]
+    spelling = replace(create.arguments["creditorAccount"], other=None)
+    bound = replace(create, arguments={**create.arguments, "creditorAccount": spelling})
+    poorer = replace(target, operations={**target.operations, "create-payment": bound})
+    found = dimensions(parse_contract(find_contract("pis")), poorer)
+    (registered,) = [each for each in found if each.name == "registered"]
+    where = "`operations.create-payment.arguments.creditorAccount.other` in the target file"
+    assert (("another", where),) == registered.unavailable
+
+
 def test_the_dimensions_of_payment_initiation(target):
     """Everything that the document lets vary around a payment."""
     assert {
         "mode": ["deferred", "instant"],
         "segment": ["PRO"],
+        "owned": ["more"],
         "host": ["host-2"],
-        "tpp": ["other"],
+        "tpp": ["other", "in-turn"],
         "factor": ["sms", "cap", "soft-token"],
         "amount": ["small", "large"],
         "payee": ["registered", "own"],
+        "registered": ["another"],
+        "season": ["other"],
         "weekday": ["saturday", "sunday"],
         "change": ["changed"],
         "pause": ["login", "screens"],
         "screen": ["password", "factor", "code"],
         "token": ["renewed"],
-        "turn": ["second"],
+        "turn": ["second", "third"],
     } == values("pis", target)
 
 
@@ -111,6 +151,9 @@ def test_the_bank_of_the_proof_knows_every_situation(target):
         (Capability.TPPS, "tpp"),
         (Capability.SEGMENTS, "segment"),
         (Capability.REGISTRATIONS, "payee"),
+        (Capability.REGISTRATIONS, "registered"),
+        (Capability.ROSTER, "owned"),
+        (Capability.CLOCK, "season"),
         (Capability.RENEWAL, "token"),
         (Capability.CLOCK, "pause"),
         (Capability.CLOCK, "screen"),

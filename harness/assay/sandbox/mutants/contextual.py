@@ -8,8 +8,8 @@ shows of itself (host, path, headers, caller) and what it is about (a payment, a
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -41,6 +41,10 @@ _SMALL, _LARGE = Decimal(1), Decimal(10_000)
 _SATURDAY, _SUNDAY = 6, 7
 #: Shorter times are no pause.
 _PAUSE = timedelta(minutes=1)
+#: The offset of summer time.
+_SUMMER = timedelta(hours=2)
+#: Less than a week: a week that begins at noon may end at an earlier hour.
+_DAYS = timedelta(days=6)
 #: The name of a method with the account in its path.
 _LONG = re.compile("/accounts/[^/]+/transactions")
 #: The status of payments that nothing more happens to.
@@ -71,7 +75,8 @@ class Situation:
     `content` is its query and its body. `payments` are those that it concerns, as they are and
     as they were made: the one that it makes or names, or for the clock all that are open.
     `earlier` counts the requests of the world before with its method and path, `renewals` how
-    often the token of the caller, or of the TPP of the payment, was renewed.
+    often the token of the caller, or of the TPP of the payment, was renewed. `consented` is when
+    the customer first sent a consent.
     """
 
     path: str
@@ -84,16 +89,26 @@ class Situation:
     payments: tuple[Concern, ...]
     earlier: int
     renewals: int
+    consented: datetime | None
 
     def any(self, test: Callable[[Concern], bool]) -> bool:
         """Whether a payment that the request concerns passes a test."""
         return any(map(test, self.payments))
 
     @property
+    def owner(self) -> Customer | None:
+        """The customer, or the owner of the first payment."""
+        return self.customer or next((each.owner for each in self.payments if each.owner), None)
+
+    @property
     def segment(self) -> str:
-        """The segment of the customer, or of the owner of the first payment."""
-        owner = self.customer or next((each.owner for each in self.payments if each.owner), None)
-        return owner.segment if owner else ""
+        """The segment of the owner."""
+        return self.owner.segment if self.owner else ""
+
+    @property
+    def owned(self) -> int:
+        """How many items the owner has."""
+        return len(self.owner.items) if self.owner else 0
 
     @property
     def on_a_later_page(self) -> bool:
@@ -109,15 +124,32 @@ class Situation:
         return self.customer is not None and len(self.customer.items) > _PAGE
 
     @property
-    def has_pages_of_entries(self) -> bool:
-        """Whether an item that the request names has more than a page of entries."""
-        if self.world is None:
-            return False
-        return any(
-            len(customer.items[key].ledger.days or ()) > _ENTRIES
-            for key, customer in self.world.owners.items()
+    def entries(self) -> list[int]:
+        """How many entries each item that the request names has."""
+        return [
+            len(customer.items[key].ledger.days or ())
+            for key, customer in (self.world.owners if self.world else {}).items()
             if key in self.path or key in self.content
-        )
+        ]
+
+    @property
+    def fills_pages(self) -> bool:
+        """Whether the customer's items fill whole pages, or the entries of a named item do."""
+        lists = ((self.owned, _PAGE), *((number, _ENTRIES) for number in self.entries))
+        return any(number and number % size == 0 for number, size in lists)
+
+    @property
+    def is_in_reverse(self) -> bool:
+        """Whether several items of the customer are named, in the reverse of their order."""
+        items = self.customer.items if self.customer else ()
+        places = [self.content.index(key) for key in items if key in self.content]
+        return len(places) > 1 and places == sorted(places, reverse=True)
+
+    @property
+    def is_of_several_tpps(self) -> bool:
+        """Whether several TPPs have made payments, the caller included."""
+        made = self.world.payments.payments.values() if self.world else ()
+        return len({payment.tpp for payment in made} | {self.tpp} - {""}) > 1
 
     @property
     def is_about_cards(self) -> bool:
@@ -149,6 +181,10 @@ def _registered(concern: Concern) -> bool:
     return concern.owner is not None and concern.creditor in concern.owner.creditors
 
 
+def _registered_another(concern: Concern) -> bool:
+    return concern.owner is not None and bool(concern.owner.creditors.keys() - {concern.creditor})
+
+
 #: Stands for the TPP of a request that has none.
 NO_CALLER = Tpp(id="", token="")
 #: Each situation by the name of its dimension and its value.
@@ -158,12 +194,19 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "segment=PRO": lambda s: s.segment == "PRO",
     "item=card": lambda s: s.is_about_cards,
     "page=later": lambda s: s.on_a_later_page,
-    "page=entries": lambda s: s.has_pages_of_entries,
+    "page=entries": lambda s: any(number > _ENTRIES for number in s.entries),
+    "owned=more": lambda s: s.owned > 1,
+    "owned=full-pages": lambda s: s.fills_pages,
+    "order=reversed": lambda s: s.is_in_reverse,
+    "since=week": lambda s: (
+        s.world is not None and s.consented is not None and s.world.now - s.consented > _DAYS
+    ),
     "presence=absent": lambda s: not s.attended,
     "name=alias-1": lambda s: s.path == "/balances" or _LONG.fullmatch(s.path) is not None,
     "name=alias-2": lambda s: s.path == "/transactions",
     "host=host-2": lambda s: ".live." in s.host and s.host.endswith(".bank.example"),
     "tpp=other": lambda s: s.tpp not in ("", "p1"),
+    "tpp=in-turn": lambda s: s.is_of_several_tpps,
     "factor=sms": lambda s: s.any(lambda each: each.factor == "sms"),
     "factor=cap": lambda s: s.any(lambda each: each.factor == "cap"),
     "factor=soft-token": lambda s: s.any(lambda each: each.factor == "soft-token"),
@@ -173,6 +216,8 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "payee=own": lambda s: s.any(
         lambda concern: concern.owner is not None and concern.creditor in concern.owner.items
     ),
+    "registered=another": lambda s: s.any(_registered_another),
+    "season=other": lambda s: s.world is not None and local(s.world.now).utcoffset() != _SUMMER,
     "weekday=saturday": lambda s: s.weekday(_SATURDAY),
     "weekday=sunday": lambda s: s.weekday(_SUNDAY),
     "arguments=all": lambda s: "dateFrom=" in s.content and "dateTo=" in s.content,
@@ -185,7 +230,20 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "screen=code": lambda s: s.any(lambda each: each.screen == "code"),
     "token=renewed": lambda s: s.renewals > 0,
     "turn=second": lambda s: s.earlier > 0,
+    "turn=third": lambda s: s.earlier > 1,
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Past:
+    """What was asked before: how often each request, and when each customer first consented."""
+
+    counted: dict[tuple[str, str, str], int] = field(
+        default_factory=dict[tuple[str, str, str], int]
+    )
+    consents: dict[tuple[str, str], datetime] = field(
+        default_factory=dict[tuple[str, str], datetime]
+    )
 
 
 def make_contextual_app(
@@ -198,17 +256,15 @@ def make_contextual_app(
         True: make_app(wrong, base_url=base_url, registry=registry),
     }
     applies = SITUATIONS[situation]
-    counted: dict[tuple[str, str, str], int] = {}
+    past = _Past()
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        return apps[applies(_situation(environ, registry, counted))](environ, start_response)
+        return apps[applies(_situation(environ, registry, past))](environ, start_response)
 
     return app
 
 
-def _situation(
-    environ: "WSGIEnvironment", registry: Registry, counted: dict[tuple[str, str, str], int]
-) -> Situation:
+def _situation(environ: "WSGIEnvironment", registry: Registry, past: _Past) -> Situation:
     path, method = decoded_path(environ), str(environ["REQUEST_METHOD"])
     body = read_body(environ, BODY_LIMIT)
     environ["wsgi.input"] = BytesIO(body)
@@ -217,9 +273,13 @@ def _situation(
     caller = registry.by_tpp_token(token.strip())
     world = session.world if session else caller[0] if caller else _named(path, registry)
     key = (world.id if world else "", method, path)
-    earlier = counted.get(key, 0)
+    earlier = past.counted.get(key, 0)
     if not path.startswith(PREFIX):
-        counted[key] = earlier + 1
+        past.counted[key] = earlier + 1
+    who = (session.world.id, session.customer.id) if session else ("", "")
+    consented = past.consents.get(who)
+    if session and consented is None and path == "/consents":
+        past.consents[who] = session.world.now
     payments = tuple(_concerns(method, path, body, world)) if world else ()
     tpp = caller[1].id if caller else ""
     if world and not tpp:
@@ -237,6 +297,7 @@ def _situation(
         payments=payments,
         earlier=earlier,
         renewals=(session.customer if session else owner or NO_CALLER).renewals,
+        consented=consented,
     )
 
 
