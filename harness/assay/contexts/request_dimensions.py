@@ -141,14 +141,21 @@ def payees(at: Situation) -> Values:
 
 
 def tpps(at: Situation) -> Values:
-    """Yield a second TPP, where calls are made in the name of one, or customers authorise each."""
+    """Yield a second TPP, where calls are made in the name of one, or customers have its token."""
+    kind, listed = at.target.auth.of(by_tpp=False).kind, at.target.fixtures.roles
     # With a code, a customer gives each TPP a token of its own.
-    authorised = at.target.auth.of(by_tpp=False).kind is AuthKind.CODE
+    authorised = kind is AuthKind.CODE
+    given = Capability.TPP_TOKENS in at.offered or (
+        listed and all(one.token_envs for one in listed)
+    )
+    plain = kind is AuthKind.BEARER
     own = frozenset(
         operation.id
         for operation in at.contract.operations.values()
-        if operation.by_tpp or authorised
+        if operation.by_tpp or authorised or (plain and given)
     )
+    if not own and plain:
+        yield OTHER_TPP, "`tpp-tokens` in `fixtures.offers` in the target file"
     if not own:
         return
     if Capability.TPPS not in at.offered:
@@ -160,6 +167,8 @@ def tpps(at: Situation) -> Values:
         description="by another TPP",
         reason=partial(mappers.tpp_reason, own),
         mapper=partial(mappers.ByAnotherTpp, operations=own, tpp=OTHER_TPP),
+        # A renewed token of a customer is that for the first TPP.
+        hides="token" if plain and not any(map(_by_tpp, at.contract.operations.values())) else "",
     )
     if any(operation.by_tpp for operation in mappers.creating(at.contract).values()):
         yield DimensionValue(
@@ -169,6 +178,10 @@ def tpps(at: Situation) -> Values:
             reason=partial(turns_reason, at.contract),
             mapper=partial(ByTppsInTurn, contract=at.contract),
         )
+
+
+def _by_tpp(operation: Operation) -> bool:
+    return operation.by_tpp
 
 
 def registrations(at: Situation) -> Values:

@@ -8,6 +8,7 @@ import pytest
 from rows import for_each
 
 from assay.binding.model.security import Auth, AuthKind
+from assay.binding.model.target import Role
 from assay.contexts.context import Depth
 from assay.contexts.dimensions import DIMENSIONS, dimensions
 from assay.contract.model import Capability
@@ -47,6 +48,7 @@ def test_the_dimensions_of_account_information(target):
         "order": ["reversed"],
         "since": ["week"],
         "presence": ["absent"],
+        "tpp": ["other"],
         "name": ["alias-1", "alias-2"],
         "season": ["other"],
         "weekday": ["saturday", "sunday"],
@@ -180,17 +182,46 @@ def test_requested_tokens_can_be_renewed_without_the_fixtures(target, contract):
     assert ["renewed"] == [value.name for value in token.values]
 
 
-def test_a_customer_who_authorises_each_tpp_is_also_read_by_another(target):
-    """With a code, every TPP has its own token of a customer; with a given token, only one has."""
-    contract = parse_contract(find_contract("aisp"))
-    (tpp,) = [
-        each for each in dimensions(contract, replace(target, auth=OAUTH)) if each.name == "tpp"
-    ]
-    (other,) = tpp.values
-    call = Call(operation="balances", subject="psu")
-    assert "other" == other.mapper().map(call).by
-    assert "" == other.reason([call])
-    assert "tpp" not in values("aisp", replace(target, auth=Auth(kind=AuthKind.BEARER)))
+def tpp_of(target):
+    """Return the dimension of the TPP in account information."""
+    found = dimensions(parse_contract(find_contract("aisp")), target)
+    return next((each for each in found if each.name == "tpp"), None)
+
+
+def offering(target, *offers, without=(), **fixtures):
+    """Return a target with other offers."""
+    offered = target.fixtures.offers - {*without} | {*offers}
+    return replace(target, fixtures=replace(target.fixtures, offers=offered, **fixtures))
+
+
+def test_a_customer_who_has_a_token_for_each_tpp_is_also_read_by_another(target):
+    """With a code, every TPP has its own token of a customer; a given token may be the only one."""
+    alone = offering(target, without=[Capability.TPP_TOKENS])
+    for able in (target, replace(alone, auth=OAUTH)):
+        (other,) = tpp_of(able).values
+        call = Call(operation="balances", subject="psu")
+        assert "other" == other.mapper().map(call).by
+        assert "" == other.reason([call])
+    assert () == tpp_of(alone).values
+    assert (("other", "`tpp-tokens` in `fixtures.offers` in the target file"),) == (
+        tpp_of(alone).unavailable
+    )
+    assert None is tpp_of(replace(alone, auth=Auth(kind=AuthKind.KEY, header="X-Key")))
+
+
+def test_listed_customers_are_read_by_another_tpp_if_each_has_a_token_for_it(target):
+    """Any of them may be chosen for a trial."""
+    both = Role(name="a", owns=(), token_envs={"other": "T_A"}), Role(name="b", owns=())
+    for roles, expected in ((both[:1], True), (both, False)):
+        listed = offering(target, without=[Capability.TPP_TOKENS], roles=roles)
+        assert expected == bool(tpp_of(listed).values)
+
+
+def test_a_renewed_token_of_a_customer_is_not_that_of_the_second_tpp(target):
+    """Beside the second TPP, a renewal would show nothing."""
+    (given,) = tpp_of(target).values
+    (asked,) = tpp_of(replace(target, auth=OAUTH)).values
+    assert ("token", "") == (given.hides, asked.hides)
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,7 @@ def _situation(environ: "WSGIEnvironment", registry: Registry, past: _Past) -> S
     if session and consented is None and path == "/consents":
         past.consents[who] = session.world.now
     payments = tuple(_concerns(method, path, body, world)) if world else ()
-    tpp = caller[1].id if caller else ""
+    tpp = caller[1].id if caller else session.tpp if session else ""
     if world and not tpp:
         tpp = next((each.tpp for each in _payments(path, world)), "")
     query = str(environ.get("QUERY_STRING", ""))
