@@ -22,6 +22,7 @@ from assay.contexts.request_dimensions import (
     changes,
     factors,
     modes,
+    other_value,
     pauses,
     payees,
     registrations,
@@ -204,6 +205,11 @@ def repetition(at: Situation) -> Values:
     """Yield what is done the third time, and the second call of a kind in trials without it."""
     again = partial(mappers.repetition_reason, at.contract)
     thrice = partial(again, times=2)
+    payees_bound = {
+        operation.id: operation.payee
+        for operation in mappers.creating(at.contract).values()
+        if operation.payee and other_value(at, operation.id, operation.payee) is not None
+    }
 
     def second(steps: Sequence[Step]) -> str:
         return again(steps) or ("" if thrice(steps) else "the third time covers it")
@@ -215,7 +221,9 @@ def repetition(at: Situation) -> Values:
             name=name,
             description=f"the {name} time",
             reason=reason,
-            mapper=partial(mappers.AfterAnother, contract=at.contract, times=times),
+            mapper=partial(
+                mappers.AfterAnother, contract=at.contract, times=times, other_payees=payees_bound
+            ),
         )
 
 

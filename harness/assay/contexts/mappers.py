@@ -485,7 +485,8 @@ def writes(operation: Operation) -> bool:
 class AfterAnother(StepMapper):
     """The first call of each operation is made twice, and the first one with a variation.
 
-    What changes something is done `times` times before it counts.
+    What changes something is done `times` times before it counts. Of several requests the first
+    ones go to another payee, where `other_payees` has the argument of the operation.
 
     So is the first call about a request that was signed. Of two changes of a request the first
     one asks for another amount, so that it shows which of them counts.
@@ -493,6 +494,7 @@ class AfterAnother(StepMapper):
 
     contract: Contract
     times: int = 1
+    other_payees: Mapping[str, str] = field(default_factory=dict[str, str])
     done: set[tuple[str, bool, bool]] = field(default_factory=set[tuple[str, bool, bool]])
     signed: set[str] = field(default_factory=set[str])
 
@@ -506,8 +508,24 @@ class AfterAnother(StepMapper):
         if first in self.done or operation.ends:
             return
         self.done.add(first)
-        for _ in range(self.times if writes(operation) else 1):
-            yield self._with_another_amount(step) if operation.changes else step
+        for turn in range(self.times if writes(operation) else 1):
+            if operation.makes and turn + 1 < self.times:
+                yield self._to_another_payee(step)
+            else:
+                yield self._with_another_amount(step) if operation.changes else step
+
+    def _to_another_payee(self, step: Call) -> Call:
+        """Return an earlier request that is another one: to another payee, for another amount."""
+        payee, amount = self.other_payees.get(step.operation), self._amount(step)
+        named = {*step.arguments, *step.varied, *step.without}
+        if step.variation or payee is None or payee in named:
+            return step
+        return replace(step, varied=(*step.varied, payee), arguments={**step.arguments, **amount})
+
+    def _amount(self, step: Call) -> Mapping[str, Json]:
+        """Return another amount for a request, unless its own is left out or varied."""
+        name = self.contract.operations[step.operation].amount
+        return {name: OTHER_AMOUNT} if name and name not in (*step.varied, *step.without) else {}
 
     def _with_another_amount(self, step: Call) -> Call:
         """Return a change with another amount than that of the call and of the request."""

@@ -19,7 +19,7 @@ from assay.contexts.mappers import (
     created,
     mode_reason,
 )
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Contract, Json, Operation
 from assay.history import (
     Advance,
     Advanced,
@@ -180,6 +180,12 @@ def tpps(at: Situation) -> Values:
         )
 
 
+def other_value(at: Situation, operation: str, argument: str) -> Json:
+    """Return another valid value of an argument, if the target file has one."""
+    spelling = at.binding(operation).arguments.get(argument)
+    return None if spelling is None else spelling.other
+
+
 def _by_tpp(operation: Operation) -> bool:
     return operation.by_tpp
 
@@ -187,12 +193,12 @@ def _by_tpp(operation: Operation) -> bool:
 def registrations(at: Situation) -> Values:
     """Yield customers who have registered another payee than that of a request."""
     for operation in mappers.creating(at.contract).values():
-        spelling = at.binding(operation.id).arguments.get(operation.payee or "")
         if operation.payee is None:
             continue
+        value = other_value(at, operation.id, operation.payee)
         if Capability.REGISTRATIONS not in at.offered:
             yield "another", "`registrations` in `fixtures.offers` in the target file"
-        elif spelling is None or spelling.other is None:
+        elif value is None:
             where = f"operations.{operation.id}.arguments.{operation.payee}.other"
             yield "another", f"`{where}` in the target file"
         else:
@@ -205,7 +211,7 @@ def registrations(at: Situation) -> Values:
                     mappers.PayeeRegistered,
                     operation=operation.id,
                     argument=operation.payee,
-                    value=spelling.other,
+                    value=value,
                 ),
             )
 

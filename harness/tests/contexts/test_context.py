@@ -741,3 +741,21 @@ def test_what_changes_something_is_done_the_third_time_and_a_read_the_second(ais
     reason = partial(mappers.repetition_reason, aisp)
     assert ("", "") == (reason([consent]), reason([consent], times=2))
     assert ("", "the trial changes nothing") == (reason([read]), reason([read], times=2))
+
+
+def test_of_several_requests_the_first_one_is_another_one(pis):
+    """What a bank keeps of an earlier request shows: its payee and its amount were others."""
+    mapper = partial(
+        mappers.AfterAnother,
+        contract=pis,
+        times=2,
+        other_payees={"create-payment": "creditorAccount"},
+    )
+    first, *others = played(steps(CREATE), pis, mapper)
+    assert (("creditorAccount",), {"amount": mappers.OTHER_AMOUNT}) == (
+        first.varied,
+        first.arguments,
+    )
+    assert [CREATE, CREATE] == others
+    own = replace(CREATE, arguments={"creditorAccount": "psu-1"})
+    assert [own] * 3 == played(steps(own), pis, mapper)
