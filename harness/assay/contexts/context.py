@@ -168,10 +168,14 @@ _NOTHING = OperationBinding()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """A contract at a target, from which the values of dimensions follow."""
+    """A contract at a target, from which the values of dimensions follow.
+
+    `others` are the target's other contracts.
+    """
 
     contract: Contract
     target: Target
+    others: Sequence[Contract] = ()
 
     @property
     def offered(self) -> frozenset[Capability]:

@@ -6,15 +6,16 @@ target cannot show stays in the table, with what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 
 from assay.binding.model.security import ISSUING, AuthKind
 from assay.binding.model.target import Target
 from assay.contexts import mappers
 from assay.contexts.context import Dimension, DimensionValue, Situation, StepMapper, Values
+from assay.contexts.customer_dimensions import belongings, consent_orders, idle_times, segments
 from assay.contexts.mappers import OWN, calls
 from assay.contexts.past import pasts
 from assay.contexts.request_dimensions import (
@@ -22,16 +23,17 @@ from assay.contexts.request_dimensions import (
     changes,
     factors,
     modes,
+    other_value,
     pauses,
     payees,
+    registrations,
     screens,
-    segments,
     tpps,
 )
 from assay.contract.model import Capability, Contract
-from assay.history import Advance, Advanced, Call, Exchange, Lack, Renew, Reply, Step, Subject
+from assay.history import Advanced, Call, Exchange, Lack, Renew, Reply, Step, Subject
 from assay.rules.rule import Script, facts_of
-from assay.rules.state.calendar import WEEKDAYS, at, local_day
+from assay.rules.state.calendar import WEEKDAYS, local_day
 from assay.rules.steps import roots
 
 #: How many of the optional days of a list are given: both of them, or one.
@@ -41,6 +43,8 @@ OPTIONAL_ARGUMENTS = {
 }
 #: Days on which banks often work differently.
 WEEKEND = ("saturday", "sunday")
+#: Whole weeks, so that a trial stays on its weekday.
+HALF_A_YEAR = timedelta(weeks=26)
 
 
 def resources(at: Situation) -> Values:
@@ -178,15 +182,50 @@ def weekdays(at: Situation) -> Values:
         )
 
 
-def repetition(at: Situation) -> Values:
-    """Yield the second call of a kind."""
+def seasons(at: Situation) -> Values:
+    """Yield the other half of the year, where the clock can be moved and clocks are changed."""
+    zone = at.contract.zone or at.target.zone
+    offsets = {
+        datetime(2026, month, 1, tzinfo=UTC).astimezone(zone).utcoffset() for month in (1, 7)
+    }
+    if zone is None or len(offsets) == 1:
+        return
+    if Capability.CLOCK not in at.offered:
+        yield "other", "`clock` in `fixtures.offers` in the target file"
+        return
     yield DimensionValue(
-        dimension="turn",
-        name="second",
-        description="the second time",
-        reason=partial(mappers.repetition_reason, at.contract),
-        mapper=partial(mappers.AfterAnother, contract=at.contract),
+        dimension="season",
+        name="other",
+        description="in the other half of the year",
+        reason=lambda _: "",
+        mapper=partial(HalfYearLater, contract=at.contract),
     )
+
+
+def repetition(at: Situation) -> Values:
+    """Yield what is done the third time, and the second call of a kind in trials without it."""
+    again = partial(mappers.repetition_reason, at.contract)
+    thrice = partial(again, times=2)
+    payees_bound = {
+        operation.id: operation.payee
+        for operation in mappers.creating(at.contract).values()
+        if operation.payee and other_value(at, operation.id, operation.payee) is not None
+    }
+
+    def second(steps: Sequence[Step]) -> str:
+        return again(steps) or ("" if thrice(steps) else "the third time covers it")
+
+    turns: Mapping[str, Callable[[Sequence[Step]], str]] = {"second": second, "third": thrice}
+    for times, (name, reason) in enumerate(turns.items(), start=1):
+        yield DimensionValue(
+            dimension="turn",
+            name=name,
+            description=f"the {name} time",
+            reason=reason,
+            mapper=partial(
+                mappers.AfterAnother, contract=at.contract, times=times, other_payees=payees_bound
+            ),
+        )
 
 
 def tokens(at: Situation) -> Values:
@@ -242,6 +281,9 @@ DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     "segment": ("the customer's segment", segments),
     "item": ("the resource that a trial is about", resources),
     "page": ("the page of a list", pages),
+    "owned": ("what else the customer owns", belongings),
+    "order": ("the order of what a consent names", consent_orders),
+    "since": ("how long ago the consent was given", idle_times),
     "presence": ("whether the customer is present", presence),
     "name": ("the name of a method", aliases),
     "host": ("the form of the host", hosts),
@@ -249,7 +291,9 @@ DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     "factor": ("the factor that signs", factors),
     "amount": ("the amount", amounts),
     "payee": ("the payee", payees),
+    "registered": ("what else the customer has registered", registrations),
     "weekday": ("the day of the week", weekdays),
+    "season": ("the half of the year", seasons),
     "arguments": ("the optional arguments", optional_arguments),
     "change": ("whether a request was changed", changes),
     "pause": ("how long the customer takes to sign", pauses),
@@ -260,9 +304,15 @@ DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
 }
 
 
-def dimensions(contract: Contract, target: Target) -> tuple[Dimension, ...]:
-    """Return the dimensions of a contract at a target that have a value but the base one."""
-    at = Situation(contract=contract, target=target)
+def dimensions(
+    contract: Contract, target: Target, contracts: Iterable[Contract] = ()
+) -> tuple[Dimension, ...]:
+    """Return the dimensions of a contract at a target that have a value but the base one.
+
+    `contracts` are those of the target: what one of them says of customers holds for all.
+    """
+    others = tuple(each for each in contracts if each.id != contract.id)
+    at = Situation(contract=contract, target=target, others=others)
     found: list[Dimension] = []
     for name, (description, values) in DIMENSIONS.items():
         every = list(values(at))
@@ -305,12 +355,24 @@ class OnWeekday(StepMapper):
         if self.started or isinstance(step, Lack):
             return
         self.started = True
-        reply = yield Advance()
-        if isinstance(reply, Advanced):
-            zone = self.contract.zone or reply.now.tzinfo or UTC
-            today = local_day(reply.now, zone)
-            days = (self.weekday - today.weekday()) % 7 or 7
-            yield Advance(to=at(today + timedelta(days=days), time(12), zone))
+        yield from mappers.pass_days(self.contract, self._day)
+
+    def _day(self, today: date) -> date:
+        return today + timedelta(days=(self.weekday - today.weekday()) % 7 or 7)
+
+
+@dataclass(slots=True, kw_only=True)
+class HalfYearLater(StepMapper):
+    """The trial begins half a year later, on the same weekday, when clocks show another offset."""
+
+    contract: Contract
+    started: bool = False
+
+    def before(self, step: Step) -> Script:
+        """Move the clock once, before anything but the choice of a bank."""
+        if not self.started and not isinstance(step, Lack):
+            self.started = True
+            yield from mappers.pass_days(self.contract, lambda today: today + HALF_A_YEAR)
 
 
 @dataclass(slots=True, kw_only=True)

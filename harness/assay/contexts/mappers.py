@@ -6,9 +6,9 @@ Those of customers come first: segment, what else she owns, whether she is prese
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from assay.contexts.context import StepMapper
 from assay.contract.model import Contract, Json, Operation
@@ -41,6 +41,14 @@ def arrangements(steps: Sequence[Step]) -> list[Arrange]:
 def calls(steps: Sequence[Step]) -> list[Call]:
     """Return the calls among steps, without page turns: a page is asked for by its link."""
     return [step for step in steps if isinstance(step, Call) and step.follow is None]
+
+
+def pass_days(contract: Contract, day: Callable[[date], date]) -> Script:
+    """Move the clock to noon of the local day that follows from today."""
+    reply = yield Advance()
+    if isinstance(reply, Advanced):
+        zone = contract.zone or reply.now.tzinfo or UTC
+        yield Advance(to=at(day(local_day(reply.now, zone)), time(12), zone))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -228,12 +236,7 @@ class Unattended(StepMapper):
         who = step.subject, step.operation
         if self.made[who] > self.limits[step.operation]:
             self.made = Counter({who: 1})
-            reply = yield Advance()
-            if isinstance(reply, Advanced):
-                zone = self.contract.zone or reply.now.tzinfo or UTC
-                yield Advance(
-                    to=at(local_day(reply.now, zone) + timedelta(weeks=1), time(12), zone)
-                )
+            yield from pass_days(self.contract, lambda today: today + timedelta(weeks=1))
 
 
 def calls_of_a_day(steps: Sequence[Step]) -> Mapping[str, int]:
@@ -261,13 +264,13 @@ def unattended_reason(
         return "the contract limits no call of the trial"
     made = calls_of_a_day(steps)
     beyond = beyond_limits(made, limits)
-    if beyond and not (clock and _may_take_days(contract, steps)):
+    if beyond and not (clock and may_take_days(contract, steps)):
         name = next(name for name in limits if name in beyond)
         return f"the {made[name]} calls of {name} exceed the {limits[name]} that a day allows"
     return ""
 
 
-def _may_take_days(contract: Contract, steps: Sequence[Step]) -> bool:
+def may_take_days(contract: Contract, steps: Sequence[Step]) -> bool:
     """Whether a trial can take several days: it neither moves the clock nor names a day."""
     if any(isinstance(step, Advance) and step.to is not None for step in steps):
         return False
@@ -395,10 +398,11 @@ def argument_reason(contract: Contract, argument: str, steps: Sequence[Step]) ->
 
 @dataclass(slots=True, kw_only=True)
 class PayeeRegistered(StepMapper):
-    """Every customer has registered the payee of the target file long ago."""
+    """Every customer has registered a payee long ago: that of the target file, or this value."""
 
     operation: str
     argument: str
+    value: Json = None
 
     def after(self, step: Step, reply: Reply) -> Script:
         """Register the payee once a customer exists."""
@@ -407,6 +411,7 @@ class PayeeRegistered(StepMapper):
                 subject=reply.name,
                 operation=self.operation,
                 argument=self.argument,
+                value=self.value,
                 age=LONG_AGO,
             )
 
@@ -471,20 +476,30 @@ def tpp_reason(operations: frozenset[str], steps: Sequence[Step]) -> str:
     return OWN if any(call.by for call in concerned) else ""
 
 
+def writes(operation: Operation) -> bool:
+    """Whether an operation makes or changes something, or gives a consent."""
+    return bool(operation.makes or operation.changes or operation.grants)
+
+
 @dataclass(slots=True, kw_only=True)
 class AfterAnother(StepMapper):
     """The first call of each operation is made twice, and the first one with a variation.
+
+    What changes something is done `times` times before it counts. Of several requests the first
+    ones go to another payee, where `other_payees` has the argument of the operation.
 
     So is the first call about a request that was signed. Of two changes of a request the first
     one asks for another amount, so that it shows which of them counts.
     """
 
     contract: Contract
+    times: int = 1
+    other_payees: Mapping[str, str] = field(default_factory=dict[str, str])
     done: set[tuple[str, bool, bool]] = field(default_factory=set[tuple[str, bool, bool]])
     signed: set[str] = field(default_factory=set[str])
 
     def before(self, step: Step) -> Script:
-        """Make the twin of a call, before it; what has ended cannot be ended again."""
+        """Make the twins of a call, before it; what has ended cannot be ended again."""
         if not isinstance(step, Call) or step.follow or step.malformed:
             return
         operation = self.contract.operations[step.operation]
@@ -493,7 +508,24 @@ class AfterAnother(StepMapper):
         if first in self.done or operation.ends:
             return
         self.done.add(first)
-        yield self._with_another_amount(step) if operation.changes else step
+        for turn in range(self.times if writes(operation) else 1):
+            if operation.makes and turn + 1 < self.times:
+                yield self._to_another_payee(step)
+            else:
+                yield self._with_another_amount(step) if operation.changes else step
+
+    def _to_another_payee(self, step: Call) -> Call:
+        """Return an earlier request that is another one: to another payee, for another amount."""
+        payee, amount = self.other_payees.get(step.operation), self._amount(step)
+        named = {*step.arguments, *step.varied, *step.without}
+        if step.variation or payee is None or payee in named:
+            return step
+        return replace(step, varied=(*step.varied, payee), arguments={**step.arguments, **amount})
+
+    def _amount(self, step: Call) -> Mapping[str, Json]:
+        """Return another amount for a request, unless its own is left out or varied."""
+        name = self.contract.operations[step.operation].amount
+        return {name: OTHER_AMOUNT} if name and name not in (*step.varied, *step.without) else {}
 
     def _with_another_amount(self, step: Call) -> Call:
         """Return a change with another amount than that of the call and of the request."""
@@ -512,14 +544,16 @@ class AfterAnother(StepMapper):
         return reply
 
 
-def repetition_reason(contract: Contract, steps: Sequence[Step]) -> str:
-    """Say why a trial cannot make a call twice."""
+def repetition_reason(contract: Contract, steps: Sequence[Step], *, times: int = 1) -> str:
+    """Say why a trial cannot do something once, or several `times`, before it counts."""
     every = [step for step in steps if isinstance(step, Call)]
     if any(not call.present for call in every):
         return "calls without the customer are counted"
     for operation, limit in facts_of(contract).limits(attended=True).items():
-        # The first call is made twice, and so is the first with a variation.
-        if sum(call.operation == operation for call in every) + 2 > limit:
+        # The first call is repeated, and so is the first with a variation.
+        if sum(call.operation == operation for call in every) + 2 * times > limit:
             return f"the calls of {operation} would exceed the limit of {limit}"
-    repeated = [call for call in calls(every) if not contract.operations[call.operation].ends]
-    return "" if repeated else "the trial has no call to repeat"
+    called = [contract.operations[call.operation] for call in calls(every)]
+    if times > 1 and not any(map(writes, called)):
+        return "the trial changes nothing"
+    return "" if any(not each.ends for each in called) else "the trial has no call to repeat"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 
@@ -19,7 +19,7 @@ from assay.contexts.mappers import (
     created,
     mode_reason,
 )
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Contract, Json, Operation
 from assay.history import (
     Advance,
     Advanced,
@@ -61,27 +61,6 @@ def modes(at: Situation) -> Values:
                 description=f"for {mode} requests",
                 reason=partial(mappers.mode_reason, at.contract, mode),
                 mapper=partial(mappers.InMode, contract=at.contract, mode=mode),
-            )
-
-
-def segments(at: Situation) -> Values:
-    """Yield the segments of customers that are served, but for the first."""
-    for operation in mappers.creating(at.contract).values():
-        served = facts_of(at.contract).factors_by_segment.get(operation.makes or "", {})
-        for segment in list(served)[1:]:
-            if Capability.SEGMENTS not in at.offered:
-                yield segment, "`segments` in `fixtures.offers` in the target file"
-                continue
-            listed = {role.segment for role in at.target.fixtures.roles}
-            if listed and segment not in listed:
-                yield segment, "a customer with this `segment` in `fixtures.roles`"
-                continue
-            yield DimensionValue(
-                dimension="segment",
-                name=segment,
-                description=f"for {segment} customers",
-                reason=mappers.segment_reason,
-                mapper=partial(mappers.InSegment, segment=segment),
             )
 
 
@@ -163,14 +142,21 @@ def payees(at: Situation) -> Values:
 
 
 def tpps(at: Situation) -> Values:
-    """Yield a second TPP, where calls are made in the name of one, or customers authorise each."""
+    """Yield a second TPP, where calls are made in the name of one, or customers have its token."""
+    kind, listed = at.target.auth.of(by_tpp=False).kind, at.target.fixtures.roles
     # With a code, a customer gives each TPP a token of its own.
-    authorised = at.target.auth.of(by_tpp=False).kind is AuthKind.CODE
+    authorised = kind is AuthKind.CODE
+    given = Capability.TPP_TOKENS in at.offered or (
+        listed and all(one.token_envs for one in listed)
+    )
+    plain = kind is AuthKind.BEARER
     own = frozenset(
         operation.id
         for operation in at.contract.operations.values()
-        if operation.by_tpp or authorised
+        if operation.by_tpp or authorised or (plain and given)
     )
+    if not own and plain:
+        yield OTHER_TPP, "`tpp-tokens` in `fixtures.offers` in the target file"
     if not own:
         return
     if Capability.TPPS not in at.offered:
@@ -182,7 +168,53 @@ def tpps(at: Situation) -> Values:
         description="by another TPP",
         reason=partial(mappers.tpp_reason, own),
         mapper=partial(mappers.ByAnotherTpp, operations=own, tpp=OTHER_TPP),
+        # A renewed token of a customer is that for the first TPP.
+        hides="token" if plain and not any(map(_by_tpp, at.contract.operations.values())) else "",
     )
+    if any(operation.by_tpp for operation in mappers.creating(at.contract).values()):
+        yield DimensionValue(
+            dimension="tpp",
+            name="in-turn",
+            description="by two TPPs in turn",
+            reason=partial(turns_reason, at.contract),
+            mapper=partial(ByTppsInTurn, contract=at.contract),
+        )
+
+
+def other_value(at: Situation, operation: str, argument: str) -> Json:
+    """Return another valid value of an argument, if the target file has one."""
+    spelling = at.binding(operation).arguments.get(argument)
+    return None if spelling is None else spelling.other
+
+
+def _by_tpp(operation: Operation) -> bool:
+    return operation.by_tpp
+
+
+def registrations(at: Situation) -> Values:
+    """Yield customers who have registered another payee than that of a request."""
+    for operation in mappers.creating(at.contract).values():
+        if operation.payee is None:
+            continue
+        value = other_value(at, operation.id, operation.payee)
+        if Capability.REGISTRATIONS not in at.offered:
+            yield "another", "`registrations` in `fixtures.offers` in the target file"
+        elif value is None:
+            where = f"operations.{operation.id}.arguments.{operation.payee}.other"
+            yield "another", f"`{where}` in the target file"
+        else:
+            yield DimensionValue(
+                dimension="registered",
+                name="another",
+                description="for customers who have registered another payee",
+                reason=partial(another_payee_reason, at.contract, operation.payee),
+                mapper=partial(
+                    mappers.PayeeRegistered,
+                    operation=operation.id,
+                    argument=operation.payee,
+                    value=value,
+                ),
+            )
 
 
 def changes(at: Situation) -> Values:
@@ -339,6 +371,53 @@ def own_payee_reason(contract: Contract, argument: str, steps: Sequence[Step]) -
         return "the trial uses no item of the customer"
     named = [argument in {*call.arguments, *call.without, *call.varied} for call in made]
     return OWN if any(named) or any(isinstance(step, Register) for step in steps) else ""
+
+
+def another_payee_reason(contract: Contract, argument: str, steps: Sequence[Step]) -> str:
+    """Say why the customers of a trial cannot have registered another payee."""
+    if not created(contract, steps, argument=argument):
+        return NO_REQUEST
+    others = any(argument in {*call.arguments, *call.varied} for call in calls(steps))
+    named = any(isinstance(step, Register) and step.value is not None for step in steps)
+    return OWN if others or named else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class ByTppsInTurn(StepMapper):
+    """Every second request is made by another TPP, which makes all calls about it."""
+
+    contract: Contract
+    made: int = 0
+    makers: dict[str, str] = field(default_factory=dict[str, str])
+
+    def map(self, step: Step) -> Step:
+        """Return a call as made by the TPP whose turn it is, or whose request it is about."""
+        if not isinstance(step, Call) or step.by:
+            return step
+        operation = self.contract.operations[step.operation]
+        if not operation.by_tpp:
+            return step
+        if operation.makes:
+            self.made += 1
+            return step if self.made % 2 else replace(step, by=OTHER_TPP)
+        about = str(step.arguments.get(operation.about or ""))
+        return replace(step, by=self.makers.get(about, ""))
+
+    def reply(self, step: Step, reply: Reply) -> Reply:
+        """Note who made a request."""
+        if isinstance(step, Call) and isinstance(reply, Exchange) and reply.item and step.by:
+            self.makers[str(reply.item.key)] = step.by
+        return reply
+
+
+def turns_reason(contract: Contract, steps: Sequence[Step]) -> str:
+    """Say why the requests of a trial cannot be made by two TPPs in turn."""
+    if any(call.by for call in calls(steps)):
+        return OWN
+    made = created(contract, steps)
+    # What is only done with requests is compared with what was done with others of the same TPP.
+    compares = len(made) > 1 and any(call.variation for call in made)
+    return "" if compares else "the trial compares no two requests"
 
 
 @dataclass(slots=True, kw_only=True)

@@ -48,6 +48,7 @@ class Capability(Enum):
     SEGMENTS = "segments"
     REGISTRATIONS = "registrations"
     TPPS = "tpps"
+    TPP_TOKENS = "tpp-tokens"
     BANKS = "banks"
     EFFECTS = "effects"
     DIRECT_ACCESS = "direct-access"

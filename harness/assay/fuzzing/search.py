@@ -205,7 +205,8 @@ class Search:
     def restrict(self, limits: SearchLimits) -> None:
         """Set the limits, before anything is searched: what only reads has no further contexts."""
         self.limits = limits
-        found = () if limits.reads else dimensions(self.contract, self.environment.target)
+        target, contracts = self.environment.target, self.plan.contracts.values()
+        found = () if limits.reads else dimensions(self.contract, target, contracts)
         self.reach = Reach(contract=self.contract, dimensions=found, seed=self.seed)
 
     def run_actions(self, on_finding: Callable[[FuzzFinding], None] = _ignore) -> SearchResult:

@@ -18,7 +18,6 @@ from assay.binding.model.target import Sca, Target
 from assay.binding.read.join import BoundContract
 from assay.contexts.context import Context, in_context
 from assay.contexts.dimensions import dimensions
-from assay.contract.model import Contract
 from assay.errors import CannotArrange, InputError, JournalError, TargetError, did_you_mean
 from assay.files.document import file_name
 from assay.fuzzing.fields import field_sequences
@@ -362,7 +361,7 @@ def replayed(plan: Plan, sequences: Iterable[RecordedSequence], target: Target) 
         if problems:
             raise InputError(problems)
         names |= set(recorded.breaks)
-        _context(recorded, plan.contracts[recorded.contract], target)
+        _context(recorded, plan, target)
     return replace(restrict(plan, names), trials=())
 
 
@@ -375,7 +374,7 @@ def replay(session: Session, plan: Plan, recorded: RecordedSequence) -> None:
     """
     contract = plan.contracts[recorded.contract]
     trial = f"sequence:{recorded.name}"
-    context = _context(recorded, contract, session.environment.target)
+    context = _context(recorded, plan, session.environment.target)
     steps = in_context(script(recorded.steps, contract.zone), context)
     probe_run = session.replay(trial, contract, steps, seed=recorded.seed)
     for name in recorded.breaks:
@@ -386,14 +385,14 @@ def replay(session: Session, plan: Plan, recorded: RecordedSequence) -> None:
         session.record_finding(verdict, VerdictSource(trial=trial, replay=str(recorded.path)))
 
 
-def _context(recorded: RecordedSequence, contract: Contract, target: Target) -> Context:
+def _context(recorded: RecordedSequence, plan: Plan, target: Target) -> Context:
     """Return the values of dimensions in which a recorded sequence is run.
 
     Raises:
         InputError: the target cannot show one of them.
 
     """
-    known = dimensions(contract, target)
+    known = dimensions(plan.contracts[recorded.contract], target, plan.contracts.values())
     values = {name: value_named(name, known) for name in recorded.context}
     for name, value in values.items():
         if value is None:

@@ -82,7 +82,8 @@ class ContextPlan:
 
 def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
     """Return a plan with its trials in the contexts of a covering array of this depth."""
-    every = {name: dimensions(contract, target) for name, contract in plan.contracts.items()}
+    known = plan.contracts.values()
+    every = {name: dimensions(each, target, known) for name, each in plan.contracts.items()}
     trials = [_contexts(plan, trial, every[trial.contract], depth) for trial in plan.trials]
     contextual = tuple(
         _trial(plan, each.trial, context) for each in trials for context in each.contexts

@@ -64,6 +64,7 @@ _OFFERS: Mapping[Capability, str] = {
     Capability.SEGMENTS: "a customer of every segment",
     Capability.REGISTRATIONS: "creditors registered by a customer",
     Capability.TPPS: "a second TPP",
+    Capability.TPP_TOKENS: "a token of each customer for the second TPP",
 }
 #: The same for what only fixtures of kind `control` or `python` can provide.
 _ARRANGED: Mapping[Capability, str] = {

@@ -28,6 +28,8 @@ from assay.sandbox.policies import Approach, Policies
 
 #: Id of the world that always exists.
 DEMO = "demo"
+#: The TPP for which each customer has a further token: the second one of the world.
+SECOND_TPP = "p2"
 
 #: How many characters the ending of a token has.
 ALIKE = 12
@@ -55,6 +57,8 @@ class Customer:
     creditors: dict[str, datetime] = field(default_factory=dict[str, datetime])
     #: How often the token was renewed.
     renewals: int = 0
+    #: The token for each TPP but the first.
+    tokens: Mapping[str, str]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,10 +97,11 @@ class World:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """The customer a call is about, and the world."""
+    """The customer a call is about, the world, and the TPP that has the token."""
 
     world: World
     customer: Customer
+    tpp: str = "p1"
 
 
 def _code(secret: str, at: int) -> str:
@@ -148,7 +153,8 @@ class Registry:
             if world is None:
                 return False
             for customer in world.customers.values():
-                self._tokens.pop(customer.token, None)
+                for token in (customer.token, *customer.tokens.values()):
+                    self._tokens.pop(token, None)
                 self._logins.pop(customer.login, None)
             for tpp in world.payments.tpps.values():
                 self._tpps.pop(tpp.token, None)
@@ -181,10 +187,13 @@ class Registry:
             password=secret[24:40],
             segment=segment,
             factors={factor: _code(secret, at) for at, factor in enumerate(FACTORS)},
+            tokens={SECOND_TPP: f"{world.id}-{number}-{sha256(secret.encode()).hexdigest()[:24]}"},
         )
         session = Session(world=world, customer=customer)
         with self._lock:
             world.customers[number] = customer
+            for tpp, other in customer.tokens.items():
+                self._tokens[other] = replace(session, tpp=tpp)
             self._tokens[customer.token] = session
             self._logins[customer.login] = session
         return customer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.contexts import dimensions, mappers, request_dimensions
+from assay.contexts import customer_dimensions, dimensions, mappers, request_dimensions
 from assay.contexts.context import DimensionValue, StepMapper, in_context, label
 from assay.history import (
     Advance,
@@ -567,3 +567,195 @@ def test_a_subject_of_another_day_sets_the_due_day(pis):
     mapper = mappers.InMode(contract=pis, mode="deferred")
     mapper.reply(CUSTOMER, Subject(name="psu", now=later, owns=()))
     assert "2027-03-08" == mapper.map(CREATE).arguments["date"]
+
+
+def test_what_else_a_customer_owns_comes_last_and_is_hidden_from_the_probe(aisp):
+    """The bank has one thing more of each resource, on a later page too; the probe sees its own."""
+    seen = []
+
+    def script():
+        seen.append((yield CUSTOMER))
+
+    change = partial(customer_dimensions._with_others, ("account", "card"))
+    (step,) = played(
+        script(),
+        aisp,
+        partial(mappers.OnALaterPage, contract=aisp, size=5),
+        partial(customer_dimensions.Owning, change=change),
+    )
+    assert [("account", 5), ("account", 1), ("card", 1)] == [
+        (holding.resource, holding.count) for holding in step.holdings
+    ]
+    (subject,) = seen
+    assert ["psu-5"] == [thing.key for thing in subject.owns]
+
+
+def test_where_there_is_one_resource_a_customer_owns_one_more_of_it():
+    """A payer has a second account."""
+    held = (Holding(resource="account"),)
+    more = customer_dimensions._with_others(("account",), held)
+    assert (*held, Holding(resource="account")) == tuple(more)
+
+
+def test_the_last_page_of_each_list_is_filled():
+    """Five to a page: six things become ten; three entries become four, on the days that they have."""
+    day, next_day = date(2026, 9, 1), date(2026, 9, 2)
+    held = (
+        Holding(resource="account", count=5, entries=(day, next_day, day)),
+        Holding(resource="card"),
+        Holding(resource="loan"),
+    )
+    full = partial(customer_dimensions._in_full_pages, ("account", "card"))
+    first, *others, added = full(5, {"account": 2}, held)
+    assert (day, next_day, day, day) == first.entries
+    assert [*held[1:]] == others
+    assert Holding(resource="account", count=4) == added
+    whole = (Holding(resource="account", count=10, entries=(day, day)),)
+    assert whole == tuple(full(5, {"account": 2}, whole))
+
+
+@pytest.mark.parametrize(
+    ("holdings", "operation", "applies"),
+    [
+        ((Holding(resource="account", count=4),), "accounts", True),
+        ((Holding(resource="account", count=5),), "accounts", False),
+        ((Holding(resource="account", traits={"savings": True}),), "accounts", False),
+        ((Holding(resource="account", count=4),), "balances", False),
+    ],
+)
+def test_pages_are_filled_where_a_list_is_read_and_all_is_listed(
+    aisp, holdings, operation, applies
+):
+    """What a bank does not list fills no page, and without a list there is none."""
+    change = partial(customer_dimensions._in_full_pages, ("account", "card"), 5, {})
+    trial = [Arrange(subject="psu", holdings=holdings), Call(operation=operation, subject="psu")]
+    assert applies is (customer_dimensions.full_pages_reason(aisp, change, trial) == "")
+
+
+def test_a_consent_names_the_same_in_the_reverse_order(aisp):
+    """Only what is named several times has an order; the list of something else stays."""
+    consent = Call(operation="consents", subject="psu", arguments={"accounts": ["a", "b", "c"]})
+    lists = customer_dimensions._lists_of_consents(aisp)
+    (turned,) = played(steps(consent), aisp, partial(customer_dimensions.InReverse, lists=lists))
+    assert ["c", "b", "a"] == turned.arguments["accounts"]
+    one = replace(consent, arguments={"accounts": ["a", "a"]})
+    assert "" == customer_dimensions.order_reason(lists, [one, consent])
+    assert "" != customer_dimensions.order_reason(lists, [one])
+
+
+def test_a_week_passes_after_the_first_consent_alone(aisp):
+    """Later consents of the trial follow at once: the trial is about the first one's data."""
+    consent = Call(operation="consents", subject="psu", arguments={"accounts": ["psu-0"]})
+    read = Call(operation="balances", subject="psu", arguments={"iban": "psu-0"})
+    mapper = partial(
+        customer_dimensions.WeekAfterConsent, contract=aisp, grants=frozenset({"consents"})
+    )
+    every = played(steps(CUSTOMER, read, consent, read, consent, read), aisp, mapper)
+    moved = [step for step in every if isinstance(step, Advance) and step.to]
+    assert [START.date() + timedelta(weeks=1)] == [step.to.date() for step in moved]
+    assert every.index(moved[0]) == 4
+
+
+@pytest.mark.parametrize(
+    ("added", "reason"),
+    [
+        ([], ""),
+        ([Advance(to=START)], "the trial sets the times itself"),
+        (
+            [Call(operation="accounts", subject="psu", present=False)],
+            "calls without the customer are counted by the day",
+        ),
+    ],
+)
+def test_no_week_passes_where_days_matter(aisp, added, reason):
+    """A trial that moves the clock, or counts the calls of a day, keeps its times."""
+    consent = Call(operation="consents", subject="psu", arguments={"accounts": ["psu-0"]})
+    grants = frozenset({"consents"})
+    assert reason == customer_dimensions.idle_reason(aisp, grants, [consent, *added])
+    assert "the trial gives no consent" == customer_dimensions.idle_reason(aisp, grants, added)
+
+
+def test_the_other_half_of_the_year_begins_once_and_on_the_same_weekday(aisp):
+    """The clock moves before anything but the choice of a bank, by whole weeks."""
+    mapper = partial(dimensions.HalfYearLater, contract=aisp)
+    every = played(steps(Lack(mode="instant"), CUSTOMER, CUSTOMER), aisp, mapper)
+    (moved,) = [step for step in every if isinstance(step, Advance) and step.to]
+    assert START.weekday() == moved.to.weekday()
+    assert timedelta(weeks=25) < moved.to - START < timedelta(weeks=27)
+    assert isinstance(every[0], Lack)
+
+
+def test_two_tpps_make_requests_in_turn_and_each_keeps_to_its_own(pis):
+    """What is called about a request is called by the TPP that made it."""
+
+    def script():
+        first = yield CREATE
+        second = yield CREATE
+        third = yield CREATE
+        for made in (first, second, third):
+            about = {"paymentRequestResourceId": made.item.key}
+            yield Call(operation="read-payment", subject="psu", arguments=about)
+
+    mapper = partial(request_dimensions.ByTppsInTurn, contract=pis)
+    every = played(script(), pis, mapper)
+    assert ["", "other", ""] * 2 == [step.by for step in every]
+    varied = replace(CREATE, variation="with another amount")
+    assert "" == request_dimensions.turns_reason(pis, [CREATE, varied])
+    for alike in ([varied], [CREATE, CREATE]):
+        why = request_dimensions.turns_reason(pis, alike)
+        assert "the trial compares no two requests" == why
+    own = replace(CREATE, by="other")
+    assert mappers.OWN == request_dimensions.turns_reason(pis, [CREATE, own])
+
+
+def test_another_payee_is_registered_beside_those_of_the_trial(pis):
+    """A trial in which a request goes to that payee, or which registers a value, has its own."""
+    mapper = partial(
+        mappers.PayeeRegistered,
+        operation="create-payment",
+        argument="creditorAccount",
+        value="DE-2",
+    )
+    _, registered = played(steps(CUSTOMER), pis, mapper)
+    assert ("DE-2", "psu") == (registered.value, registered.subject)
+    reason = partial(request_dimensions.another_payee_reason, pis, "creditorAccount")
+    own = Register(
+        subject="psu",
+        operation="create-payment",
+        argument="creditorAccount",
+        age=timedelta(days=1),
+    )
+    assert "" == reason([CREATE, own])
+    assert mappers.OWN == reason([CREATE, replace(own, value="DE-2")])
+    assert mappers.OWN == reason([replace(CREATE, varied=("creditorAccount",))])
+    assert mappers.NO_REQUEST == reason([CUSTOMER])
+
+
+def test_what_changes_something_is_done_the_third_time_and_a_read_the_second(aisp):
+    """A read more shows nothing more, and would be counted."""
+    consent = Call(operation="consents", subject="psu", arguments={"accounts": ["psu-0"]})
+    read = Call(operation="balances", subject="psu", arguments={"iban": "psu-0"})
+    mapper = partial(mappers.AfterAnother, contract=aisp, times=2)
+    every = played(steps(consent, read, consent, read), aisp, mapper)
+    assert [consent] * 3 + [read] * 2 + [consent, read] == every
+    reason = partial(mappers.repetition_reason, aisp)
+    assert ("", "") == (reason([consent]), reason([consent], times=2))
+    assert ("", "the trial changes nothing") == (reason([read]), reason([read], times=2))
+
+
+def test_of_several_requests_the_first_one_is_another_one(pis):
+    """What a bank keeps of an earlier request shows: its payee and its amount were others."""
+    mapper = partial(
+        mappers.AfterAnother,
+        contract=pis,
+        times=2,
+        other_payees={"create-payment": "creditorAccount"},
+    )
+    first, *others = played(steps(CREATE), pis, mapper)
+    assert (("creditorAccount",), {"amount": mappers.OTHER_AMOUNT}) == (
+        first.varied,
+        first.arguments,
+    )
+    assert [CREATE, CREATE] == others
+    own = replace(CREATE, arguments={"creditorAccount": "psu-1"})
+    assert [own] * 3 == played(steps(own), pis, mapper)

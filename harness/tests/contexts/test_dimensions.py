@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from rows import for_each
 
 from assay.binding.model.security import Auth, AuthKind
+from assay.binding.model.target import Role
 from assay.contexts.context import Depth
 from assay.contexts.dimensions import DIMENSIONS, dimensions
 from assay.contexts.past import LIVED
@@ -32,22 +34,29 @@ def prepared():
 
 
 def values(contract, target):
-    found = dimensions(parse_contract(find_contract(contract)), target)
+    both = [parse_contract(find_contract(name)) for name in ("aisp", "pis")]
+    found = dimensions(both[contract == "pis"], target, both)
     return {dimension.name: [value.name for value in dimension.values] for dimension in found}
 
 
 def test_the_dimensions_of_account_information(target):
-    """Pages, presence, names of methods, weekdays, repetition; no payments, no TPP."""
+    """Everything but payments; the segments are those of payment initiation."""
     assert {
+        "segment": ["PRO"],
         "item": ["card"],
         "page": ["later", "entries"],
+        "owned": ["more", "full-pages"],
+        "order": ["reversed"],
+        "since": ["week"],
         "presence": ["absent"],
+        "tpp": ["other"],
         "name": ["alias-1", "alias-2"],
+        "season": ["other"],
         "weekday": ["saturday", "sunday"],
         "arguments": ["all", "one"],
         "token": ["renewed"],
         "past": ["lived"],
-        "turn": ["second"],
+        "turn": ["second", "third"],
     } == values("aisp", target)
 
 
@@ -76,23 +85,56 @@ def test_a_trial_about_an_account_is_also_one_about_a_card(target):
     assert "item" not in values("pis", target)
 
 
+def test_segments_are_those_that_any_contract_of_the_target_serves(target):
+    """A contract alone that names no segment has none; excluded segments are never tried."""
+    aisp, pis = (parse_contract(find_contract(name)) for name in ("aisp", "pis"))
+    assert "segment" not in {each.name for each in dimensions(aisp, target)}
+    (segment,) = [each for each in dimensions(aisp, target, (aisp, pis)) if each.name == "segment"]
+    assert ["PRO"] == [value.name for value in segment.values]
+
+
+@for_each(
+    ("zone", "expected"),
+    [("Europe/Paris", True), ("Africa/Abidjan", False), (None, False)],
+)
+def test_only_where_clocks_change_does_the_year_have_two_halves(target, zone, expected):
+    """A zone with one offset has no summer time, and of an unknown zone nothing is known."""
+    moved = replace(target, zone=zone and ZoneInfo(zone))
+    assert expected == ("season" in values("pis", moved))
+
+
+def test_another_registered_payee_is_the_other_value_of_the_target_file(target):
+    """Without another value, there is no payee to register."""
+    create = target.operations["create-payment"]
+    spelling = replace(create.arguments["creditorAccount"], other=None)
+    bound = replace(create, arguments={**create.arguments, "creditorAccount": spelling})
+    poorer = replace(target, operations={**target.operations, "create-payment": bound})
+    found = dimensions(parse_contract(find_contract("pis")), poorer)
+    (registered,) = [each for each in found if each.name == "registered"]
+    where = "`operations.create-payment.arguments.creditorAccount.other` in the target file"
+    assert (("another", where),) == registered.unavailable
+
+
 def test_the_dimensions_of_payment_initiation(target):
     """Everything that the document lets vary around a payment."""
     assert {
         "mode": ["deferred", "instant"],
         "segment": ["PRO"],
+        "owned": ["more"],
         "host": ["host-2"],
-        "tpp": ["other"],
+        "tpp": ["other", "in-turn"],
         "factor": ["sms", "cap", "soft-token"],
         "amount": ["small", "large"],
         "payee": ["registered", "own"],
+        "registered": ["another"],
+        "season": ["other"],
         "weekday": ["saturday", "sunday"],
         "change": ["changed"],
         "pause": ["login", "screens"],
         "screen": ["password", "factor", "code"],
         "token": ["renewed"],
         "past": ["lived"],
-        "turn": ["second"],
+        "turn": ["second", "third"],
     } == values("pis", target)
 
 
@@ -115,6 +157,9 @@ def test_the_bank_of_the_proof_knows_every_situation(target):
         (Capability.TPPS, "tpp"),
         (Capability.SEGMENTS, "segment"),
         (Capability.REGISTRATIONS, "payee"),
+        (Capability.REGISTRATIONS, "registered"),
+        (Capability.ROSTER, "owned"),
+        (Capability.CLOCK, "season"),
         (Capability.RENEWAL, "token"),
         (Capability.CLOCK, "pause"),
         (Capability.CLOCK, "screen"),
@@ -141,17 +186,46 @@ def test_requested_tokens_can_be_renewed_without_the_fixtures(target, contract):
     assert ["renewed"] == [value.name for value in token.values]
 
 
-def test_a_customer_who_authorises_each_tpp_is_also_read_by_another(target):
-    """With a code, every TPP has its own token of a customer; with a given token, only one has."""
-    contract = parse_contract(find_contract("aisp"))
-    (tpp,) = [
-        each for each in dimensions(contract, replace(target, auth=OAUTH)) if each.name == "tpp"
-    ]
-    (other,) = tpp.values
-    call = Call(operation="balances", subject="psu")
-    assert "other" == other.mapper().map(call).by
-    assert "" == other.reason([call])
-    assert "tpp" not in values("aisp", replace(target, auth=Auth(kind=AuthKind.BEARER)))
+def tpp_of(target):
+    """Return the dimension of the TPP in account information."""
+    found = dimensions(parse_contract(find_contract("aisp")), target)
+    return next((each for each in found if each.name == "tpp"), None)
+
+
+def offering(target, *offers, without=(), **fixtures):
+    """Return a target with other offers."""
+    offered = target.fixtures.offers - {*without} | {*offers}
+    return replace(target, fixtures=replace(target.fixtures, offers=offered, **fixtures))
+
+
+def test_a_customer_who_has_a_token_for_each_tpp_is_also_read_by_another(target):
+    """With a code, every TPP has its own token of a customer; a given token may be the only one."""
+    alone = offering(target, without=[Capability.TPP_TOKENS])
+    for able in (target, replace(alone, auth=OAUTH)):
+        (other,) = tpp_of(able).values
+        call = Call(operation="balances", subject="psu")
+        assert "other" == other.mapper().map(call).by
+        assert "" == other.reason([call])
+    assert () == tpp_of(alone).values
+    assert (("other", "`tpp-tokens` in `fixtures.offers` in the target file"),) == (
+        tpp_of(alone).unavailable
+    )
+    assert None is tpp_of(replace(alone, auth=Auth(kind=AuthKind.KEY, header="X-Key")))
+
+
+def test_listed_customers_are_read_by_another_tpp_if_each_has_a_token_for_it(target):
+    """Any of them may be chosen for a trial."""
+    both = Role(name="a", owns=(), token_envs={"other": "T_A"}), Role(name="b", owns=())
+    for roles, expected in ((both[:1], True), (both, False)):
+        listed = offering(target, without=[Capability.TPP_TOKENS], roles=roles)
+        assert expected == bool(tpp_of(listed).values)
+
+
+def test_a_renewed_token_of_a_customer_is_not_that_of_the_second_tpp(target):
+    """Beside the second TPP, a renewal would show nothing."""
+    (given,) = tpp_of(target).values
+    (asked,) = tpp_of(replace(target, auth=OAUTH)).values
+    assert ("token", "") == (given.hides, asked.hides)
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,20 @@ def test_the_banks_own_entries(bank, world):
     assert "entries" not in made["holdings"][0]
 
 
+def test_a_customer_has_a_token_for_the_second_tpp(bank, world):
+    """It reads the same data, and does not outlive the world."""
+    made = world.control("customers", holdings=[{"resource": "account", "entries": []}]).json()
+    (tpp,) = made["tokens"]
+    world.control("tpps")
+    assert tpp == world.control("tpps").json()["tpp"]
+    mine, other = ({"Authorization": f"Bearer {x}"} for x in (made["token"], made["tokens"][tpp]))
+    assert mine != other
+    lists = [bank.http.get("/accounts", headers=each).json()["accounts"] for each in (mine, other)]
+    assert lists[0] == lists[1] != []
+    bank.http.delete(f"{ROOT}/worlds/{world.id}")
+    assert bank.http.get("/accounts", headers=other).status_code == 401
+
+
 def test_closing_a_world(bank, world):
     """A closed world does not exist any more, nor do its tokens."""
     guest = world.customer({"resource": "account", "entries": []})

@@ -389,8 +389,8 @@ def test_offers_that_there_are_not(bank, offers):
 def test_controls_say_what_they_can(bank, world, payer):
     """The capabilities of payments are reported, and customers have their codes."""
     about = bank.http.get("/assay-control/1/").json()["capabilities"]
-    new = ["tpps", "creditors", "segments", "offers", "executions", "sign", "cancel"]
-    assert [*new, "tokens"] == about[-8:]
+    new = ["tpps", "tpp-tokens", "creditors", "segments", "offers", "executions", "sign", "cancel"]
+    assert [*new, "tokens"] == about[-9:]
     assert payer.segment == "PART"
     assert ["sms", "cap", "soft-token", "email"] == list(payer.factors)
     assert all(len(code) == 6 and code.isdigit() for code in payer.factors.values())

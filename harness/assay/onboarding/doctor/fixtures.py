@@ -38,6 +38,7 @@ CAPABILITIES: Final[Mapping[Capability, str]] = {
     Capability.CONSENT: "consent",
     Capability.CREDENTIALS: "credentials",
     Capability.TPPS: "tpps",
+    Capability.TPP_TOKENS: "tpp-tokens",
     Capability.REGISTRATIONS: "creditors",
     Capability.SEGMENTS: "segments",
     Capability.BANKS: "offers",

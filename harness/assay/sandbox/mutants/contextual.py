@@ -42,6 +42,10 @@ _SMALL, _LARGE = Decimal(1), Decimal(10_000)
 _SATURDAY, _SUNDAY = 6, 7
 #: Shorter times are no pause.
 _PAUSE = timedelta(minutes=1)
+#: The offset of summer time.
+_SUMMER = timedelta(hours=2)
+#: Less than a week: a week that begins at noon may end at an earlier hour.
+_DAYS = timedelta(days=6)
 #: The name of a method with the account in its path.
 _LONG = re.compile("/accounts/[^/]+/transactions")
 #: The status of payments that nothing more happens to.
@@ -83,8 +87,8 @@ class Situation:
     `content` is its query and its body. `payments` are those that it concerns, as they are and
     as they were made: the one that it makes or names, or for the clock all that are open.
     `earlier` counts the requests of the world before with its method and path, `renewals` how
-    often the token of the caller, or of the TPP of the payment, was renewed. `past` is what
-    happened before in its world, if that is known.
+    often the token of the caller, or of the TPP of the payment, was renewed. `consented` is when
+    the customer first sent a consent, `past` what happened before in its world, if that is known.
     """
 
     path: str
@@ -97,6 +101,7 @@ class Situation:
     payments: tuple[Concern, ...]
     earlier: int
     renewals: int
+    consented: datetime | None
     past: Past | None
 
     def any(self, test: Callable[[Concern], bool]) -> bool:
@@ -104,10 +109,19 @@ class Situation:
         return any(map(test, self.payments))
 
     @property
+    def owner(self) -> Customer | None:
+        """The customer, or the owner of the first payment."""
+        return self.customer or next((each.owner for each in self.payments if each.owner), None)
+
+    @property
     def segment(self) -> str:
-        """The segment of the customer, or of the owner of the first payment."""
-        owner = self.customer or next((each.owner for each in self.payments if each.owner), None)
-        return owner.segment if owner else ""
+        """The segment of the owner."""
+        return self.owner.segment if self.owner else ""
+
+    @property
+    def owned(self) -> int:
+        """How many items the owner has."""
+        return len(self.owner.items) if self.owner else 0
 
     @property
     def on_a_later_page(self) -> bool:
@@ -123,15 +137,32 @@ class Situation:
         return self.customer is not None and len(self.customer.items) > _PAGE
 
     @property
-    def has_pages_of_entries(self) -> bool:
-        """Whether an item that the request names has more than a page of entries."""
-        if self.world is None:
-            return False
-        return any(
-            len(customer.items[key].ledger.days or ()) > _ENTRIES
-            for key, customer in self.world.owners.items()
+    def entries(self) -> list[int]:
+        """How many entries each item that the request names has."""
+        return [
+            len(customer.items[key].ledger.days or ())
+            for key, customer in (self.world.owners if self.world else {}).items()
             if key in self.path or key in self.content
-        )
+        ]
+
+    @property
+    def fills_pages(self) -> bool:
+        """Whether the customer's items fill whole pages, or the entries of a named item do."""
+        lists = ((self.owned, _PAGE), *((number, _ENTRIES) for number in self.entries))
+        return any(number and number % size == 0 for number, size in lists)
+
+    @property
+    def is_in_reverse(self) -> bool:
+        """Whether several items of the customer are named, in the reverse of their order."""
+        items = self.customer.items if self.customer else ()
+        places = [self.content.index(key) for key in items if key in self.content]
+        return len(places) > 1 and places == sorted(places, reverse=True)
+
+    @property
+    def is_of_several_tpps(self) -> bool:
+        """Whether several TPPs have made payments, the caller included."""
+        made = self.world.payments.payments.values() if self.world else ()
+        return len({payment.tpp for payment in made} | {self.tpp} - {""}) > 1
 
     @property
     def is_about_cards(self) -> bool:
@@ -174,6 +205,10 @@ def _registered(concern: Concern) -> bool:
     return concern.owner is not None and concern.creditor in concern.owner.creditors
 
 
+def _registered_another(concern: Concern) -> bool:
+    return concern.owner is not None and bool(concern.owner.creditors.keys() - {concern.creditor})
+
+
 #: Stands for the TPP of a request that has none.
 NO_CALLER = Tpp(id="", token="")
 #: Each situation by the name of its dimension and its value.
@@ -183,12 +218,19 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "segment=PRO": lambda s: s.segment == "PRO",
     "item=card": lambda s: s.is_about_cards,
     "page=later": lambda s: s.on_a_later_page,
-    "page=entries": lambda s: s.has_pages_of_entries,
+    "page=entries": lambda s: any(number > _ENTRIES for number in s.entries),
+    "owned=more": lambda s: s.owned > 1,
+    "owned=full-pages": lambda s: s.fills_pages,
+    "order=reversed": lambda s: s.is_in_reverse,
+    "since=week": lambda s: (
+        s.world is not None and s.consented is not None and s.world.now - s.consented > _DAYS
+    ),
     "presence=absent": lambda s: not s.attended,
     "name=alias-1": lambda s: s.path == "/balances" or _LONG.fullmatch(s.path) is not None,
     "name=alias-2": lambda s: s.path == "/transactions",
     "host=host-2": lambda s: ".live." in s.host and s.host.endswith(".bank.example"),
     "tpp=other": lambda s: s.tpp not in ("", "p1"),
+    "tpp=in-turn": lambda s: s.is_of_several_tpps,
     "factor=sms": lambda s: s.any(lambda each: each.factor == "sms"),
     "factor=cap": lambda s: s.any(lambda each: each.factor == "cap"),
     "factor=soft-token": lambda s: s.any(lambda each: each.factor == "soft-token"),
@@ -198,6 +240,8 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "payee=own": lambda s: s.any(
         lambda concern: concern.owner is not None and concern.creditor in concern.owner.items
     ),
+    "registered=another": lambda s: s.any(_registered_another),
+    "season=other": lambda s: s.world is not None and local(s.world.now).utcoffset() != _SUMMER,
     "weekday=saturday": lambda s: s.weekday(_SATURDAY),
     "weekday=sunday": lambda s: s.weekday(_SUNDAY),
     "arguments=all": lambda s: "dateFrom=" in s.content and "dateTo=" in s.content,
@@ -210,6 +254,7 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "screen=code": lambda s: s.any(lambda each: each.screen == "code"),
     "token=renewed": lambda s: s.renewals > 0,
     "turn=second": lambda s: s.earlier > 0,
+    "turn=third": lambda s: s.earlier > 1,
 }
 #: What happened before a request of either interface; the bank is wrong from then on.
 _BEFORE: Mapping[str, Callable[[Situation], bool]] = {
@@ -238,6 +283,19 @@ ORDERS: Mapping[str, Mapping[str, Callable[[Situation], bool]]] = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What was asked before: how often each request, when each customer first consented, in which world."""
+
+    counted: dict[tuple[str, str, str], int] = field(
+        default_factory=dict[tuple[str, str, str], int]
+    )
+    consents: dict[tuple[str, str], datetime] = field(
+        default_factory=dict[tuple[str, str], datetime]
+    )
+    worlds: dict[str, Past] = field(default_factory=dict[str, Past])
+
+
 def make_contextual_app(
     wrong: Policies, right: Policies, situation: str, base_url: str | None = None
 ) -> "WSGIApplication":
@@ -248,11 +306,10 @@ def make_contextual_app(
         True: make_app(wrong, base_url=base_url, registry=registry),
     }
     applies = {**SITUATIONS, **ORDERS["aisp"], **ORDERS["pis"]}[situation]
-    counted: dict[tuple[str, str, str], int] = {}
-    pasts: dict[str, Past] = {}
+    seen = _Seen()
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        now = _situation(environ, registry, counted, pasts)
+        now = _situation(environ, registry, seen)
         past = now.past
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
@@ -272,12 +329,7 @@ def make_contextual_app(
     return app
 
 
-def _situation(
-    environ: "WSGIEnvironment",
-    registry: Registry,
-    counted: dict[tuple[str, str, str], int],
-    pasts: dict[str, Past],
-) -> Situation:
+def _situation(environ: "WSGIEnvironment", registry: Registry, seen: _Seen) -> Situation:
     path, method = decoded_path(environ), str(environ["REQUEST_METHOD"])
     body = read_body(environ, BODY_LIMIT)
     environ["wsgi.input"] = BytesIO(body)
@@ -286,11 +338,15 @@ def _situation(
     caller = registry.by_tpp_token(token.strip())
     world = session.world if session else caller[0] if caller else _named(path, registry)
     key = (world.id if world else "", method, path)
-    earlier = counted.get(key, 0)
+    earlier = seen.counted.get(key, 0)
     if not path.startswith(PREFIX):
-        counted[key] = earlier + 1
+        seen.counted[key] = earlier + 1
+    who = (session.world.id, session.customer.id) if session else ("", "")
+    consented = seen.consents.get(who)
+    if session and consented is None and path == "/consents":
+        seen.consents[who] = session.world.now
     payments = tuple(_concerns(method, path, body, world)) if world else ()
-    tpp = caller[1].id if caller else ""
+    tpp = caller[1].id if caller else session.tpp if session else ""
     if world and not tpp:
         tpp = next((each.tpp for each in _payments(path, world)), "")
     query = str(environ.get("QUERY_STRING", ""))
@@ -306,7 +362,8 @@ def _situation(
         payments=payments,
         earlier=earlier,
         renewals=(session.customer if session else owner or NO_CALLER).renewals,
-        past=pasts.setdefault(world.id, Past(began=world.now)) if world else None,
+        consented=consented,
+        past=seen.worlds.setdefault(world.id, Past(began=world.now)) if world else None,
     )
 
 

@@ -85,6 +85,10 @@ class HistoryDepth(Kind):
         """Return the depth."""
         return Facts(history_days={self.operation.id: self.days})
 
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return the days after a consent: entries are as old as a trial says when it begins."""
+        return {"since": "the clause itself is about days"}
+
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for no range, too long a range, a last day, a week later, and midnight."""
         of, days, until = self.operation, self.days, self.operation.until
