@@ -10,8 +10,9 @@
 import sys
 from pathlib import Path
 
-BENCH = Path(__file__).resolve().parents[1]
-sys.path.extend([str(BENCH), str(BENCH / "holdout"), str(BENCH.parent / "tests")])
+sys.path.extend(
+    str(Path(__file__).resolve().parents[1] / name) for name in ("", "holdout", "../tests")
+)
 
 from faults import FAULTS
 from measuring import measure, parser

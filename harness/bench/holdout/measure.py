@@ -11,8 +11,7 @@
 import sys
 from pathlib import Path
 
-BENCH = Path(__file__).resolve().parents[1]
-sys.path.extend([str(BENCH), str(BENCH.parent / "tests")])
+sys.path.extend(str(Path(__file__).resolve().parents[1] / name) for name in ("", "../tests"))
 
 from faults import FAULTS
 from measuring import measure, parser
