@@ -55,6 +55,7 @@ class Run:
     seconds: float
     trouble: str = ""
     triggered: int | None = None
+    contexts: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class Setting:
     """How the harness is run."""
 
     target: str
+    contexts: str
     options: tuple[str, ...]
     limit: float
 
@@ -88,7 +90,8 @@ def run(setting: Setting, fault: Fault | None) -> Run:
         command = [
             *(ASSAY, "run", "--target", str(place / setting.target)),
             *("--out", str(place / "out"), "--ledger", str(place / "ledger.sqlite")),
-            *("--examples", "none", "--allow-incomplete", "--quiet", *setting.options),
+            *("--contexts", setting.contexts, *setting.options),
+            *("--examples", "none", "--allow-incomplete", "--quiet"),
         ]
         paths = [str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
@@ -108,10 +111,12 @@ def run(setting: Setting, fault: Fault | None) -> Run:
         seconds = time.monotonic() - begun
         triggered = getattr(bank.policy, "triggered", None)
         if not report.exists():
-            return Run(name, (), {}, code, seconds, said or "no report", triggered)
+            trouble = said or "no report"
+            return Run(name, (), {}, code, seconds, trouble, triggered, setting.contexts)
         found = json.loads(report.read_text(encoding="utf-8"))
     violated = [one["id"] for one in found["obligations"] if one["verdict"] == "violates"]
-    return Run(name, tuple(violated), found["counts"], code, seconds, triggered=triggered)
+    counts = found["counts"]
+    return Run(name, tuple(violated), counts, code, seconds, "", triggered, setting.contexts)
 
 
 def table(runs: Sequence[Run], sound: Run, faults: dict[str, Fault]) -> None:
@@ -191,16 +196,16 @@ def parser(doc: str) -> argparse.ArgumentParser:
     return made
 
 
-def measure(args: argparse.Namespace, known: Sequence[Fault], probes: Probes) -> None:
+def measure(args: argparse.Namespace, known: Sequence[Fault], probes: Probes) -> list[Run]:
     """Run the harness on the sound bank and on each faulty one, and print what it finds."""
     by_id = {fault.id: fault for fault in known}
     faults = [] if args.sound else chosen(by_id, args.faults, args.kind)
     if args.seen:
         raise SystemExit(", ".join(unseen(faults, probes)) or None)
-    names = ("seed", "journeys", "fields", "contexts")
+    names = ("seed", "journeys", "fields")
     options = [text for name in names for text in (f"--{name}", getattr(args, name))]
     options += [] if args.doctor else ["--no-doctor"]
-    setting = Setting(args.target, tuple(options), args.limit)
+    setting = Setting(args.target, args.contexts, tuple(options), args.limit)
     sound = run(setting, None)
     say(f"sound bank: {sound.counts} in {sound.seconds:.1f} s {sound.trouble}")
     for name in sound.violated:
@@ -213,3 +218,4 @@ def measure(args: argparse.Namespace, known: Sequence[Fault], probes: Probes) ->
             table([made], sound, by_id)
             keep(args.json, [sound, *runs])
     rates(runs, sound, by_id)
+    return runs

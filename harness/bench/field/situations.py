@@ -61,7 +61,7 @@ def strangers(api: Api) -> None:
         api.effects()
 
 
-def payments(api: Api) -> None:
+def on_screens(api: Api) -> None:
     """Two requests on the screens at once, one without a debtor, one unknown, one in an outage."""
     who = api.customer(account())
     first, second = api.pay(who), api.pay(who, LATER)
@@ -85,5 +85,5 @@ def payments(api: Api) -> None:
 
 
 SITUATIONS: dict[str, Callable[[Api], None]] = {
-    probe.__name__: probe for probe in (lists, time, strangers, payments)
+    probe.__name__: probe for probe in (lists, time, strangers, on_screens)
 }
