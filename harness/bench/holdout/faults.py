@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
 
+from holdout.bank import Bank
 from holdout.domain import (
     APP,
     CANCELLED,
@@ -54,6 +55,9 @@ class Fault:
     def policy(self) -> Policy:
         made: Policy = type("FaultyPolicy", (Policy,), dict(self.overrides))()
         return made
+
+    def bank(self) -> Bank:
+        return Bank(self.policy())
 
 
 def plain(id: str, line: int, sentence: str, **overrides: Decision) -> Fault:

@@ -6,7 +6,6 @@ from typing import Any
 
 from holdout.api import CREDITOR, OTHER, SECOND, Api, account, card
 from holdout.domain import APP, CAP, INSTANT, LATER, MAIL, NOW, PREFIX, SMS, iban
-from holdout.policy import Policy
 
 
 def pages(api: Api, who: Any, **more: Any) -> None:
@@ -280,10 +279,3 @@ PROBES: dict[str, Callable[[Api], None]] = {
         *(payments, cash, changes, cancellations, signatures),
     )
 }
-
-
-def trace(policy: Policy, probe: str) -> list[Any]:
-    """Everything that a bank answers to a probe."""
-    api = Api(policy)
-    PROBES[probe](api)
-    return api.trace

@@ -21,8 +21,8 @@ CREDITOR, OTHER = "BE68539007547034", "NL91ABNA0417164300"
 class Api:
     """A bank with one world, and everything that it answered."""
 
-    def __init__(self, policy: Policy) -> None:
-        self.client = Client(Bank(policy))
+    def __init__(self, policy: Policy, bank: Bank | None = None) -> None:
+        self.client = Client(bank or Bank(policy))
         self.trace: list[Any] = []
         self.screened = ""
         made = self.send("POST", "/bureau/mondes", {"graine": 3})
@@ -34,7 +34,7 @@ class Api:
         answer = self.client.open(url, method=method, json=body, base_url=f"http://{host}", **more)
         self.trace.append((answer.status_code, answer.headers.get("Location"), answer.text))
         self.screened = answer.text if "seance" in answer.text else self.screened
-        return answer.json if answer.is_json else answer
+        return answer.json if answer.is_json and answer.text else answer
 
     def office(self, word: str, **body: Any) -> Any:
         return self.send("POST", f"/bureau/mondes/{self.world}/{word}", body)
