@@ -264,9 +264,9 @@ def with_inquiry(script: Script, contract: Contract, offers: Collection[Capabili
 def in_every_spelling(
     script: Script, contract: Contract, bindings: Mapping[str, OperationBinding]
 ) -> Script:
-    """Return a probe that makes each request in every spelling of its mode that the target file has.
+    """Return a probe that makes a request in every spelling of its mode until one is accepted.
 
-    The probe goes on with the first one that is accepted, if any is.
+    The probe goes on with that, and may have it signed; it is all that one trial can judge.
     """
     with closing(script), suppress(StopIteration):
         step = next(script)
@@ -276,9 +276,9 @@ def in_every_spelling(
                 binding = bindings.get(step.operation)
                 mode = binding.modes.get(step.mode or "") if binding else None
                 for number, _ in enumerate(mode.others if mode else (), start=1):
-                    again = yield replace(step, spelling=number)
-                    taken = isinstance(reply, Exchange) and reply.accepted
-                    reply = reply if taken else again
+                    if isinstance(reply, Exchange) and reply.accepted:
+                        break
+                    reply = yield replace(step, spelling=number)
             step = script.send(reply)
 
 

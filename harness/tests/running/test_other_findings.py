@@ -123,9 +123,9 @@ def test_nothing_is_looked_at_late_where_nothing_is_open(how):
     assert [MAKE, SIGN, READ, Inquire()] == steps(MAKE, SIGN, READ, **{"offers": CLOCK, **how})
 
 
-@for_each(("answers", "goes_on_with"), [("nyy", 1), ("ynn", 0), ("nnn", 2), ("nny", 2), ("yyy", 0)])
+@for_each(("answers", "goes_on_with"), [("ny", 1), ("y", 0), ("nnn", 2), ("nny", 2)])
 def test_a_request_is_made_in_every_spelling_of_its_mode(answers, goes_on_with):
-    """The probe goes on with the first that is accepted, and is not asked about the others."""
+    """Until one is accepted, with which the probe goes on."""
     several = Spelling(place=Place.BODY, name="", value={"n": 1}, others=({"n": 2}, {"n": 3}))
     bindings = {
         name: OperationBinding(modes={"several": several})
@@ -148,7 +148,9 @@ def test_a_request_is_made_in_every_spelling_of_its_mode(answers, goes_on_with):
             step = wrapped.send(exchange(step, accepted() if taken else refused()))
         except StopIteration:
             step = None
-    several_times = [replace(MAKE, mode="several", spelling=number) for number in range(3)]
+    several_times = [
+        replace(MAKE, mode="several", spelling=number) for number in range(len(answers))
+    ]
     assert [MAKE, READ, replace(READ, mode="several"), *several_times] == performed
     assert 4 == len(asked)
     assert goes_on_with == asked[-1].call.spelling

@@ -14,7 +14,7 @@ Rules on requests that are wrong in themselves are in `defects`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 from decimal import Decimal
@@ -59,6 +59,8 @@ FAR = timedelta(days=31)
 #: Why refusing a customer with a past is no violation.
 EARLIER = "it may repeat a request from before this history"
 
+#: By what was asked for: the thing that was named, and the call, of each request that was signed.
+_Signed: TypeAlias = dict[Hashable, set[tuple[str | None, int]]]
 #: The controls of an attempt: the nearest one before it, and the nearest one after.
 Beside: TypeAlias = tuple["Attempt", ...]
 
@@ -72,6 +74,7 @@ class Attempt:
     `repeats` says whether the same was signed before, and `timely` whether its day, if
     it needs one, is in the future. A clause may reject what is `decided`. `unrepeated` says that
     it was made again, after a refusal, with an amount that no request from before the history has.
+    `alike` says whether the same was signed for another request, before it or later.
     """
 
     request: Instance
@@ -83,6 +86,7 @@ class Attempt:
     timely: bool
     decided: bool
     unrepeated: bool = False
+    alike: bool = False
 
     @property
     def made(self) -> Exchange:
@@ -128,7 +132,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
     """Return all attempts that can be compared, in order."""
     tracker = Tracker(lifecycle=lifecycle)
     bank: tuple[str, ...] = ()
-    signed: dict[Hashable, set[str | None]] = {}
+    signed: _Signed = {}
     registered: dict[str, tuple[str, ...]] = {}
     comparable: list[Attempt] = []
     retried: set[Hashable] = set()
@@ -142,7 +146,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
         elif request is None or request.subject is None:
             continue
         elif isinstance(event, Authorised):
-            _note(signed, lifecycle, request.made.call)
+            _note(signed, lifecycle, request.made)
         elif request_queries.makes(event, request) and ordinary(request.made.call):
             known = registered.get(request.subject.name, ())
             attempt = _attempt(lifecycle, request, request.subject, bank, signed)
@@ -153,10 +157,13 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
             unrepeated = (who, amount) in retried
             comparable.append(replace(attempt, rest=(attempt.rest, known), unrepeated=unrepeated))
             if request.signed and not lifecycle.deferred(request.mode):
-                _note(signed, lifecycle, request.made.call)
+                _note(signed, lifecycle, request.made)
             if request.made.refused and amount is not None:
                 retried.add((who, amount + _minutes(request.made)))
-    return tuple(comparable)
+    return tuple(
+        replace(each, alike=True) if _repeats(signed, lifecycle, each.made) else each
+        for each in comparable
+    )
 
 
 def _amount(lifecycle: Lifecycle, made: Exchange) -> Decimal | None:
@@ -189,7 +196,7 @@ def _attempt(
     request: Instance,
     subject: Subject,
     bank: tuple[str, ...],
-    signed: Mapping[Hashable, Collection[str | None]],
+    signed: _Signed,
 ) -> Attempt:
     call, owned = request.made.call, lifecycle.create.owned
     day = request_queries.due_day(lifecycle, call.arguments)
@@ -208,7 +215,7 @@ def _attempt(
         thing=subject.owned(call.arguments.get(owned)) if owned else None,
         rest=_rest(lifecycle, call),
         bank=bank,
-        repeats=_repeats(signed, lifecycle, call),
+        repeats=_repeats(signed, lifecycle, request.made),
         timely=timely,
         decided=facts_of(lifecycle.contract).may_reject(lifecycle.request.id, call.arguments),
     )
@@ -237,17 +244,18 @@ def _asked(lifecycle: Lifecycle, call: Call) -> tuple[Hashable, str | None]:
     return digest_of(call.subject, asked), thing
 
 
-def _note(signed: dict[Hashable, set[str | None]], lifecycle: Lifecycle, call: Call) -> None:
-    content, thing = _asked(lifecycle, call)
-    signed.setdefault(content, set()).add(thing)
+def _note(signed: _Signed, lifecycle: Lifecycle, made: Exchange) -> None:
+    content, thing = _asked(lifecycle, made.call)
+    signed.setdefault(content, set()).add((thing, made.n))
 
 
-def _repeats(
-    signed: Mapping[Hashable, Collection[str | None]], lifecycle: Lifecycle, call: Call
-) -> bool:
-    """Whether a call may ask for what was signed before."""
-    content, thing = _asked(lifecycle, call)
-    return any(request_queries.perhaps_same_thing(thing, each) for each in signed.get(content, ()))
+def _repeats(signed: _Signed, lifecycle: Lifecycle, made: Exchange) -> bool:
+    """Whether a call may ask for what was signed for another one."""
+    content, thing = _asked(lifecycle, made.call)
+    return any(
+        n != made.n and request_queries.perhaps_same_thing(thing, other)
+        for other, n in signed.get(content, ())
+    )
 
 
 def controls(
@@ -286,7 +294,7 @@ def must_be_accepted(
     if attempt.accepted:
         yield _evidence(facet, AGREES, f"an acceptance: {why}", attempt)
     elif attempt.made.accepted and not attempt.rejected:
-        if attempt.rejected_late and attempt.plain:
+        if attempt.rejected_late and attempt.plain and not attempt.alike:
             # Without a like request that went on it may be a matter of another rule.
             went = tuple(
                 each

@@ -166,7 +166,7 @@ def test_further_values_of_a_mode_are_not_those_of_another_value() -> None:
     """What is as good as the value of the base is sent no more once that is replaced."""
     top = "assay: 1\ntarget: mine\nextends: sandbox\noperations:\n  create-payment:\n    modes: "
     for several, others in (
-        ("{}", ({"paymentType": "immediate", "frequency": "monthly"},)),
+        ("{}", ()),
         ("{several: {value: {bulk: 1}}}", ()),
         ("{several: {value: {bulk: 1}, others: [{batch: 2}]}}", ({"batch": 2},)),
     ):

@@ -135,6 +135,10 @@ class NoCredentials(RefusingKind):
         """Return the facets that expect a refusal."""
         return [each.id for each in self.operations]
 
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether a bank may take a call with credentials, which it ignores beside a token."""
+        return scenario.id == BESIDE_FACET
+
     def probe(self, scenario: Scenario) -> Script:
         """Make a call with its token, then with none, then with credentials in each place."""
         if scenario.id == BESIDE_FACET:

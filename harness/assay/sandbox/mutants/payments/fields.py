@@ -419,7 +419,5 @@ FIELD_FAULTS = (
         "a request may contain any number of transfers", single=_transfers(never)),
     breaking_pis("single.two-at-most", "single/several-refused",
         "a request may contain two transfers", single=_transfers(one_more)),
-    breaking_pis("single.recurring", "single/several-refused",
-        "a request may be for a payment every month", recurring=True),
 )
 # fmt: on
