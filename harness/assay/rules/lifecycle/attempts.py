@@ -59,8 +59,8 @@ FAR = timedelta(days=31)
 #: Why refusing a customer with a past is no violation.
 EARLIER = "it may repeat a request from before this history"
 
-#: By what was asked for: the thing that was named, and the call, of each request that was signed.
-_Signed: TypeAlias = dict[Hashable, set[tuple[str | None, int]]]
+#: By what was asked for: the thing that was named, the call and the signature of each signed request.
+_Signed: TypeAlias = dict[Hashable, set[tuple[str | None, int, int]]]
 #: The controls of an attempt: the nearest one before it, and the nearest one after.
 Beside: TypeAlias = tuple["Attempt", ...]
 
@@ -74,7 +74,7 @@ class Attempt:
     `repeats` says whether the same was signed before, and `timely` whether its day, if
     it needs one, is in the future. A clause may reject what is `decided`. `unrepeated` says that
     it was made again, after a refusal, with an amount that no request from before the history has.
-    `alike` says whether the same was signed for another request, before it or later.
+    `alike` says whether the same was signed for another request before this one was.
     """
 
     request: Instance
@@ -146,7 +146,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
         elif request is None or request.subject is None:
             continue
         elif isinstance(event, Authorised):
-            _note(signed, lifecycle, request.made)
+            _note(signed, lifecycle, request.made, event.n)
         elif request_queries.makes(event, request) and ordinary(request.made.call):
             known = registered.get(request.subject.name, ())
             attempt = _attempt(lifecycle, request, request.subject, bank, signed)
@@ -157,11 +157,13 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
             unrepeated = (who, amount) in retried
             comparable.append(replace(attempt, rest=(attempt.rest, known), unrepeated=unrepeated))
             if request.signed and not lifecycle.deferred(request.mode):
-                _note(signed, lifecycle, request.made)
+                _note(signed, lifecycle, request.made, request.made.n)
             if request.made.refused and amount is not None:
                 retried.add((who, amount + _minutes(request.made)))
     return tuple(
-        replace(each, alike=True) if _repeats(signed, lifecycle, each.made) else each
+        replace(each, alike=_repeats(signed, lifecycle, each.made, each.request.signed.n))
+        if each.request.signed
+        else each
         for each in comparable
     )
 
@@ -215,7 +217,7 @@ def _attempt(
         thing=subject.owned(call.arguments.get(owned)) if owned else None,
         rest=_rest(lifecycle, call),
         bank=bank,
-        repeats=_repeats(signed, lifecycle, request.made),
+        repeats=_repeats(signed, lifecycle, request.made, request.made.n),
         timely=timely,
         decided=facts_of(lifecycle.contract).may_reject(lifecycle.request.id, call.arguments),
     )
@@ -244,17 +246,17 @@ def _asked(lifecycle: Lifecycle, call: Call) -> tuple[Hashable, str | None]:
     return digest_of(call.subject, asked), thing
 
 
-def _note(signed: _Signed, lifecycle: Lifecycle, made: Exchange) -> None:
+def _note(signed: _Signed, lifecycle: Lifecycle, made: Exchange, n: int) -> None:
     content, thing = _asked(lifecycle, made.call)
-    signed.setdefault(content, set()).add((thing, made.n))
+    signed.setdefault(content, set()).add((thing, made.n, n))
 
 
-def _repeats(signed: _Signed, lifecycle: Lifecycle, made: Exchange) -> bool:
-    """Whether a call may ask for what was signed for another one."""
+def _repeats(signed: _Signed, lifecycle: Lifecycle, made: Exchange, until: int) -> bool:
+    """Whether a call may ask for what was signed for another one, `until` it was made or signed."""
     content, thing = _asked(lifecycle, made.call)
     return any(
-        n != made.n and request_queries.perhaps_same_thing(thing, other)
-        for other, n in signed.get(content, ())
+        other != made.n and n < until and request_queries.perhaps_same_thing(thing, named)
+        for named, other, n in signed.get(content, ())
     )
 
 
@@ -301,8 +303,8 @@ def must_be_accepted(
                 for each in beside
                 if each.plain and (each.request.done or (for_good and _went_on(each)))
             )
-            sure = bool(went) and request_queries.is_known(attempt.request)
-            agreement = DISAGREES if sure else UNCLEAR
+            went = went if request_queries.is_known(attempt.request) else ()
+            agreement = DISAGREES if went else UNCLEAR
             yield _evidence(facet, agreement, f"an acceptance: {why}", attempt, went)
     elif not attempt.rejected or attempt.made.wire.status == UNAUTHENTICATED:
         yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", attempt)
