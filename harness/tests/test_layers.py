@@ -82,7 +82,7 @@ SET_UP = {
     "running/environment.py:sound_bank": "set-up",
     "running/guard.py:use": "real customers: trials have no lanes, and set-up opens the ledger",
     "rules/formats.py:_is_iban": "IMPORTED_BY_TRIALS",
-    "rules/formats.py:is_no_clear_pan": "IMPORTED_BY_TRIALS",
+    "rules/formats.py:_is_pan": "IMPORTED_BY_TRIALS",
     "rules/text_shape.py:compile_pattern": "the patterns of a file are compiled when it is read",
     "sca/browser.py:_go": "one browser signs: trials have no lanes",
     "sca/browser.py:_launch": "one browser signs: trials have no lanes",

@@ -33,7 +33,7 @@ from assay.contexts.request_dimensions import (
 from assay.contract.model import Capability, Contract
 from assay.history import Advanced, Call, Exchange, Lack, Renew, Reply, Step, Subject
 from assay.rules.rule import Script, facts_of
-from assay.rules.state.calendar import WEEKDAYS, local_day
+from assay.rules.state.calendar import WEEKDAYS, local, local_day
 from assay.rules.steps import roots
 
 #: How many of the optional days of a list are given: both of them, or one.
@@ -185,9 +185,7 @@ def weekdays(at: Situation) -> Values:
 def seasons(at: Situation) -> Values:
     """Yield the other half of the year, where the clock can be moved and clocks are changed."""
     zone = at.contract.zone or at.target.zone
-    offsets = {
-        datetime(2026, month, 1, tzinfo=UTC).astimezone(zone).utcoffset() for month in (1, 7)
-    }
+    offsets = {local(datetime(2026, month, 1, tzinfo=UTC), zone).utcoffset() for month in (1, 7)}
     if zone is None or len(offsets) == 1:
         return
     if Capability.CLOCK not in at.offered:

@@ -33,6 +33,7 @@ ABOUT_LESS = {
     ("consent-effect", "survives-lists"),  # the operation that transmits the consent
     ("consistent", "smaller-consent"),  # the operations whose items have keys
     ("host-affinity", "every-host"),  # the hosts
+    ("no-credentials", "beside-token"),  # what the customer has signed or consented to
 }
 
 

@@ -17,6 +17,7 @@ from assay.history import (
     Malformed,
     Owned,
     Subject,
+    Together,
 )
 from assay.planning.plan import count_calls
 from assay.rules import steps
@@ -79,6 +80,8 @@ def used(step):
             return {Capability.PSU}
         case Advance(to=to):
             return {Capability.CLOCK} if to else set()
+        case Together():
+            return {Capability.TOGETHER}
         case Call(operation=operation, present=present, credentials=credentials):
             grants = AISP.operations[operation].grants
             return (

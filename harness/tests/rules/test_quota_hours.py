@@ -318,6 +318,7 @@ def test_an_hour_needs_no_zone_and_a_quota_on_all_calls_no_marks():
         Capability.CONSENT,
         Capability.CLOCK,
         Capability.TWO_PSU,
+        Capability.TOGETHER,
     } == needed
     assert {Capability.BATCH} == set().union(
         *(one.needs for one in facets(per="hour").values())

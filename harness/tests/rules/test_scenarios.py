@@ -120,7 +120,7 @@ def test_every_operation_is_called_in_a_trial_of_its_own(clause):
             },
             **{
                 name: {"rates", "rates-next-day", "long-day"}
-                for name in ("before-midnight", "long-day", "per-method", "per-customer")
+                for name in ("before-midnight", "long-day", "per-method", "per-customer", "at-once")
             },
         },
         "online": {

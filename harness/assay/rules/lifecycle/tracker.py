@@ -279,8 +279,8 @@ class Tracker:
         for effect in done:
             request = self._known.get(effect.request)
             if request is not None:
-                request.effect = effect
-                self._trust(request)
+                before, request.effect = request.done, effect
+                self._trust(request, done_before=before)
 
     def _exchange(self, exchange: Exchange) -> Instance | None:
         call, lifecycle = exchange.call, self.lifecycle
@@ -356,12 +356,15 @@ class Tracker:
     def _look(self, request: Instance, exchange: AnsweredCall) -> None:
         item = exchange.item
         if item is not None and item.state is not None:
+            before = request.done
             request.state, request.seen_at, request.seen_in = item.state, exchange.at, exchange.n
             request.settled = item.accepted
-            self._trust(request)
+            self._trust(request, done_before=before)
 
-    def _trust(self, request: Instance) -> None:
+    def _trust(self, request: Instance, *, done_before: bool) -> None:
         """Process that a request was executed, or not, for whether its customer may be locked out."""
+        if done_before and request.done:
+            return  # that it is told once more says nothing new
         subject, made = request.made.call.subject, request.made.n
         if self.wrong_entries.get(subject, made) > made:
             request.distrusted = True

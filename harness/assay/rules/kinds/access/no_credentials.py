@@ -98,10 +98,8 @@ class NoCredentials(RefusingKind):
             id=BESIDE_FACET,
             description="the customer's credentials beside a valid token have no effect",
             scenario=Scenario(id=BESIDE_FACET),
-            needs=call_needs(
-                self._signed_here or first,
-                self.grant,
-                Capability.CREDENTIALS,
+            needs=frozenset[Capability]().union(
+                *(call_needs(each, self.grant, Capability.CREDENTIALS) for each in self.operations)
             ),
         )
         return (
@@ -179,12 +177,14 @@ class NoCredentials(RefusingKind):
             yield from request_steps.inquire()
             for each in (control, made):
                 yield from request_steps.read(lifecycle, each)
+        if not self._consented:
+            return
+        name = "psu" if self._signed_here is None else "reader"
+        owner = steps.owners(self.contract, self._consented[0])[0]
+        psu = yield from steps.customer(name, owner, None, count=2, days=(1,))
+        first, second = (owned.key for owned in psu.owns[:2])
+        yield from steps.grant(self.grant, name, first)
         for operation in self._consented:
-            name = f"psu-{operation.id}"
-            owner = steps.owners(self.contract, operation)[0]
-            psu = yield from steps.customer(name, owner, None, count=2, days=(1,))
-            first, second = (owned.key for owned in psu.owns[:2])
-            yield from steps.grant(self.grant, name, first)
             yield from steps.send(steps.ask(operation, name, first))
             other = steps.ask(operation, name, second, "about something without a consent")
             yield from steps.send(other)
