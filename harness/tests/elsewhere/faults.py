@@ -61,7 +61,7 @@ LISTS = (
 
 # -- so many an hour -----------------------------------------------------------------
 HOURLY = (
-    row("ten an hour", "hourly/specimens-refused", "hourly/findings-refused", an_hour=10),
+    row("ten an hour", "hourly/specimens-refused", "hourly/findings-refused", "hourly/at-once", an_hour=10),
     row("eight an hour", "hourly/specimens-served", "hourly/findings-served",
         shows=["specimens.available/answers", "findings.available/answers"], an_hour=8),
     row("never again", "hourly/specimens-next-hour", "hourly/findings-next-hour",

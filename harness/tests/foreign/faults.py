@@ -487,8 +487,8 @@ COUNTING_FAULTS = (
     row("one count for all customers", "together/per-customer", limits=limited(owner=False)),
     row("one count for each list", "together/shared", limits=limited(apart=True)),
     row("one call more", "together/accounts-refused", "together/favourites-refused",
-        "together/shared", limits=limited(lists=6)),
-    row("one call more of an account", "each/entries-refused", limits=limited(entries=4)),
+        "together/shared", "together/at-once", limits=limited(lists=6)),
+    row("one call more of an account", "each/entries-refused", "each/at-once", limits=limited(entries=4)),
     row("one count for all accounts", "each/per-item", limits=limited(item=False)),
     row("one count for the entries of everybody", "each/per-item", "each/per-customer",
         limits=lambda bank, call, number: (
@@ -508,7 +508,8 @@ CODED = {
     404: ["own/entries-foreign"],
     409: ["key/conflict"],
     422: ["amount/too-precise"],
-    429: ["limit/accounts-refused", "limit/favourites-refused", "limit/before-end", "limit/shared"],
+    429: ["limit/accounts-refused", "limit/favourites-refused", "limit/before-end", "limit/shared",
+        "limit/at-once"],
 }  # fmt: skip
 
 

@@ -153,16 +153,17 @@ def ask_a2(came):
 @for_each(
     ("came", "says"),
     [
-        (NO, ["beside-token agrees 2"]),
-        (refused("A2"), ["beside-token disagrees 2"]),
-        (listed("x"), ["beside-token disagrees 2"]),
-        (NONE, ["beside-token unclear 2"]),
-        (FAILED, ["beside-token unclear 2"]),
+        (NO, ["beside-token agrees 3"]),
+        (refused("A2"), ["beside-token disagrees 3"]),
+        (listed("x"), ["beside-token disagrees 3"]),
+        (NONE, ["beside-token unclear 3"]),
+        (FAILED, ["beside-token unclear 3"]),
     ],
 )
 def test_credentials_beside_a_token_open_nothing_that_is_refused_without(came, says):
-    """The control is the same call with the token alone, which was refused, and no consent came since."""
-    assert says == check("redirect-only", ask_a2(NO), beside(ask_a2(came)))
+    """The controls are the same call with the token alone, which was refused, and another that was served."""
+    served = ask("balances", listed("x"))
+    assert says == check("redirect-only", served, ask_a2(NO), beside(ask_a2(came)))
     for control in (
         [],
         [ask_a2(refused("A2"))],
@@ -170,8 +171,11 @@ def test_credentials_beside_a_token_open_nothing_that_is_refused_without(came, s
         [ask_a2(NO), consent("A2")],
         [ask_a2(FAILED)],
     ):
-        assert [] == check("redirect-only", *control, beside(ask_a2(came)))
-    assert [] == check("redirect-only", ask_a2(NO), ask_a2(listed("x")), beside(ask_a2(came)))
+        assert [] == check("redirect-only", served, *control, beside(ask_a2(came)))
+    again = ask_a2(listed("x")), beside(ask_a2(came))
+    assert [] == check("redirect-only", served, ask_a2(NO), *again)
+    # To whom nothing is served, nothing is refused for lack of a consent.
+    assert [] == check("redirect-only", ask_a2(NO), beside(ask_a2(came)))
 
 
 SEEN = [(OPEN, "agrees"), (DONE_, "disagrees"), (REJECTED, "agrees"), (ENDED, "agrees")]

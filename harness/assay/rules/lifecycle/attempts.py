@@ -59,8 +59,11 @@ FAR = timedelta(days=31)
 #: Why refusing a customer with a past is no violation.
 EARLIER = "it may repeat a request from before this history"
 
-#: By what was asked for: the thing that was named, the call and the signature of each signed request.
-_Signed: TypeAlias = dict[Hashable, set[tuple[str | None, int, int]]]
+
+class _Signed(dict[Hashable, set[tuple[str | None, int, int]]]):
+    """By what was asked for: the thing that was named, the call and the signature of each request."""
+
+
 #: The controls of an attempt: the nearest one before it, and the nearest one after.
 Beside: TypeAlias = tuple["Attempt", ...]
 
@@ -132,7 +135,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
     """Return all attempts that can be compared, in order."""
     tracker = Tracker(lifecycle=lifecycle)
     bank: tuple[str, ...] = ()
-    signed: _Signed = {}
+    signed, put_off = _Signed(), _Signed()
     registered: dict[str, tuple[str, ...]] = {}
     comparable: list[Attempt] = []
     retried: set[Hashable] = set()
@@ -156,15 +159,13 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
             who, amount = (request.subject.name, request.mode), _amount(lifecycle, request.made)
             unrepeated = (who, amount) in retried
             comparable.append(replace(attempt, rest=(attempt.rest, known), unrepeated=unrepeated))
-            if request.signed and not lifecycle.deferred(request.mode):
-                _note(signed, lifecycle, request.made, request.made.n)
+            if request.signed:
+                later = lifecycle.deferred(request.mode)
+                _note(put_off if later else signed, lifecycle, request.made, request.made.n)
             if request.made.refused and amount is not None:
                 retried.add((who, amount + _minutes(request.made)))
     return tuple(
-        replace(each, alike=_repeats(signed, lifecycle, each.made, each.request.signed.n))
-        if each.request.signed
-        else each
-        for each in comparable
+        replace(each, alike=_alike(each, lifecycle, signed, put_off)) for each in comparable
     )
 
 
@@ -244,6 +245,13 @@ def _asked(lifecycle: Lifecycle, call: Call) -> tuple[Hashable, str | None]:
     )
     thing = request_queries.named_thing(lifecycle, call.compared)
     return digest_of(call.subject, asked), thing
+
+
+def _alike(attempt: Attempt, lifecycle: Lifecycle, *signed: _Signed) -> bool:
+    """Whether the same was signed for another request before this one was."""
+    signature = attempt.request.signed
+    until = signature.n if signature else 0
+    return any(_repeats(each, lifecycle, attempt.made, until) for each in signed)
 
 
 def _note(signed: _Signed, lifecycle: Lifecycle, made: Exchange, n: int) -> None:

@@ -233,8 +233,12 @@ class NoCredentials(RefusingKind):
                     )
 
     def _check_consented(self, history: History) -> Iterator[Evidence]:
-        """Judge calls with credentials that were refused without, and nothing came in between."""
+        """Judge calls with credentials that were refused without, and nothing came in between.
+
+        The control is a call of the same customer about something else, which was served.
+        """
         named = {each.id for each in self._consented}
+        served: set[tuple[str, str]] = set()
         refused: set[tuple[object, ...]] = set()
         for exchange in history.exchanges:
             call = exchange.call
@@ -243,8 +247,10 @@ class NoCredentials(RefusingKind):
                 refused.clear()
             elif call.operation in named and _is_beside(call) and asked in refused:
                 why = "it is without the credentials, too"
-                yield must_be_refused(BESIDE_FACET, exchange, why)
+                if (call.subject, call.operation) in served:
+                    yield must_be_refused(BESIDE_FACET, exchange, why)
             elif call.operation in named and plain(call):
+                served |= {(call.subject, call.operation)} if exchange.accepted else set()
                 withheld = exchange.refused and not exchange.items
                 (refused.add if withheld else refused.discard)(asked)
 
