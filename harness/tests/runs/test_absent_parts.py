@@ -73,7 +73,8 @@ def test_a_bank_without_cards(tmp_path):
 def own_and_eligible(request):
     """Serve what a customer owns, as if each had consented with the token."""
     item = request.item
-    shown = item.resource == "card" or account_eligible(item, date.min)
+    card = item.resource == "card"
+    shown = not item.immediate_debit if card else account_eligible(item, date.min)
     return Decision.SERVED if request.own and shown else Decision.REFUSED
 
 

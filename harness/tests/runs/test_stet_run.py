@@ -32,6 +32,7 @@ NAMES = frozenset(
         "aisp/accounts.eligible/withholds-savings",
         "aisp/accounts.eligible/withholds-inactive",
         "aisp/accounts.eligible/withholds-offline",
+        "aisp/cards.delayed-debit/withholds-immediate-debit",
         "aisp/own-data/balance",
         "aisp/own-data/outstanding",
         "aisp/no-extended-history/gives-no-more",
