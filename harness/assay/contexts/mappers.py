@@ -485,7 +485,7 @@ def writes(operation: Operation) -> bool:
 class AfterAnother(StepMapper):
     """The first call of each operation is made twice, and the first one with a variation.
 
-    What changes something is done `times` times before it counts. Of several requests the first
+    What makes something, or a consent, is done `times` times before it counts. Of several requests the first
     ones go to another payee, where `other_payees` has the argument of the operation.
 
     So is the first call about a request that was signed. Of two changes of a request the first
@@ -508,7 +508,9 @@ class AfterAnother(StepMapper):
         if first in self.done or operation.ends:
             return
         self.done.add(first)
-        for turn in range(self.times if writes(operation) else 1):
+        # Of more changes than two, it is unclear to checks which of them counts.
+        often = operation.makes or operation.grants
+        for turn in range(self.times if often else 1):
             if operation.makes and turn + 1 < self.times:
                 yield self._to_another_payee(step)
             else:

@@ -180,7 +180,7 @@ def _read(environ: WSGIEnvironment, base_url: str | None) -> tuple[Request, Answ
         attended=bool(environ.get("HTTP_PSU_IP_ADDRESS")),
         body=read_body(environ, BODY_LIMIT) if operation == "consents" else b"",
         base=base_url or own_base(environ),
-        threaded=environ["wsgi.multithread"],
+        threaded=environ.get("wsgi.multithread", False),
     )
     return request, refusal
 

@@ -81,6 +81,7 @@ CALL = Call(
     consent="consent-1",
     generated=("X-Request-ID",),
     together=2,
+    spelling=1,
 )
 ITEM = Item(
     resource="transaction",

@@ -172,7 +172,7 @@ def test_the_second_change_of_a_request_counts_as_well():
         if verdict.standing is Standing.VIOLATES
     }
     assert {f"pis/modify.deferred-only/{facet}" for facet in ("persists", CARRIED)} == set(violated)
-    assert all(reason.startswith("only the second time: ") for reason in violated.values())
+    assert all(reason.startswith("only the third time: ") for reason in violated.values())
 
 
 def bank_of(policies, base_url):

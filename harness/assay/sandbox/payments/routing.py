@@ -221,7 +221,7 @@ def _answer_browser(
     with world.lock:
         if policies.payments.closed(world.now):
             return final_page("maintenance")
-        threaded: bool = environ["wsgi.multithread"]
+        threaded: bool = environ.get("wsgi.multithread", False)
         context = PaymentContext(world=world, policies=policies.payments, threaded=threaded)
         known = context.book.approvals if where == "consent-approval" else context.book.signings
         payment = known.get(key)

@@ -60,6 +60,7 @@ from assay.rules.verdict import (
     UNCLEAR,
     Agreement,
     Evidence,
+    Standing,
     doubt,
     must_be_refused,
     tpp_evidence,
@@ -122,7 +123,9 @@ class Addressed(RefusingKind[AddressedScenario]):
         shows = next((each for each in self.operations if each.shows), self.operations[0])
         refused = next(each for each in out if each.id == f"{shows.id}-{UNKNOWN}")
         described = "an answer about a request has the key of that request"
-        keyed = (*refused.requires, *bound(shows, "key"))
+        # A document seldom says that the answer repeats the key.
+        repeated = bound(shows, "key", if_missing=Standing.NOT_APPLICABLE)
+        keyed = (*refused.requires, *repeated)
         return (*out, replace(refused, id=SAME, description=described, requires=keyed))
 
     def refusing(self) -> Collection[str]:
