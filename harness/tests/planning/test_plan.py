@@ -40,7 +40,7 @@ def test_the_sandbox_is_tested_except_for_open_points():
         disposition: sum(item.disposition is disposition for item in plan.items)
         for disposition in (Disposition.ASK, Disposition.UNSPECIFIED)
     }
-    assert 165 == len(plan.items)
+    assert 171 == len(plan.items)
 
 
 def test_every_tested_obligation_has_exactly_one_trial():

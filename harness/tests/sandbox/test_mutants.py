@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import date, timedelta
 from functools import partial
 
@@ -104,7 +105,16 @@ def answers(bank, id):
     operation = id.partition(".")[0]
     if operation == "consents":
         return guest is not None
-    return None if guest is None else operate(guest, operation).status_code < 500
+    if guest is None:
+        return None
+    sent = [operate(guest, operation, batch=away) for away in (False, True)]
+    if operation == "accounts":
+        several = bank.world().customer({**ACCOUNT, "count": 6})
+        several.consent(*several.keys())
+        sent.append(several.get("/accounts?page=2"))
+    if operation == "transactions":
+        sent.append(guest.get(f"/transactions?iban={guest.keys()[0]}&dateTo={DAYS[0]}"))
+    return all(answer.status_code < 500 for answer in sent)
 
 
 @facet(*(f"{operation}.available/survives-malformed" for operation in OPERATIONS))
@@ -223,6 +233,28 @@ def cards(bank, id):
     return (guest.keys()[1] in keys) is name.startswith("lists")
 
 
+IMMEDIATE = {**CARD, "traits": {"immediate-debit": True}}
+
+
+@facet("cards.delayed-debit/hides-immediate-debit")
+def immediate_listed(bank, _):
+    guest = bank.world().customer(ACCOUNT, CARD, IMMEDIATE)
+    keys = listed(guest)
+    if not keys or not set(guest.keys()[:2]) <= set(keys):
+        return None
+    return guest.keys()[2] not in keys
+
+
+@facet("cards.delayed-debit/withholds-immediate-debit")
+def immediate_served(bank, _):
+    _, delayed = ready(bank, CARD)
+    if delayed is None or not all(operate(delayed, what).is_success for what in READING[1:]):
+        return None
+    guest = bank.world().customer(IMMEDIATE)
+    guest.consent(*guest.keys())
+    return not any(operate(guest, what).is_success for what in READING[1:])
+
+
 @facet(
     *(
         f"{what}.page-size/{part}"
@@ -332,7 +364,17 @@ def identifiers(bank, id):
         return None not in keys
     if kind == "account":
         return all(iban.is_valid(key) for key in keys if key)
-    return not any(luhn.is_valid(key) or "XXXX" in key for key in keys if key)
+    return not any(shows_pan(key) for key in keys if key)
+
+
+def shows_pan(key):
+    """Whether a PAN stands in an identifier or its base64 form, whole or without its middle."""
+    texts = [key]
+    with suppress(ValueError):
+        texts.append(base64.urlsafe_b64decode(key).decode("ascii"))
+    whole = (run for text in texts for run in re.findall(r"\d{13,19}", text))
+    halved = any(re.search(r"\d{6}[X_]+\d{4}", text) for text in texts)
+    return halved or any(luhn.is_valid(run) for run in whole)
 
 
 @facet(
@@ -589,6 +631,21 @@ def credentials(bank, id):
         {"params": query, "json": body, "headers": {"Authorization": f"Basic {coded}"}},
     )
     return anyone or not any(guest.http.request(verb, path, **way).is_success for way in ways)
+
+
+@facet("redirect-only/beside-token")
+def credentials_beside_token(bank, _):
+    """Beside a token, login and password serve no more than the consent does."""
+    opened = []
+    for what in READING[1:]:
+        guest = bank.world().customer({**ACCOUNT, "count": 2})
+        first, second = guest.keys()
+        login = f"&login={guest.login}&password={guest.password}"
+        guest.consent(first)
+        if not guest.get(f"/accounts/{what}?iban={first}").is_success:
+            return None
+        opened.append(guest.get(f"/accounts/{what}?iban={second}{login}").is_success)
+    return not any(opened)
 
 
 @facet(
