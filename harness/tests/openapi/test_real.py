@@ -134,12 +134,17 @@ def test_what_the_document_forbids_is_really_asked():
     assert "security: no scheme is used" in problems
 
 
+#: A number beside other characters is invalid if several are alike, which no schema of one value says.
+SEEN_IN_SEVERAL = "iban.named-pan"
+
+
 @for_each("fault", FIELDS)
 def test_an_answer_with_a_wrong_field_does_not_fit(fault):
     """Every fault in a response field breaks the schema of some response."""
     wires = asked(*SHIPPED, sandbox(fault.change(SOUND)), " or ".join(fault.breaks))
     known = documented(*SHIPPED)
-    assert [one for one in wires if one.status < 300 and known.response(one)]
+    wrong = [one for one in wires if one.status < 300 and known.response(one)]
+    assert bool(wrong) is (fault.id != SEEN_IN_SEVERAL)
 
 
 #: Faults of a modification, whose fields the document leaves open.

@@ -19,7 +19,7 @@ from assay.traffic.har_to_history import RecordedEntry, to_history
 TARGETS = ("sandbox", "stet-1.4.0")
 #: Fields of a call that no request shows; an argument that was varied shows its value, and a token
 #: not whose it is.
-HIDDEN = {"subject", "by", "variation", "varied", "bearer", "invented"}
+HIDDEN = {"subject", "by", "variation", "varied", "bearer", "invented", "together"}
 #: Fields that a request with a malformed body does not show.
 UNREADABLE = {"arguments", "mode", "without"}
 

@@ -6,7 +6,7 @@ Write the parts that are marked with FILL IN. The manual is the page "Fixtures i
 What trials ask for, in the words of the contract:
 
 * aisp: account (states: savings, inactive, offline)
-* aisp: card (states: inactive, never-used, last-used)
+* aisp: card (states: inactive, never-used, last-used, immediate-debit)
 * pis: account (states: savings, inactive, offline)
 """
 
