@@ -13,6 +13,7 @@ from datetime import timedelta
 from functools import partial
 from typing import ClassVar
 
+from assay.binding.model.target import ScaKind
 from assay.contexts import events, mappers
 from assay.contexts.context import DimensionValue, Situation, StepMapper, Values
 from assay.contexts.events import World
@@ -25,8 +26,8 @@ from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
 from assay.rules.rule import Script
 from assay.rules.steps import SIGN
 
-#: The value of the dimension.
-LIVED = "past=lived"
+#: The dimension, and its value.
+PAST, LIVED = "past", "past=lived"
 #: Another customer, of whom the trial knows nothing.
 NEIGHBOUR = "neighbour"
 #: How many requests were executed.
@@ -44,8 +45,11 @@ def pasts(at: Situation) -> Values:
     lifecycles = [each for each in lifecycles if each.signing_needs <= at.offered]
     if not grants and not lifecycles:
         return
+    if lifecycles and at.target.sca.kind is ScaKind.MANUAL:
+        yield "lived", "`sca.kind` in the target file that takes no person"
+        return
     yield DimensionValue(
-        dimension="past",
+        dimension=PAST,
         name="lived",
         description="for a customer with a past",
         reason=partial(past_reason, at.contract),

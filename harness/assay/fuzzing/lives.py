@@ -14,7 +14,7 @@ from datetime import timedelta
 from itertools import permutations
 from typing import TypeAlias
 
-from assay.binding.model.target import Target
+from assay.binding.model.target import ScaKind, Target
 from assay.binding.read.join import capabilities
 from assay.contexts.events import LifeEvent, World, events_of, last_made, let_pass, look, read
 from assay.contract.model import Capability, Contract
@@ -144,7 +144,7 @@ def lives_of(
     contract: Contract, target: Target, strength: int
 ) -> tuple[tuple[Order, str | None], ...]:
     """Return the lives of a contract at a target: the order of each, and its customers' segment."""
-    offers = capabilities(contract, target)
+    offers = _offers(contract, target)
     every = orders(events_of(contract, offers), strength)
     segments: list[str | None] = [None]
     if Capability.SEGMENTS in offers:
@@ -153,9 +153,15 @@ def lives_of(
     return tuple((order, segments[n % len(segments)]) for n, order in enumerate(every))
 
 
+def _offers(contract: Contract, target: Target) -> frozenset[Capability]:
+    """Return what lives may use: a person is asked for the planned signatures only."""
+    person = target.sca.kind is ScaKind.MANUAL
+    return capabilities(contract, target) - ({Capability.SCA} if person else set())
+
+
 def price_of_lives(contract: Contract, target: Target, strength: int) -> tuple[int, ...]:
     """Return how many calls and signatures each life is at a bank that keeps the contract."""
-    offers = capabilities(contract, target)
+    offers = _offers(contract, target)
     return tuple(
         _calls(contract, offers, order, segment)
         for order, segment in lives_of(contract, target, strength)
@@ -181,7 +187,7 @@ def run_lives(search: Search, on_finding: Callable[[FuzzFinding], None]) -> Sear
         why = f"no lives, which change things: {search.limits.restricted}"
         return replace(search.result(), notes=(why,))
     target, contract = search.environment.target, search.contract
-    offers = capabilities(contract, target)
+    offers = _offers(contract, target)
     for order, segment in lives_of(contract, target, search.limits.sequences):
 
         def live(order: Order = order, segment: str | None = segment) -> None:

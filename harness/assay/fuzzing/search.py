@@ -18,6 +18,7 @@ from typing import TypeAlias
 from assay.binding.read.join import BoundContract
 from assay.contexts.context import Context, in_context, mapped
 from assay.contexts.dimensions import dimensions
+from assay.contexts.past import PAST
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange, TargetError
 from assay.fuzzing.draws import Dice, Draw, dice
@@ -207,6 +208,8 @@ class Search:
         self.limits = limits
         target, contracts = self.environment.target, self.plan.contracts.values()
         found = () if limits.reads else dimensions(self.contract, target, contracts)
+        if not limits.signs:  # a past takes signatures
+            found = tuple(each for each in found if each.name != PAST)
         self.reach = Reach(contract=self.contract, dimensions=found, seed=self.seed)
 
     def run_actions(self, on_finding: Callable[[FuzzFinding], None] = _ignore) -> SearchResult:

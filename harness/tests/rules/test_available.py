@@ -298,7 +298,6 @@ RANGE = {"iban": "A1", "since": "2026-09-01"}
         ask("transactions", NO, arguments=RANGE),
         ask("transactions", NO, follow="2"),
         ask("transactions", NO, "A1", mode="extended_transaction_history"),
-        ask("transactions", NO, "A2"),
     ],
 )
 def test_a_target_may_refuse_what_is_not_surely_valid_but_not_fail_over_it(call, came, says):
@@ -309,6 +308,12 @@ def test_a_target_may_refuse_what_is_not_surely_valid_but_not_fail_over_it(call,
     varied = replace(failed, call=replace(call.call, variation="about something else"))
     assert "answers disagrees 2" not in check("transactions.available", PSU, consent("A1"), varied)
     assert says[:0] == check("transactions.available", consent("A1"), failed)
+
+
+@for_each("call", [ask("transactions", BROKEN), ask("transactions", BROKEN, "A2")])
+def test_a_failure_over_what_is_not_to_be_served_is_none(call):
+    """Without an account, or for one without a consent, the call is not valid."""
+    assert [] == check("transactions.available", PSU, consent("A1"), call)
 
 
 def test_without_the_customer_the_control_is_the_same_call_with_the_customer():

@@ -212,14 +212,27 @@ class Available(Kind):
         Without the customer, the control is the same question with the customer there.
         """
         subjects, answered = history.subjects, answered_questions(history)
+        consents = Consents.of(self.contract, self.grant, history)
+        made: set[tuple[str, str]] = set()
         for exchange in history.exchanges:
             call = exchange.call
+            consents.note(exchange)
+            if self.contract.operations[call.operation].makes and exchange.item:
+                made.add((call.subject, str(exchange.item.key)))
             if call.operation != self.operation.id or not failed_instead(exchange):
                 continue
+            if self.lifecycle is None:
+                named = call.follow is not None or self._certainly_served(
+                    exchange, subjects.get(call.subject), consents
+                )
+            else:
+                about = str(call.arguments.get(self.operation.about or ""))
+                named = not self.operation.about or (call.subject, about) in made
             own = call.own_token and not (call.malformed or call.consent)
             absent = not call.present and question(call) in answered
             each = not self.operation.grants or names_each_once(call, self.operation)
-            if own and each and call.subject in subjects and (absent or not call.variation):
+            own = own and named and call.subject in subjects
+            if own and each and (absent or not call.variation):
                 yield _answers(exchange)
 
     def _identifier(self) -> tuple[BindingRequirement, ...]:
