@@ -33,7 +33,7 @@ NEIGHBOUR = "neighbour"
 #: How many requests were executed.
 EXECUTED = 3
 #: How long ago that was, where no entries are dated: the day of the week stays the same.
-SINCE = timedelta(days=14)
+SINCE = timedelta(days=7)
 
 
 def pasts(at: Situation) -> Values:
@@ -101,7 +101,8 @@ class WithPast(StepMapper):
         for grant in self.grants:
             yield from events.consent(grant, 0, other=world.other is not None)(world)
             yield from events.consent(grant, variation=events.NOTHING)(world)
-            yield from events.consent(grant, *range(len(reply.owns)))(world)
+            plain = [n for n, owned in enumerate(reply.owns) if not any(owned.traits.values())]
+            yield from events.consent(grant, *plain)(world)
             yield from _read_of_other(world)
         for lifecycle in self.lifecycles:
             yield from _requests(world, lifecycle)

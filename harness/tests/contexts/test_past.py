@@ -136,7 +136,7 @@ def test_nothing_happens_that_the_target_does_not_offer():
 
 @pytest.mark.slow
 def test_faults_that_show_after_something_are_found():
-    """Only after a refusal, a change, a third execution, an empty consent, two weeks."""
+    """Only after a refusal, a change, a third execution, an empty consent, a week."""
     chosen = {
         "pis.duplicate.any-creditor after=refusal",
         "pis.duplicate.any-debtor after=change",

@@ -43,7 +43,7 @@ def test_a_sample_of_contextual_mutants_is_found():
         "pis.factors.soft-token-not-asked-for mode=deferred",
         "pis.cash.every-purpose tpp=other",
         # A value of which the clause says nothing is not tested beside others.
-        "pis.available.create-500 turn=second",
+        "pis.available.create-500 turn=third",
         # Days pass in the trial of a deferred payment, and it is still the same weekday.
         "pis.confirmation.200-after-signing weekday=sunday",
         "pis.factors.login-alone weekday=sunday",

