@@ -315,7 +315,7 @@ QUOTA = (
       for operation in OPERATIONS),
     breaking("quota.races", "batch-quota/at-once",
         "two accesses at the same time are both checked before either is counted",
-        interleaves=lambda threaded: threaded),
+        interleaves=bool),
     breaking("quota.helsinki-day", "batch-quota/before-midnight batch-quota/long-day",
         "the quota applies to the day in Helsinki",
         quota=_counts(OPERATIONS,

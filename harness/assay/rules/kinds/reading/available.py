@@ -217,7 +217,7 @@ class Available(Kind):
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)
-            if self.contract.operations[call.operation].makes and exchange.item:
+            if self.lifecycle and call.operation == self.lifecycle.create.id and exchange.item:
                 made.add((call.subject, str(exchange.item.key)))
             if call.operation != self.operation.id or not failed_instead(exchange):
                 continue

@@ -289,7 +289,7 @@ _SIGNED_WITH_SMS = (
 RULE_FAULTS = (
     breaking_pis("duplicate.races", "duplicate/at-once",
         "two payments signed at the same time are both checked before either is executed",
-        interleaves=lambda threaded: threaded),
+        interleaves=bool),
     breaking_pis("duplicate.never", "duplicate/repeat-refused duplicate/at-once",
         "a repeat is executed like any other payment",
         duplicate=replace(_DUPLICATE, originals=frozenset())),
