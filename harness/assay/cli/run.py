@@ -32,7 +32,7 @@ from assay.cli.signals import terminable
 from assay.contexts.context import STRENGTH, Depth
 from assay.errors import InputError, TargetError
 from assay.files.document import file_name
-from assay.fuzzing import DEFAULT_EXAMPLES
+from assay.fuzzing import DEFAULT_EXAMPLES, LIVES
 from assay.journal.journal_file import JOURNAL, check_new
 from assay.journal.writer import Journal
 from assay.judging.exit_policy import ExitPolicy
@@ -226,7 +226,7 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
     )
     if resumed is not None:
         check_same(resumed, prepared)
-    times = {} if sequences else {"lives": _strength(given, prepared), **searches}
+    times = {} if sequences else {LIVES: _strength(given, prepared), **searches}
     if given.dry_run:
         from assay.cli.plan import print_dry_run  # noqa: PLC0415 -- estimates, seldom needed
 
@@ -420,8 +420,6 @@ def run_searches(
             )
 
 
-#: The way of searching that is not random: its sequences are always the same, and not kept.
-LIVES = "lives"
 #: The schemes of the URLs at which a team shares its sequences.
 STORES = ("redis", "rediss", "unix")
 
@@ -482,5 +480,6 @@ def print_prices(prepared: Prepared, times: Mapping[str, int]) -> None:
 
     for request in requested_searches(prepared.plan, times):
         contract = prepared.plan.contracts[request.contract]
-        lives = price_of_lives(contract, prepared.target, times[LIVES])
-        click.echo(price_of(request, prepared.target, len(contract.operations), lives))
+        lives = request.times if request.how == LIVES else 0
+        calls = price_of_lives(contract, prepared.target, lives)
+        click.echo(price_of(request, prepared.target, len(contract.operations), calls))

@@ -178,7 +178,9 @@ def weekdays(at: Situation) -> Values:
             name=name,
             description=f"on a {name.capitalize()}",
             reason=lambda _: "",
-            mapper=partial(OnWeekday, weekday=WEEKDAYS.index(name), contract=at.contract),
+            mapper=partial(
+                BeginningOn, contract=at.contract, day=partial(next_weekday, WEEKDAYS.index(name))
+            ),
         )
 
 
@@ -196,7 +198,7 @@ def seasons(at: Situation) -> Values:
         name="other",
         description="in the other half of the year",
         reason=lambda _: "",
-        mapper=partial(HalfYearLater, contract=at.contract),
+        mapper=partial(BeginningOn, contract=at.contract, day=half_a_year_later),
     )
 
 
@@ -341,36 +343,28 @@ class CallsMapped(StepMapper):
 
 
 @dataclass(slots=True, kw_only=True)
-class OnWeekday(StepMapper):
-    """The trial begins at noon of a weekday."""
-
-    weekday: int
-    contract: Contract
-    started: bool = False
-
-    def before(self, step: Step) -> Script:
-        """Move the clock once, before anything but the choice of a bank."""
-        if self.started or isinstance(step, Lack):
-            return
-        self.started = True
-        yield from mappers.pass_days(self.contract, self._day)
-
-    def _day(self, today: date) -> date:
-        return today + timedelta(days=(self.weekday - today.weekday()) % 7 or 7)
-
-
-@dataclass(slots=True, kw_only=True)
-class HalfYearLater(StepMapper):
-    """The trial begins half a year later, on the same weekday, when clocks show another offset."""
+class BeginningOn(StepMapper):
+    """The trial begins on another day; `day` returns it, given today."""
 
     contract: Contract
+    day: Callable[[date], date]
     started: bool = False
 
     def before(self, step: Step) -> Script:
         """Move the clock once, before anything but the choice of a bank."""
         if not self.started and not isinstance(step, Lack):
             self.started = True
-            yield from mappers.pass_days(self.contract, lambda today: today + HALF_A_YEAR)
+            yield from mappers.pass_days(self.contract, self.day)
+
+
+def next_weekday(weekday: int, today: date) -> date:
+    """Return the next day after today that is this weekday (Monday is 0)."""
+    return today + timedelta(days=(weekday - today.weekday()) % 7 or 7)
+
+
+def half_a_year_later(today: date) -> date:
+    """Return the same weekday half a year later, when clocks may show another offset."""
+    return today + HALF_A_YEAR
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from functools import partial
 from typing import ClassVar
 
 from assay.binding.model.target import ScaKind
-from assay.contexts import events, mappers
+from assay.contexts import life_events, mappers
 from assay.contexts.context import DimensionValue, Situation, StepMapper, Values
-from assay.contexts.events import World
+from assay.contexts.life_events import LifeState
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Arrange, Decision, Exchange, Register, Reply, Step, Subject
 from assay.rules import steps
@@ -28,7 +28,7 @@ from assay.rules.steps import SIGN
 
 #: The dimension, and its value.
 PAST, LIVED = "past", "past=lived"
-#: Another customer, of whom the trial knows nothing.
+#: Another customer, who does not appear in the trial itself.
 NEIGHBOUR = "neighbour"
 #: How many requests were executed.
 EXECUTED = 3
@@ -83,7 +83,7 @@ class WithPast(StepMapper):
     offers: frozenset[Capability]
     grants: tuple[Operation, ...]
     lifecycles: tuple[Lifecycle, ...]
-    lived: World | None = None
+    lived: LifeState | None = None
     apart: ClassVar[bool] = True
 
     def after(self, step: Step, reply: Reply) -> Script:
@@ -92,22 +92,22 @@ class WithPast(StepMapper):
             return
         if not isinstance(reply, Subject) or not reply.owns:
             return
-        self.lived = world = World(
+        self.lived = state = LifeState(
             contract=self.contract, offers=self.offers, psu=reply, now=reply.now
         )
         if Capability.TWO_PSU in self.offers:
             neighbour = yield replace(step, subject=NEIGHBOUR, holdings=step.holdings[:1])
-            world.other = neighbour if isinstance(neighbour, Subject) else None
+            state.other = neighbour if isinstance(neighbour, Subject) else None
         for grant in self.grants:
-            yield from events.consent(grant, 0, other=world.other is not None)(world)
-            yield from events.consent(grant, variation=events.NOTHING)(world)
+            yield from life_events.consent(grant, 0, other=state.other is not None)(state)
+            yield from life_events.consent(grant, variation=life_events.NOTHING)(state)
             plain = [n for n, owned in enumerate(reply.owns) if not any(owned.traits.values())]
-            yield from events.consent(grant, *plain)(world)
-            yield from _read_of_other(world)
+            yield from life_events.consent(grant, *plain)(state)
+            yield from _read_of_other(state)
         for lifecycle in self.lifecycles:
-            yield from _requests(world, lifecycle)
+            yield from _requests(state, lifecycle)
         if not any(holding.entries for holding in step.holdings):
-            yield from events.let_pass(world, SINCE)
+            yield from life_events.let_pass(state, SINCE)
 
     def reply(self, step: Step, reply: Reply) -> Reply:
         """Return the customer with the time at which the trial begins."""
@@ -116,33 +116,32 @@ class WithPast(StepMapper):
         return replace(reply, now=self.lived.now) if reply.name == self.lived.psu.name else reply
 
 
-def _requests(world: World, lifecycle: Lifecycle) -> Script:
+def _requests(state: LifeState, lifecycle: Lifecycle) -> Script:
     """Make requests that are executed, a repeat, one that is refused, and one that is ended."""
     made: list[Exchange] = []
     for _ in range(EXECUTED):
-        made.append((yield from events.make(world, lifecycle)))
+        made.append((yield from life_events.make(state, lifecycle)))
         yield from request_steps.sign(lifecycle, made[-1])
-    if world.other is not None:
-        yield from events.make(replace(world, psu=world.other), lifecycle)
-    again = yield from events.make(world, lifecycle, like=made[0])
+    if state.other is not None:
+        yield from life_events.make(replace(state, psu=state.other), lifecycle)
+    again = yield from life_events.make(state, lifecycle, like=made[0])
     yield from request_steps.sign(lifecycle, again)
     if lifecycle.signed:
-        refused = yield from events.make(world, lifecycle)
+        refused = yield from life_events.make(state, lifecycle)
         yield from request_steps.sign(lifecycle, refused, replace(SIGN, decision=Decision.REFUSE))
     for mode in lifecycle.deferred_modes[:1]:
-        late = yield from events.make(world, lifecycle, mode)
+        late = yield from life_events.make(state, lifecycle, mode)
         for _ in range(2):
-            yield from events.change(world, lifecycle, late)
-        late_change = call_about(lifecycle.change, made[0])
-        if late_change is not None:
-            how_varied = lifecycle.changeable_arguments
-            yield replace(late_change, varied=how_varied, variation="of a request that is executed")
+            yield from life_events.change(state, lifecycle, late)
+        too_late = request_steps.plain_change(lifecycle, made[0])
+        if too_late is not None:
+            yield replace(too_late, variation="of a request that is executed")
         yield from send_if_any(call_about(lifecycle.end, late))
 
 
-def _read_of_other(world: World) -> Script:
+def _read_of_other(state: LifeState) -> Script:
     """Read something about what another customer owns, which is refused."""
-    about = [each for each in events.readings(world.contract) if each.about]
-    if about and world.other is not None and world.other.owns:
-        key = world.other.owns[0].key
-        yield steps.ask(about[0], world.psu.name, key, "about another customer's")
+    about = [each for each in life_events.readings(state.contract) if each.about]
+    if about and state.other is not None and state.other.owns:
+        key = state.other.owns[0].key
+        yield steps.ask(about[0], state.psu.name, key, "about another customer's")

@@ -7,16 +7,24 @@ shortened, as a random sequence is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from itertools import permutations
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from assay.binding.model.target import ScaKind, Target
 from assay.binding.read.join import capabilities
-from assay.contexts.events import LifeEvent, World, events_of, last_made, let_pass, look, read
+from assay.contexts.life_events import (
+    LifeEvent,
+    LifeState,
+    events_of,
+    last_made,
+    let_pass,
+    look,
+    read,
+)
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange
 from assay.fuzzing.findings import FuzzFinding, SearchResult
@@ -38,7 +46,7 @@ SOON = timedelta(hours=5)
 #: What passes after all events about requests, so that all that are due were executed.
 LAST = timedelta(days=18)
 #: The most events of which each order is tested.
-MOST = 3
+MOST: Final = 3
 
 #: Events in an order.
 Order: TypeAlias = tuple[LifeEvent, ...]
@@ -49,7 +57,7 @@ def orders(events: Sequence[LifeEvent], strength: int) -> tuple[Order, ...]:
     forward = tuple(events)
     if strength < MOST:  # an order and its reverse have every two events in both orders
         return (forward, forward[::-1])[:strength]
-    missing = {*_all_triples(len(forward))}
+    missing: set[_Triple] = {*permutations(range(len(forward)), MOST)}
     found: list[Order] = []
     while missing:
         row = _greedy(len(forward), missing)
@@ -60,10 +68,6 @@ def orders(events: Sequence[LifeEvent], strength: int) -> tuple[Order, ...]:
 
 
 _Triple: TypeAlias = tuple[int, int, int]
-
-
-def _all_triples(size: int) -> Iterator[_Triple]:
-    yield from permutations(range(size), 3)
 
 
 def _greedy(size: int, missing: set[_Triple]) -> list[int]:
@@ -99,17 +103,19 @@ def life(
 def _life(
     contract: Contract, offers: frozenset[Capability], order: Order, segment: str | None
 ) -> Part[None]:
-    world = yield from _begin(contract, offers, segment)
-    yield from _inspect(world)
+    state = yield from _begin(contract, offers, segment)
+    yield from _inspect(state)
     for event in order:
-        yield from event.happen(world)
-        yield from _inspect(world)
-    if world.made:
-        yield from let_pass(world, LAST)
-        yield from _inspect(world)
+        yield from event.happen(state)
+        yield from _inspect(state)
+    if state.made:
+        yield from let_pass(state, LAST)
+        yield from _inspect(state)
 
 
-def _begin(contract: Contract, offers: frozenset[Capability], segment: str | None) -> Part[World]:
+def _begin(
+    contract: Contract, offers: frozenset[Capability], segment: str | None
+) -> Part[LifeState]:
     now = yield from steps.clock()
     dated = any(operation.since for operation in contract.operations.values())
     entries = steps.days_before(now.date(), *ENTRIES) if dated else ()
@@ -121,7 +127,7 @@ def _begin(contract: Contract, offers: frozenset[Capability], segment: str | Non
         subject = yield Arrange(subject=name, holdings=holdings, segment=segment)
         if isinstance(subject, Subject):
             psus.append(subject)
-    return World(
+    return LifeState(
         contract=contract,
         offers=offers,
         psu=psus[0],
@@ -130,14 +136,14 @@ def _begin(contract: Contract, offers: frozenset[Capability], segment: str | Non
     )
 
 
-def _inspect(world: World) -> Part[None]:
+def _inspect(state: LifeState) -> Part[None]:
     """Read everything that could show something."""
-    yield from read(world, world.psu)
-    last = last_made(world)
+    yield from read(state, state.psu)
+    last = last_made(state)
     if last is not None:
         lifecycle, made = last
-        yield from look(world, lifecycle, *made)
-        yield from let_pass(world, SOON)
+        yield from look(state, lifecycle, *made)
+        yield from let_pass(state, SOON)
 
 
 def lives_of(

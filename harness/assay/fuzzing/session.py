@@ -20,6 +20,7 @@ from assay.contexts.context import Context, in_context
 from assay.contexts.dimensions import dimensions
 from assay.errors import CannotArrange, InputError, JournalError, TargetError, did_you_mean
 from assay.files.document import file_name
+from assay.fuzzing import LIVES
 from assay.fuzzing.fields import field_sequences
 from assay.fuzzing.findings import (
     DocumentFinding,
@@ -49,8 +50,6 @@ from assay.rules.rule import facts_of
 from assay.rules.verdict import Evidence, Standing, Verdict, weigh
 from assay.running.session import Session
 
-#: The way of searching that is not random.
-LIVES = "lives"
 #: The folder of recorded sequences, beside the journal.
 SEQUENCES = "sequences"
 #: A run that was not made, for the search had ended.

@@ -222,8 +222,8 @@ class Authorise:
 class Together:
     """Step: make calls, or have requests signed, at one moment, so that the target handles all at once.
 
-    It is no event. The probe then asks for each of them as usual, in this order, and what comes of
-    it is what came of it here.
+    It is no event. The probe then asks for each of them as usual, in this order, and receives the
+    result that each had here.
     """
 
     steps: tuple[Call, ...] | tuple[Authorise, ...]

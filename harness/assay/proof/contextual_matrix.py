@@ -43,7 +43,7 @@ ELSEWHERE = "no request at which the fault acts is in the situation"
 _NEED_NOT_BE_SERVED = "a call with an optional argument need not be served"
 _FOR_ITS_NUMBER = "a call without the customer may be refused for its number"
 
-#: The situations in which a bank is wrong from some event on, and those of single requests.
+#: The situations in which a bank is wrong from some event on.
 _AFTER = frozenset(name for named in ORDERS.values() for name in named)
 
 #: Why a rule says nothing of a fault in a situation, by patterns of both.

@@ -1,8 +1,8 @@
 """The kill matrix: runs on faulty sandbox banks, which test the harness itself.
 
 A mutant is the sandbox with one fault: a run on it must find the violations of that fault, and the
-trials of other clauses alone may show more. A neutral variant differs only where the source document leaves a point open: a run
-on it must find none. An obligation without a mutant counts against the proof, since its
+trials of other clauses alone may show more. A neutral variant differs only where the source
+document leaves a point open: a run on it must find none. An obligation without a mutant counts against the proof, since its
 check has never been seen to fail.
 
 A run has the trials that the changed policies concern (`policy_trace`), and a sample of the

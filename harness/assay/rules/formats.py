@@ -26,13 +26,13 @@ _MASK = r"Xx*#?_.\u2022\u25cf\u00b7\u2026"
 _BLOTTED = re.compile(rf"(?<![0-9A-Za-z])([0-9]{{0,10}})([{_MASK}]+)([0-9]{{0,6}})(?![0-9A-Za-z])")
 #: What stands between the groups of a number.
 _GROUPED = re.compile(rf"(?<=[0-9{_MASK}])[ -](?=[0-9{_MASK}])")
-#: Of a number of its usual length so many digits must be there, and so many signs of a mask: fewer
-#: may be part of something else. Of one that is shortened, the digits that receipts print.
+#: The fewest digits, and the fewest signs of a mask, of a number of its usual length: fewer may be
+#: part of something else. Of one that is shortened, the digits that receipts print.
 _VISIBLE, _HIDDEN = 4, 4
 _FIRST, _LAST = 6, 4
 #: A run of digits beside other characters.
 _RUN = re.compile(r"(?<![0-9])[0-9]{13,19}(?![0-9])")
-#: The longest text that is decoded, and so many different ones show that their digits are no chance.
+#: The longest text that is decoded, and how many different texts show that their digits are no chance.
 _ENCODED, SEVERAL = 64, 3
 #: How an IBAN begins, and what it consists of.
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]+")

@@ -195,7 +195,7 @@ def test_the_weekday_comes_first_but_after_the_choice_of_a_bank(pis):
     lack = Lack(mode="instant")
 
     def mapper():
-        return dimensions.OnWeekday(weekday=6, contract=pis)
+        return dimensions.BeginningOn(contract=pis, day=partial(dimensions.next_weekday, 6))
 
     first, look, moved, customer = played(steps(lack, CUSTOMER), pis, mapper)
     assert (lack, Advance(), CUSTOMER) == (first, look, customer)
@@ -677,7 +677,7 @@ def test_no_week_passes_where_days_matter(aisp, added, reason):
 
 def test_the_other_half_of_the_year_begins_once_and_on_the_same_weekday(aisp):
     """The clock moves before anything but the choice of a bank, by whole weeks."""
-    mapper = partial(dimensions.HalfYearLater, contract=aisp)
+    mapper = partial(dimensions.BeginningOn, contract=aisp, day=dimensions.half_a_year_later)
     every = played(steps(Lack(mode="instant"), CUSTOMER, CUSTOMER), aisp, mapper)
     (moved,) = [step for step in every if isinstance(step, Advance) and step.to]
     assert START.weekday() == moved.to.weekday()

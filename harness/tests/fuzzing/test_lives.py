@@ -8,7 +8,7 @@ import pytest
 from shipped import VARIANTS
 
 from assay.binding.read.join import capabilities
-from assay.contexts.events import events_of
+from assay.contexts.life_events import events_of
 from assay.contract.model import Capability
 from assay.fuzzing.lives import life, orders, price_of_lives
 from assay.history import Advance, Arrange, Call

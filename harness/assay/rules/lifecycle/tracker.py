@@ -364,7 +364,7 @@ class Tracker:
     def _trust(self, request: Instance, *, done_before: bool) -> None:
         """Process that a request was executed, or not, for whether its customer may be locked out."""
         if done_before and request.done:
-            return  # that it is told once more says nothing new
+            return  # the execution was known before
         subject, made = request.made.call.subject, request.made.n
         if self.wrong_entries.get(subject, made) > made:
             request.distrusted = True

@@ -177,12 +177,12 @@ class Situation:
         return set(named or own) == {"card"}
 
     def happened(self, test: Callable[[Payment], bool], times: int = 1) -> bool:
-        """Whether so many payments of the world pass a test."""
+        """Whether at least this number of payments of the world pass a test."""
         book = self.world.payments.payments if self.world else {}
         return sum(map(test, book.values())) >= times
 
     def passed(self, days: int) -> bool:
-        """Whether so many days have passed in the world since its first request."""
+        """Whether at least this number of days passed in the world since its first request."""
         if self.world is None or self.past is None:
             return False
         return self.world.now - self.past.began >= timedelta(days=days)

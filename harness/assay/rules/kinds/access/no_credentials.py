@@ -161,7 +161,7 @@ class NoCredentials(RefusingKind):
             )
 
     def _beside_token(self) -> Script:
-        """Use each operation with credentials beside the token, and look at what came of it."""
+        """Use each operation with credentials beside the token, and look at the result."""
         if self._signed_here is not None:
             lifecycle = self._lifecycle(self._signed_here)
             psu = yield from request_steps.customer(lifecycle)
@@ -197,7 +197,7 @@ class NoCredentials(RefusingKind):
         yield from self._check_in_place_of_token(history)
 
     def _check_signed(self, history: History) -> Iterator[Evidence]:
-        """Judge what became of each request that was sent with credentials, and never signed."""
+        """Judge whether a request that was sent with credentials, and never signed, was executed."""
         named = {each.id for each in self.operations if each.request and self._signed_here}
         used: dict[str, Exchange] = {}
         signed: set[str] = set()

@@ -4,7 +4,7 @@ A refused valid call is a violation, and so is a server failure, also on a malfo
 on one that must be refused (about something unknown, another customer's or without consent).
 Where the history does not show that a call is valid, its refusal is none. A server failure is one all
 the same if the call is a trial's own and has no variation but the customer's absence: of a later
-page, in any mode, for any days. In recorded traffic nobody knows what was meant to be valid.
+page, in any mode, for any days. Recorded traffic does not show what was meant to be valid.
 A refused change is none: which are accepted, and when, is for other clauses to say. Most documents
 leave open how a malformed *read* is answered, so only a body that cannot be parsed must be refused.
 """
@@ -211,6 +211,11 @@ class Available(Kind):
 
         Without the customer, the control is the same question with the customer there.
         """
+        if not any(
+            each.call.operation == self.operation.id and failed_instead(each)
+            for each in history.exchanges
+        ):
+            return
         subjects, answered = history.subjects, answered_questions(history)
         consents = Consents.of(self.contract, self.grant, history)
         made: set[tuple[str, str]] = set()

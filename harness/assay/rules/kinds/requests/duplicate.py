@@ -2,9 +2,10 @@
 
 Two requests are identical if all arguments, the mode and the day are equal. A request that
 differs in a parameter or in the day must be accepted, and so must the repeat of one that was
-never executed; one that differs only in the mode is not judged. Of two identical requests that are
-signed at one moment, or made where nobody signs, one is executed, if the bank executes at once. If it is rejected, the probe
+never executed; one that differs only in the mode is not judged. If it is rejected, the probe
 looks for another cause: the state of the first request, and the same one of another customer.
+Of two identical requests that are signed at one moment, one is executed, if the bank executes
+requests at once.
 
 The TPP: it does not repeat a request that it knew to be executed on the same day. If
 only the return address differs, the verdict is open: no clause names it as a parameter.

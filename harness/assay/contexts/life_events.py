@@ -33,8 +33,8 @@ NOTHING = "naming nothing"
 
 
 @dataclass(slots=True, kw_only=True)
-class World:
-    """What there is so far: the customer, perhaps another one, and the requests that were made.
+class LifeState:
+    """The state of a life: its customer, perhaps another one, and the requests that were made.
 
     `now` is the time that the target's clock showed last. No two requests have the same of the
     `amounts` (in hundredths), unless one is to repeat the other.
@@ -57,14 +57,9 @@ class World:
             named |= dict.fromkeys(served)
         self.factors = cycle(named or (None,))
 
-    def keys(self, *places: int) -> list[str]:
-        """Return the keys of what the customer owns at these places, as far as there is so much."""
-        owns = self.psu.owns
-        return [owns[place].key for place in places if -len(owns) <= place < len(owns)]
-
 
 #: What happens in an event.
-Happening: TypeAlias = Callable[[World], Part[None]]
+Happening: TypeAlias = Callable[[LifeState], Part[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +68,12 @@ class LifeEvent:
 
     name: str
     happen: Happening
+
+
+def keys_of(psu: Subject, *places: int) -> list[str]:
+    """Return the keys of what a customer owns at these places, without those beyond the end."""
+    owns = psu.owns
+    return [owns[place].key for place in places if -len(owns) <= place < len(owns)]
 
 
 def events_of(contract: Contract, offers: frozenset[Capability]) -> tuple[LifeEvent, ...]:
@@ -91,26 +92,25 @@ def events_of(contract: Contract, offers: frozenset[Capability]) -> tuple[LifeEv
     return tuple(found)
 
 
-def let_pass(world: World, time: timedelta) -> Part[None]:
+def let_pass(state: LifeState, time: timedelta) -> Part[None]:
     """Let time pass, where the clock can be moved."""
-    if Capability.CLOCK in world.offers:
+    if Capability.CLOCK in state.offers:
         now = yield from steps.clock()
-        world.now = yield from steps.clock(now + time)
+        state.now = yield from steps.clock(now + time)
 
 
 def days_pass(days: int) -> Happening:
     """Let days pass."""
-    return lambda world: let_pass(world, timedelta(days=days))
+    return lambda state: let_pass(state, timedelta(days=days))
 
 
 # -- Consents, and what is read ------------------------------------------------------------------
 def consent(grant: Operation, *places: int, other: bool = False, variation: str = "") -> Happening:
     """Consent to what the customer, or the `other` one, owns at these places."""
 
-    def happen(world: World) -> Part[None]:
-        psu = world.other if other and world.other else world.psu
-        keys: list[Json] = [*replace(world, psu=psu).keys(*places)]
-        arguments = {grant.grants or "": keys}
+    def happen(state: LifeState) -> Part[None]:
+        psu = state.other if other and state.other else state.psu
+        arguments: dict[str, Json] = {grant.grants or "": keys_of(psu, *places)}
         call = Call(operation=grant.id, subject=psu.name, arguments=arguments, variation=variation)
         yield from steps.consent(grant, call)
 
@@ -143,34 +143,34 @@ def _reading_events(contract: Contract, offers: frozenset[Capability]) -> Iterat
         return
     if Capability.RENEWAL in offers:
 
-        def renew(world: World) -> Part[None]:
-            yield Renew(subject=world.psu.name, operation=reading[0].id)
+        def renew(state: LifeState) -> Part[None]:
+            yield Renew(subject=state.psu.name, operation=reading[0].id)
 
         yield LifeEvent(name="a renewed token", happen=renew)
     if Capability.BATCH in offers:
         yield LifeEvent(name="accesses without the customer beyond the limit", happen=_batch)
     if Capability.TWO_PSU in offers:
 
-        def others(world: World) -> Part[None]:
-            yield from read(world, world.other or world.psu)
+        def others(state: LifeState) -> Part[None]:
+            yield from read(state, state.other or state.psu)
 
         yield LifeEvent(name="reads of another customer", happen=others)
 
 
-def _batch(world: World) -> Part[None]:
-    for operation in readings(world.contract):
+def _batch(state: LifeState) -> Part[None]:
+    for operation in readings(state.contract):
         if not operation.about:
-            limits = facts_of(world.contract).call_limits.get(operation.id, ())
+            limits = facts_of(state.contract).call_limits.get(operation.id, ())
             most = min((limit.number for limit in limits), default=1)
-            call = Call(operation=operation.id, subject=world.psu.name, present=False)
+            call = Call(operation=operation.id, subject=state.psu.name, present=False)
             for _ in range(min(most + 1, MOST_BATCH)):
                 yield from steps.send(call)
 
 
-def read(world: World, psu: Subject) -> Part[None]:
+def read(state: LifeState, psu: Subject) -> Part[None]:
     """Read all lists, and everything about the first, the second and the last thing of a customer."""
-    keys = dict.fromkeys(replace(world, psu=psu).keys(0, 1, -1))
-    for operation in readings(world.contract):
+    keys = dict.fromkeys(keys_of(psu, 0, 1, -1))
+    for operation in readings(state.contract):
         if operation.about:
             for key in keys:
                 yield from steps.send(steps.ask(operation, psu.name, key))
@@ -180,7 +180,7 @@ def read(world: World, psu: Subject) -> Part[None]:
 
 # -- Requests --------------------------------------------------------------------------------------
 def make(
-    world: World,
+    state: LifeState,
     lifecycle: Lifecycle,
     mode: str | None = None,
     *,
@@ -189,46 +189,46 @@ def make(
     given: dict[str, Json] | None = None,
 ) -> Part[Exchange]:
     """Make a request that is like another, or unlike all others."""
-    create, psu = lifecycle.create, replace(world.psu, now=world.now)
+    create, psu = lifecycle.create, replace(state.psu, now=state.now)
     arguments = dict(given or {})
     if create.amount:
-        arguments[create.amount] = _amount(world)
+        arguments[create.amount] = _amount(state)
     elif create.owned:
-        arguments[create.owned] = psu.owns[next(world.amounts) // 2 % len(psu.owns)].key
+        arguments[create.owned] = psu.owns[next(state.amounts) // 2 % len(psu.owns)].key
     call = request_steps.request(lifecycle, psu, mode, arguments, ahead=ahead)
     made = yield from steps.send(like.call if like else call)
-    world.made.append(made)
+    state.made.append(made)
     return made
 
 
-def _amount(world: World) -> str:
-    cents = next(world.amounts)
+def _amount(state: LifeState) -> str:
+    cents = next(state.amounts)
     return f"{cents // 100}.{cents % 100:02}"
 
 
 def sign(
-    world: World, lifecycle: Lifecycle, made: Exchange, how: Authorise | None = None
+    state: LifeState, lifecycle: Lifecycle, made: Exchange, how: Authorise | None = None
 ) -> Part[None]:
     """Let the customer sign a request, with the next factor, and look at it."""
-    how = how or replace(SIGN, factor=next(world.factors))
+    how = how or replace(SIGN, factor=next(state.factors))
     yield from request_steps.sign(lifecycle, made, how)
-    yield from look(world, lifecycle, made)
+    yield from look(state, lifecycle, made)
 
 
-def look(world: World, lifecycle: Lifecycle, *made: Exchange) -> Part[None]:
+def look(state: LifeState, lifecycle: Lifecycle, *made: Exchange) -> Part[None]:
     """See what was executed, and read requests."""
-    if Capability.EFFECTS in world.offers:
+    if Capability.EFFECTS in state.offers:
         yield from request_steps.inquire()
     for each in made:
         yield from request_steps.read(lifecycle, each)
 
 
-def change(world: World, lifecycle: Lifecycle, made: Exchange) -> Part[None]:
+def change(state: LifeState, lifecycle: Lifecycle, made: Exchange) -> Part[None]:
     """Change the amount of a request to another one, or what else can be changed."""
     amount, operation = lifecycle.create.amount, lifecycle.change
     call = request_steps.plain_change(lifecycle, made)
     if operation and amount in operation.arguments and amount:
-        call = call_about(operation, made, **{amount: _amount(world)})
+        call = call_about(operation, made, **{amount: _amount(state)})
     yield from send_if_any(call)
 
 
@@ -268,22 +268,22 @@ def _signing_events(lifecycle: Lifecycle, offers: frozenset[Capability]) -> Iter
 
 
 def _repeated(lifecycle: Lifecycle, mode: str | None) -> Happening:
-    def happen(world: World) -> Part[None]:
-        made = yield from make(world, lifecycle, mode)
-        yield from sign(world, lifecycle, made)
+    def happen(state: LifeState) -> Part[None]:
+        made = yield from make(state, lifecycle, mode)
+        yield from sign(state, lifecycle, made)
         for _ in range(2):
-            again = yield from make(world, lifecycle, like=made)
-            yield from sign(world, lifecycle, again)
+            again = yield from make(state, lifecycle, like=made)
+            yield from sign(state, lifecycle, again)
 
     return happen
 
 
 def _twins(lifecycle: Lifecycle) -> Happening:
-    def happen(world: World) -> Part[None]:
-        first = yield from make(world, lifecycle)
-        second = yield from make(world, lifecycle, like=first)
+    def happen(state: LifeState) -> Part[None]:
+        first = yield from make(state, lifecycle)
+        second = yield from make(state, lifecycle, like=first)
         for each in first, second:
-            yield from sign(world, lifecycle, each)
+            yield from sign(state, lifecycle, each)
 
     return happen
 
@@ -291,10 +291,10 @@ def _twins(lifecycle: Lifecycle) -> Happening:
 def _valued(lifecycle: Lifecycle, given: dict[str, Json]) -> Happening:
     """Make requests with a value of which a clause speaks, and sign them with different factors."""
 
-    def happen(world: World) -> Part[None]:
+    def happen(state: LifeState) -> Part[None]:
         for _ in range(2):
-            made = yield from make(world, lifecycle, given=given)
-            yield from sign(world, lifecycle, made)
+            made = yield from make(state, lifecycle, given=given)
+            yield from sign(state, lifecycle, made)
 
     return happen
 
@@ -302,33 +302,33 @@ def _valued(lifecycle: Lifecycle, given: dict[str, Json]) -> Happening:
 def _not_signed(lifecycle: Lifecycle, *ways: Authorise) -> Happening:
     """Make a request that is signed in these ways; then one like it, and one unlike it."""
 
-    def happen(world: World) -> Part[None]:
-        made = yield from make(world, lifecycle)
+    def happen(state: LifeState) -> Part[None]:
+        made = yield from make(state, lifecycle)
         for how in ways:
-            yield from sign(world, lifecycle, made, how)
+            yield from sign(state, lifecycle, made, how)
         for like in made, None:
-            again = yield from make(world, lifecycle, like=like)
-            yield from sign(world, lifecycle, again)
-        yield from look(world, lifecycle, made)
+            again = yield from make(state, lifecycle, like=like)
+            yield from sign(state, lifecycle, again)
+        yield from look(state, lifecycle, made)
 
     return happen
 
 
 def _signed_by_other(lifecycle: Lifecycle) -> Happening:
-    def happen(world: World) -> Part[None]:
-        stranger = replace(SIGN, by=world.other.name if world.other else "")
-        yield from _not_signed(lifecycle, stranger)(world)
+    def happen(state: LifeState) -> Part[None]:
+        stranger = replace(SIGN, by=state.other.name if state.other else "")
+        yield from _not_signed(lifecycle, stranger)(state)
 
     return happen
 
 
 def _repeated_by_other(lifecycle: Lifecycle) -> Happening:
-    def happen(world: World) -> Part[None]:
-        made = yield from make(world, lifecycle)
-        yield from sign(world, lifecycle, made)
+    def happen(state: LifeState) -> Part[None]:
+        made = yield from make(state, lifecycle)
+        yield from sign(state, lifecycle, made)
         theirs = replace(made, call=replace(made.call, by=OTHER_TPP))
-        again = yield from make(world, lifecycle, like=theirs)
-        yield from sign(world, lifecycle, again)
+        again = yield from make(state, lifecycle, like=theirs)
+        yield from sign(state, lifecycle, again)
 
     return happen
 
@@ -336,65 +336,68 @@ def _repeated_by_other(lifecycle: Lifecycle) -> Happening:
 def _changed(lifecycle: Lifecycle, mode: str) -> Happening:
     """Change a request twice, and once it is executed; and one that is signed after its change."""
 
-    def happen(world: World) -> Part[None]:
-        early = yield from make(world, lifecycle, mode)
-        late = yield from make(world, lifecycle, mode)
-        yield from sign(world, lifecycle, early)
+    def happen(state: LifeState) -> Part[None]:
+        early = yield from make(state, lifecycle, mode)
+        late = yield from make(state, lifecycle, mode)
+        yield from sign(state, lifecycle, early)
         for made in early, early, late:
-            yield from change(world, lifecycle, made)
+            yield from change(state, lifecycle, made)
             yield from request_steps.read(lifecycle, made)
-        yield from sign(world, lifecycle, late)
-        yield from let_pass(world, timedelta(days=DUE + 1))
-        yield from look(world, lifecycle, early, late)
-        yield from change(world, lifecycle, early)
+        yield from sign(state, lifecycle, late)
+        yield from _see_due(state, lifecycle, early, late)
+        yield from change(state, lifecycle, early)
         yield from send_if_any(call_about(lifecycle.end, early))
 
     return happen
 
 
+def _see_due(state: LifeState, lifecycle: Lifecycle, *made: Exchange) -> Part[None]:
+    """Look at deferred requests when their day is over."""
+    yield from let_pass(state, timedelta(days=DUE + 1))
+    yield from look(state, lifecycle, *made)
+
+
 def _ended(lifecycle: Lifecycle, mode: str) -> Happening:
     """Cancel a request that is signed, and one that is not."""
 
-    def happen(world: World) -> Part[None]:
-        signed = yield from make(world, lifecycle, mode)
-        unsigned = yield from make(world, lifecycle, mode)
-        yield from sign(world, lifecycle, signed)
+    def happen(state: LifeState) -> Part[None]:
+        signed = yield from make(state, lifecycle, mode)
+        unsigned = yield from make(state, lifecycle, mode)
+        yield from sign(state, lifecycle, signed)
         for made in signed, unsigned:
             yield from send_if_any(call_about(lifecycle.end, made))
-        yield from let_pass(world, timedelta(days=DUE + 1))
-        yield from look(world, lifecycle, signed, unsigned)
+        yield from _see_due(state, lifecycle, signed, unsigned)
 
     return happen
 
 
 def _withdrawn(lifecycle: Lifecycle, mode: str) -> Happening:
-    def happen(world: World) -> Part[None]:
-        made = yield from make(world, lifecycle, mode)
-        yield from sign(world, lifecycle, made)
+    def happen(state: LifeState) -> Part[None]:
+        made = yield from make(state, lifecycle, mode)
+        yield from sign(state, lifecycle, made)
         yield from request_steps.withdraw(made)
-        yield from let_pass(world, timedelta(days=DUE + 1))
-        yield from look(world, lifecycle, made)
+        yield from _see_due(state, lifecycle, made)
 
     return happen
 
 
 def _every_day(lifecycle: Lifecycle, mode: str) -> Happening:
-    def happen(world: World) -> Part[None]:
+    def happen(state: LifeState) -> Part[None]:
         made: list[Exchange] = []
         for ahead in range(1, 8):
-            made.append((yield from make(world, lifecycle, mode, ahead=ahead)))
-            yield from sign(world, lifecycle, made[-1])
-        yield from let_pass(world, timedelta(days=9))
-        yield from look(world, lifecycle, *made)
+            made.append((yield from make(state, lifecycle, mode, ahead=ahead)))
+            yield from sign(state, lifecycle, made[-1])
+        yield from let_pass(state, timedelta(days=9))
+        yield from look(state, lifecycle, *made)
 
     return happen
 
 
-def last_made(world: World) -> tuple[Lifecycle, Sequence[Exchange]] | None:
+def last_made(state: LifeState) -> tuple[Lifecycle, Sequence[Exchange]] | None:
     """Return the last requests that were made, with what can be done with them."""
-    if not world.made:
+    if not state.made:
         return None
-    operation = world.contract.operations[world.made[-1].call.operation]
-    lifecycle = lifecycle_of_operation(world.contract, operation)
-    same = [each for each in world.made if each.call.operation == operation.id]
+    operation = state.contract.operations[state.made[-1].call.operation]
+    lifecycle = lifecycle_of_operation(state.contract, operation)
+    same = [each for each in state.made if each.call.operation == operation.id]
     return lifecycle, same[-LOOKED_AT:]
