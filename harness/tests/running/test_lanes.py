@@ -193,7 +193,9 @@ def test_an_interrupted_run_records_what_was_under_way(
     with pytest.raises(KeyboardInterrupt):
         run_session(session, interrupt)
     recorded = [json.loads(line) for line in (tmp_path / "j").read_text("utf-8").splitlines()]
-    sent = sum(each["type"] == "exchange" for each in recorded)
+    exchanges = [each for each in recorded if each["type"] == "exchange"]
+    # A lane may be about to call when the lanes stop: that call is recorded as not made.
+    sent = sum("the run was interrupted" not in json.dumps(each) for each in exchanges)
     # A walk through the screens is several calls, and one line; it ends with the call under way.
     assert 0 < sent <= banks[0].calls <= calls[0] + 4
     assert "interrupted" == recorded[-1]["aborted"]
