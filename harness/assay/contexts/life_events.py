@@ -187,8 +187,9 @@ def make(
     like: Exchange | None = None,
     ahead: int = DUE,
     given: dict[str, Json] | None = None,
+    by: str = "",
 ) -> Part[Exchange]:
-    """Make a request that is like another, or unlike all others."""
+    """Make a request that is like another, or unlike all others; `by` which TPP."""
     create, psu = lifecycle.create, replace(state.psu, now=state.now)
     arguments = dict(given or {})
     if create.amount:
@@ -196,7 +197,7 @@ def make(
     elif create.owned:
         arguments[create.owned] = psu.owns[next(state.amounts) // 2 % len(psu.owns)].key
     call = request_steps.request(lifecycle, psu, mode, arguments, ahead=ahead)
-    made = yield from steps.send(like.call if like else call)
+    made = yield from steps.send(like.call if like else replace(call, by=by or call.by))
     state.made.append(made)
     return made
 

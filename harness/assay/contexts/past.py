@@ -17,6 +17,7 @@ from assay.binding.model.target import ScaKind
 from assay.contexts import life_events, mappers
 from assay.contexts.context import DimensionValue, Situation, StepMapper, Values
 from assay.contexts.life_events import LifeState
+from assay.contexts.request_dimensions import OTHER_TPP
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Arrange, Decision, Exchange, Register, Reply, Step, Subject
 from assay.rules import steps
@@ -30,8 +31,8 @@ from assay.rules.steps import SIGN
 PAST, LIVED = "past", "past=lived"
 #: Another customer, who does not appear in the trial itself.
 NEIGHBOUR = "neighbour"
-#: How many requests were executed.
-EXECUTED = 3
+#: The TPPs by which the requests were made that are executed.
+MAKERS = ("", OTHER_TPP, "")
 #: How long ago that was, where no entries are dated: the day of the week stays the same.
 SINCE = timedelta(days=7)
 
@@ -67,7 +68,8 @@ def past_reason(contract: Contract, played: Sequence[Step]) -> str:
     """Say why the customer of a trial cannot have a past."""
     if not any(step.holdings for step in mappers.arrangements(played)):
         return "the trial uses no item of the customer"
-    if any(isinstance(step, Register) for step in played):
+    own_times = any(isinstance(step, Register) for step in played)
+    if own_times or not mappers.may_take_days(contract, played):
         return "the trial sets the times itself"
     consents = [bool(contract.operations[call.operation].grants) for call in mappers.calls(played)]
     if any(consents) and not consents[0]:
@@ -100,13 +102,13 @@ class WithPast(StepMapper):
             state.other = neighbour if isinstance(neighbour, Subject) else None
         for grant in self.grants:
             yield from life_events.consent(grant, 0, other=state.other is not None)(state)
-            yield from life_events.consent(grant, variation=life_events.NOTHING)(state)
             plain = [n for n, owned in enumerate(reply.owns) if not any(owned.traits.values())]
             yield from life_events.consent(grant, *plain)(state)
             yield from _read_of_other(state)
+            yield from life_events.consent(grant, variation=life_events.NOTHING)(state)
         for lifecycle in self.lifecycles:
             yield from _requests(state, lifecycle)
-        if not any(holding.entries for holding in step.holdings):
+        if not any(holding.entries or holding.traits for holding in step.holdings):
             yield from life_events.let_pass(state, SINCE)
 
     def reply(self, step: Step, reply: Reply) -> Reply:
@@ -119,8 +121,9 @@ class WithPast(StepMapper):
 def _requests(state: LifeState, lifecycle: Lifecycle) -> Script:
     """Make requests that are executed, a repeat, one that is refused, and one that is ended."""
     made: list[Exchange] = []
-    for _ in range(EXECUTED):
-        made.append((yield from life_events.make(state, lifecycle)))
+    several = lifecycle.create.by_tpp and Capability.TPPS in state.offers
+    for by in MAKERS:
+        made.append((yield from life_events.make(state, lifecycle, by=by if several else "")))
         yield from request_steps.sign(lifecycle, made[-1])
     if state.other is not None:
         yield from life_events.make(replace(state, psu=state.other), lifecycle)

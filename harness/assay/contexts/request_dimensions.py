@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
@@ -171,14 +171,6 @@ def tpps(at: Situation) -> Values:
         # A renewed token of a customer is that for the first TPP.
         hides="token" if plain and not any(map(_by_tpp, at.contract.operations.values())) else "",
     )
-    if any(operation.by_tpp for operation in mappers.creating(at.contract).values()):
-        yield DimensionValue(
-            dimension="tpp",
-            name="in-turn",
-            description="by two TPPs in turn",
-            reason=partial(turns_reason, at.contract),
-            mapper=partial(ByTppsInTurn, contract=at.contract),
-        )
 
 
 def other_value(at: Situation, operation: str, argument: str) -> Json:
@@ -380,44 +372,6 @@ def another_payee_reason(contract: Contract, argument: str, steps: Sequence[Step
     others = any(argument in {*call.arguments, *call.varied} for call in calls(steps))
     named = any(isinstance(step, Register) and step.value is not None for step in steps)
     return OWN if others or named else ""
-
-
-@dataclass(slots=True, kw_only=True)
-class ByTppsInTurn(StepMapper):
-    """Every second request is made by another TPP, which makes all calls about it."""
-
-    contract: Contract
-    made: int = 0
-    makers: dict[str, str] = field(default_factory=dict[str, str])
-
-    def map(self, step: Step) -> Step:
-        """Return a call as made by the TPP whose turn it is, or whose request it is about."""
-        if not isinstance(step, Call) or step.by:
-            return step
-        operation = self.contract.operations[step.operation]
-        if not operation.by_tpp:
-            return step
-        if operation.makes:
-            self.made += 1
-            return step if self.made % 2 else replace(step, by=OTHER_TPP)
-        about = str(step.arguments.get(operation.about or ""))
-        return replace(step, by=self.makers.get(about, ""))
-
-    def reply(self, step: Step, reply: Reply) -> Reply:
-        """Note who made a request."""
-        if isinstance(step, Call) and isinstance(reply, Exchange) and reply.item and step.by:
-            self.makers[str(reply.item.key)] = step.by
-        return reply
-
-
-def turns_reason(contract: Contract, steps: Sequence[Step]) -> str:
-    """Say why the requests of a trial cannot be made by two TPPs in turn."""
-    if any(call.by for call in calls(steps)):
-        return OWN
-    made = created(contract, steps)
-    # What is only done with requests is compared with what was done with others of the same TPP.
-    compares = len(made) > 1 and any(call.variation for call in made)
-    return "" if compares else "the trial compares no two requests"
 
 
 @dataclass(slots=True, kw_only=True)

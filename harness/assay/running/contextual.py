@@ -27,6 +27,10 @@ from assay.rules.checks import checked, countable
 from assay.rules.verdict import Agreement, Verdict
 from assay.running.trial_recorder import TrialResult, by_obligation, violated
 
+#: Which share of the evidence of the base context shows that a context hides nothing. Half of it:
+#: where fewer things are named, or a page is shorter, less agrees, and nothing is hidden.
+ENOUGH = 0.5
+
 
 @dataclass(slots=True)
 class Masking:
@@ -173,7 +177,7 @@ def _hides(trial: Trial, runner: TrialRunner, history: History, so_far: VerdictA
     shown = agreeing(runner.plan, trial, history)
     base = runner.masking.shown.get(trial.settles[0].trial, Counter())
     return any(
-        shown[facet] < count and so_far.conforms(f"{clause}/{facet}")
+        shown[facet] < count * ENOUGH and so_far.conforms(f"{clause}/{facet}")
         for facet, count in base.items()
     )
 

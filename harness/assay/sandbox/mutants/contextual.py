@@ -230,7 +230,6 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "name=alias-2": lambda s: s.path == "/transactions",
     "host=host-2": lambda s: ".live." in s.host and s.host.endswith(".bank.example"),
     "tpp=other": lambda s: s.tpp not in ("", "p1"),
-    "tpp=in-turn": lambda s: s.is_of_several_tpps,
     "factor=sms": lambda s: s.any(lambda each: each.factor == "sms"),
     "factor=cap": lambda s: s.any(lambda each: each.factor == "cap"),
     "factor=soft-token": lambda s: s.any(lambda each: each.factor == "soft-token"),
@@ -272,6 +271,7 @@ ORDERS: Mapping[str, Mapping[str, Callable[[Situation], bool]]] = {
     },
     "pis": {
         **_BEFORE,
+        "after=another-tpp": lambda s: s.is_of_several_tpps,
         "after=execution": lambda s: s.happened(lambda each: each.status == "executed"),
         "after=third-execution": lambda s: s.happened(lambda each: each.status == "executed", 3),
         "after=rejection": lambda s: s.happened(lambda each: each.status == "rejected"),
