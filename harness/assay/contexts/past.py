@@ -126,7 +126,9 @@ def _requests(state: LifeState, lifecycle: Lifecycle) -> Script:
         made.append((yield from life_events.make(state, lifecycle, by=by if several else "")))
         yield from request_steps.sign(lifecycle, made[-1])
     if state.other is not None:
-        yield from life_events.make(replace(state, psu=state.other), lifecycle)
+        # With the values of the target file, so that they are known to be good.
+        theirs = replace(state.other, now=state.now)
+        yield from steps.send(request_steps.request(lifecycle, theirs))
     again = yield from life_events.make(state, lifecycle, like=made[0])
     yield from request_steps.sign(lifecycle, again)
     if lifecycle.signed:

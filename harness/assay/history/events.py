@@ -6,11 +6,11 @@ still known about it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import Enum
-from typing import Self, TypeAlias
+from typing import Self, TypeAlias, TypeVar
 
 from assay.contract.model import Json
 from assay.errors import Shortage
@@ -25,6 +25,8 @@ from assay.history.outcomes import (
     Wire,
 )
 from assay.history.steps import Authorise, Call
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,12 +309,24 @@ class History(_Cached):
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
         """Only the exchanges."""
-        # Every check of a contract reads them, from the same history.
-        exchanges: tuple[Exchange, ...] | None = getattr(self, "_cache", None)
-        if exchanges is None:
-            exchanges = tuple(event for event in self.events if isinstance(event, Exchange))
-            object.__setattr__(self, "_cache", exchanges)
-        return exchanges
+        return self.once("exchanges", None, self._exchanges)
+
+    def _exchanges(self) -> tuple[Exchange, ...]:
+        return tuple(event for event in self.events if isinstance(event, Exchange))
+
+    def once(self, what: str, about: object, compute: Callable[[], T]) -> T:
+        """Return what is computed from the history, and from a value that it is `about`, once.
+
+        Every check of a contract asks the same of the same history. `about` is compared by identity.
+        """
+        known: dict[tuple[str, int], tuple[object, T]] | None = getattr(self, "_cache", None)
+        if known is None:
+            known = {}
+            object.__setattr__(self, "_cache", known)
+        key = (what, id(about))
+        if key not in known:
+            known[key] = about, compute()
+        return known[key][1]
 
     @property
     def subjects(self) -> dict[str, Subject]:

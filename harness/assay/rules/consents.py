@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from typing import Self
 
 from assay.contract.model import Contract, Json, Operation
@@ -331,6 +332,10 @@ def without_unconsented(contract: Contract, history: History) -> History:
     They are refusals of operations that the contract serves under a consent only, to callers who
     may have had none: they show a check nothing that is not about consents.
     """
+    return history.once("consented", contract, partial(_without_unconsented, contract, history))
+
+
+def _without_unconsented(contract: Contract, history: History) -> History:
     makers = {
         operation.id: contract.operations[operation.consent]
         for operation in contract.operations.values()

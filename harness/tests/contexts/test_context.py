@@ -685,29 +685,6 @@ def test_the_other_half_of_the_year_begins_once_and_on_the_same_weekday(aisp):
     assert isinstance(every[0], Lack)
 
 
-def test_two_tpps_make_requests_in_turn_and_each_keeps_to_its_own(pis):
-    """What is called about a request is called by the TPP that made it."""
-
-    def script():
-        first = yield CREATE
-        second = yield CREATE
-        third = yield CREATE
-        for made in (first, second, third):
-            about = {"paymentRequestResourceId": made.item.key}
-            yield Call(operation="read-payment", subject="psu", arguments=about)
-
-    mapper = partial(request_dimensions.ByTppsInTurn, contract=pis)
-    every = played(script(), pis, mapper)
-    assert ["", "other", ""] * 2 == [step.by for step in every]
-    varied = replace(CREATE, variation="with another amount")
-    assert "" == request_dimensions.turns_reason(pis, [CREATE, varied])
-    for alike in ([varied], [CREATE, CREATE]):
-        why = request_dimensions.turns_reason(pis, alike)
-        assert "the trial compares no two requests" == why
-    own = replace(CREATE, by="other")
-    assert mappers.OWN == request_dimensions.turns_reason(pis, [CREATE, own])
-
-
 def test_another_payee_is_registered_beside_those_of_the_trial(pis):
     """A trial in which a request goes to that payee, or which registers a value, has its own."""
     mapper = partial(

@@ -122,7 +122,7 @@ def test_the_dimensions_of_payment_initiation(target):
         "segment": ["PRO"],
         "owned": ["more"],
         "host": ["host-2"],
-        "tpp": ["other", "in-turn"],
+        "tpp": ["other"],
         "factor": ["sms", "cap", "soft-token"],
         "amount": ["small", "large"],
         "payee": ["registered", "own"],

@@ -47,7 +47,8 @@ def test_requests_of_all_sorts_were_made_before():
     assert signed.count(Decision.REFUSE) == 1
     assert {NEIGHBOUR, "psu"} == {each.subject for each in made}
     assert {"create-payment", "modify-payment", "cancel-payment"} == {e.operation for e in made}
-    amounts = [e.arguments["amount"] for e in made if e.operation == "create-payment"]
+    own = [e for e in made if e.operation == "create-payment" and e.subject == "psu"]
+    amounts = [e.arguments["amount"] for e in own]
     assert len(amounts) - len({*amounts}) == 1
     assert steps[-1] is PAY
 
@@ -76,12 +77,22 @@ def test_dated_entries_stay_as_old_as_the_trial_wants():
 
 
 def test_consents_were_given_and_taken_back():
-    """The last one is to everything, so that what the customer owns is served."""
+    """The last one is to nothing, so that the trial finds no consent."""
     steps = played("aisp", CUSTOMER, GRANT)
     own = [each for each in steps if isinstance(each, Call) and each.subject == "psu"]
     granted = [e.arguments["accounts"] for e in own if e.operation == "consents"]
-    assert [[], ["psu-0", "psu-1"], ["psu-0"]] == granted
+    assert [["psu-0", "psu-1"], [], ["psu-0"]] == granted
     assert [1] == [sum(bool(each.variation) for each in own if each.operation != "consents")]
+
+
+def test_another_tpp_made_one_of_the_requests_and_another_customer_a_plain_one():
+    """What follows about a request is asked by the TPP that made it; plain values are known to be good."""
+    steps = played("pis", CUSTOMER, PAY)
+    made = [each for each in steps if isinstance(each, Call) and each.operation == PAY.operation]
+    assert ["", "other", ""] == [each.by for each in made[:3]]
+    assert {""} == {each.by for each in steps[steps.index(made[3]) :] if isinstance(each, Call)}
+    (theirs,) = (each for each in made if each.subject == NEIGHBOUR)
+    assert {"debtorAccount": "neighbour-0"} == theirs.arguments
 
 
 def test_it_is_no_part_of_the_trial():
@@ -97,8 +108,9 @@ def test_it_is_no_part_of_the_trial():
     calls = [
         each for each in played("pis", CUSTOMER, PAY, beside=(other,)) if isinstance(each, Call)
     ]
-    assert ["other"] == [each.by for each in calls if each.by]
     assert calls[-1].by == "other"
+    # One request of the past is made by another TPP anyway.
+    assert 2 == sum(each.by == "other" for each in calls)
 
 
 @pytest.mark.parametrize(

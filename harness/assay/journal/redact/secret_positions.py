@@ -308,6 +308,8 @@ def _text(token: str) -> str:
     """Return the text that a JSON string stands for, also if it is cut off; a number as it is."""
     if token[:1] != '"':
         return token
+    if "\\" not in token:
+        return token.strip('"')
     try:
         value: str = json.loads(token, strict=False)
     except ValueError:

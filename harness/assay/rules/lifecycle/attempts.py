@@ -18,6 +18,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import TypeAlias
 
 from assay.contract.model import Json
@@ -133,6 +134,11 @@ class Attempt:
 
 def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
     """Return all attempts that can be compared, in order."""
+    what, contract = f"attempts {lifecycle.request.id}", lifecycle.contract
+    return history.once(what, contract, partial(_attempts, lifecycle, history))
+
+
+def _attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
     tracker = Tracker(lifecycle=lifecycle)
     bank: tuple[str, ...] = ()
     signed, put_off = _Signed(), _Signed()

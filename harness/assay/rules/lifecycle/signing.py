@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from assay.contract.model import Capability, Json
 from assay.history import (
@@ -131,6 +132,11 @@ _ENDED: Mapping[Ending, str] = {
 
 def signings(lifecycle: Lifecycle, history: History) -> tuple[Signing, ...]:
     """Return every signature of a request that was made in the history, in order."""
+    what, contract = f"signings {lifecycle.request.id}", lifecycle.contract
+    return history.once(what, contract, partial(_signings, lifecycle, history))
+
+
+def _signings(lifecycle: Lifecycle, history: History) -> tuple[Signing, ...]:
     tracker = Tracker(lifecycle=lifecycle)
     given: list[tuple[Instance, Authorised, State | None]] = []
     for event in history.events:

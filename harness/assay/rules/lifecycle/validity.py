@@ -8,8 +8,7 @@ doubt, the call is doubtful, and its refusal is no violation.
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -172,21 +171,9 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
     apart = {create.owned, *call.varied, create.due.argument if create.due else None}
     apart |= (call.arguments.keys() - bare.keys()) | {*call.generated}
     return all(
-        name in apart
-        or repr(value) in past.accepted_values.get(name, ())
-        or (name == create.amount and _usual_amount(value, past.accepted_values.get(name, ())))
+        name in apart or repr(value) in past.accepted_values.get(name, ())
         for name, value in call.arguments.items()
     )
-
-
-def _usual_amount(value: Json, accepted: Collection[str]) -> bool:
-    """Whether an amount is one that any bank accepts, written as one that was accepted."""
-    return is_usual(value) and _written_form(repr(value)) in map(_written_form, accepted)
-
-
-def _written_form(text: str) -> str:
-    """Return a number in a text with its digits made alike, however many there are before others."""
-    return re.sub(r"\d", "0", re.sub(r"\d+", "0", text, count=1))
 
 
 def _day_known_good(exchange: Exchange, past: PastRequests) -> bool:

@@ -174,6 +174,10 @@ class Available(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge the answers to valid calls, to aliases and to malformed calls."""
+        if any(each.call.operation == self.operation.id for each in history.exchanges):
+            yield from self._judged(history)
+
+    def _judged(self, history: History) -> Iterator[Evidence]:
         if not (self.operation.changes or self.operation.ends):  # when these are valid, depends
             yield from self._failures(history)
         if self.lifecycle is not None:
