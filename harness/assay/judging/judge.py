@@ -61,8 +61,9 @@ def breaches(
     tested: Collection[str] | None = None,
     *,
     own: str = "",
+    judging: Collection[str] | None = None,
 ) -> Iterator[Breach]:
-    """Let every check of a contract judge a history; yield what it violates.
+    """Let every check of a contract judge a history, or those of some clauses; yield what it violates.
 
     Only obligations that are `tested`, by default those of the plan, can be violated: not what a
     bank does not offer, nor what a target file does not describe. `own` is the clause whose trial
@@ -72,6 +73,8 @@ def breaches(
     exchanges = {exchange.n: exchange for exchange in history.exchanges}
     facts = facts_of(plan.contracts[contract])
     for bound in plan.clauses[contract].values():
+        if judging is not None and bound.clause.id not in judging:
+            continue
         for evidence in countable(checked(bound.kind, history, own=bound.clause.id == own)):
             if evidence.agreement is not Agreement.DISAGREES:
                 continue

@@ -50,7 +50,7 @@ RAN, PLANNED = "trials that ran", "trials of a whole proof"
 SAMPLED: Final = 20
 
 #: A row to make: the variant, and the trials to run; None for all.
-_Task: TypeAlias = tuple[str, frozenset[str] | None]
+_Task: TypeAlias = tuple[str, frozenset[str] | None, frozenset[str] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,10 +154,12 @@ def run_on_bank(
     contracts: tuple[str, ...] = CONTRACTS,
     *,
     trials: Collection[str] | None = None,
+    judging: frozenset[str] | None = None,
 ) -> Tested:
     """Test a bank by contracts.
 
-    Given the ids of `trials`, only these are run.
+    Given the ids of `trials`, only these are run. Each is judged by its own clause and by all
+    others, or by those that are `judging`.
 
     Raises:
         RuntimeError: the harness itself failed.
@@ -165,6 +167,7 @@ def run_on_bank(
     """
     planned, target = reference(contracts)
     with session_on(_bank(policies), planned, target, seed) as session:
+        session.options = replace(session.options, judging=judging)
         if trials is None:
             verdicts = run_session(session).verdicts
         else:
@@ -266,19 +269,23 @@ def run_trials(
     return session.exchanges, session.violated()
 
 
-def _task(id_: str, *, whole: bool) -> _Task:
-    policies = variants()[id_].change(SOUND)
-    planned, _ = reference(changed_contracts(policies))
-    return id_, None if whole else trials_of(id_, planned.trials)
+def _task(id_: str, *, whole: bool, elsewhere: bool) -> _Task:
+    variant = variants()[id_]
+    planned, _ = reference(changed_contracts(variant.change(SOUND)))
+    trials = None if whole else trials_of(id_, planned.trials)
+    if elsewhere or isinstance(variant, Neutral):
+        return id_, trials, None
+    every = (item.obligation for item in planned.items)
+    return id_, trials, frozenset(each.clause for each in every if each.id in variant.breaks)
 
 
 def _row(task: _Task) -> MatrixRow:
-    id_, trials = task
+    id_, trials, judging = task
     variant = variants()[id_]
     policies = variant.change(SOUND)
     contracts = changed_contracts(policies)
     planned = [trial.id for trial in reference(contracts)[0].trials]
-    tested = run_on_bank(policies, contracts=contracts, trials=trials)
+    tested = run_on_bank(policies, contracts=contracts, trials=trials, judging=judging)
     return MatrixRow(
         id=id_,
         description=variant.says,
@@ -321,17 +328,19 @@ def prove(
     *,
     workers: int | None = None,
     whole: bool = False,
+    elsewhere: bool = True,
     on_row: Callable[[MatrixRow], None] = lambda _: None,
 ) -> Matrix:
     """Run every chosen mutant and neutral variant; return the matrix.
 
     Each run has the trials that the variant concerns, and a sample of the others; with
-    `whole`, all. `workers` is the number of processes, one per core by default; `on_row` is called with
+    `whole`, all. Without `elsewhere`, mutants are not judged by the clauses that they need not
+    violate, but for those of the trials: they may show anything there. `workers` is the number of processes, one per core by default; `on_row` is called with
     each row as soon as it is known.
     """
     planned, _ = reference()
     rows: list[MatrixRow] = []
-    tasks = [_task(id_, whole=whole) for id_ in variants() if chosen(id_)]
+    tasks = [_task(id_, whole=whole, elsewhere=elsewhere) for id_ in variants() if chosen(id_)]
     for row in _rows(tasks, workers or os.cpu_count() or 1):
         rows.append(row)
         on_row(row)

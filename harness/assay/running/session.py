@@ -56,6 +56,8 @@ class Options:
     roles: tuple[str, ...] = ()
     #: The options with which the run can be resumed, if it can.
     invocation: Mapping[str, Json] | None = None
+    #: The clauses that judge each trial besides its own: all, unless some are named.
+    judging: frozenset[str] | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -189,7 +191,8 @@ class Session:
         """Run one trial and judge it; a fault of the harness affects no other one."""
         try:
             run, verdicts = self.recorder.judged(trial)
-            findings = other_findings(self.plan, trial, run.history, self.violated())
+            known, judging = self.violated(), self.options.judging
+            findings = other_findings(self.plan, trial, run.history, known, judging)
         except JournalError:
             raise
         except AuthenticationError as error:

@@ -323,10 +323,14 @@ def violated(obligation: str, shown: Sequence[Breach], where: str = "") -> Verdi
 
 
 def other_findings(
-    plan: Plan, trial: Trial, history: History, known: Collection[str]
+    plan: Plan,
+    trial: Trial,
+    history: History,
+    known: Collection[str],
+    judging: Collection[str] | None = None,
 ) -> tuple[tuple[Verdict, VerdictSource], ...]:
-    """Return what a trial violates besides the obligations that it settles."""
-    shown = breaches(plan, trial.contract, history, own=trial.clause)
+    """Return what a trial violates besides the obligations that it settles, by all clauses or some."""
+    shown = breaches(plan, trial.contract, history, own=trial.clause, judging=judging)
     violations = by_obligation(shown, {*known, *(each.id for each in trial.settles)})
     source = VerdictSource(trial=trial.id, settles=trial.settles[0].id)
     return tuple((violated(name, each), source) for name, each in violations.items())
