@@ -13,6 +13,7 @@ from assay.planning.contextual import with_contexts
 from assay.planning.plan import restrict
 from assay.proof.kill_matrix import reference, variants
 from assay.rules.verdict import Standing
+from assay.running import contextual
 from assay.running.environment import set_up
 from assay.running.fixture_events import FixtureEvents
 from assay.running.session import Session, run_session
@@ -107,6 +108,18 @@ def test_a_context_that_the_target_cannot_have_is_not_tried_in_parts(monkeypatch
     )
     run_session(session, lambda trial: performed.append(trial.id))
     assert len(planned.all_trials) == len(performed)
+
+
+def test_a_context_that_shows_half_as_much_hides_nothing(monkeypatch):
+    """Where fewer things are named, less evidence agrees; that alone is no reason for trials in parts."""
+
+    def performed():
+        _, session = run(lambda base_url: make_app(base_url=base_url), "beyond-limit-grants")
+        return session.exchanges
+
+    few = performed()
+    monkeypatch.setattr(contextual, "ENOUGH", 1)
+    assert few < performed()
 
 
 def test_a_payment_rejected_because_nobody_signed_it_is_no_finding_of_another_clause():
