@@ -18,6 +18,8 @@ from assay.rules.steps import roots
 #: How long after a consent its customer's data is read: a whole week, so that a trial stays on its
 #: weekday.
 IDLE = timedelta(weeks=1)
+#: How many pages a list has at least that has several, the last of which is full.
+MANY = 5
 NO_ITEM = "the trial uses no item of the customer"
 
 
@@ -135,17 +137,22 @@ def _in_full_pages(
     """Return holdings with as many more things and entries as fill the last page of each list."""
     filled = tuple(_filled(holding, sizes) for holding in holdings)
     listed = [holding for holding in holdings if holding.resource in kinds]
-    lacking = -_number(listed) % size if size and listed else 0
+    lacking = _lacking(_number(listed), size) if size and listed else 0
     return (*filled, Holding(resource=listed[0].resource, count=lacking)) if lacking else filled
 
 
 def _filled(holding: Holding, sizes: Mapping[str, int]) -> Holding:
     """Return a holding whose entries fill their last page, on the days that they have."""
-    days = holding.entries or ()
-    lacking = -len(days) % sizes.get(holding.resource, 1)
-    if not days or not lacking:
+    days, size = holding.entries or (), sizes.get(holding.resource)
+    if not days or size is None:
         return holding
+    lacking = _lacking(len(days), size)
     return replace(holding, entries=(*days, *(days[n % len(days)] for n in range(lacking))))
+
+
+def _lacking(number: int, size: int) -> int:
+    """Return how many things a list lacks to end with a full page, and, if it has several, with many."""
+    return max(MANY * size - number if number > size else 0, -number % size)
 
 
 def full_pages_reason(

@@ -598,7 +598,7 @@ def test_where_there_is_one_resource_a_customer_owns_one_more_of_it():
 
 
 def test_the_last_page_of_each_list_is_filled():
-    """Five to a page: six things become ten; three entries become four, on the days that they have."""
+    """Six things become many pages of five, on the days that they have; four things become one page."""
     day, next_day = date(2026, 9, 1), date(2026, 9, 2)
     held = (
         Holding(resource="account", count=5, entries=(day, next_day, day)),
@@ -607,10 +607,12 @@ def test_the_last_page_of_each_list_is_filled():
     )
     full = partial(customer_dimensions._in_full_pages, ("account", "card"))
     first, *others, added = full(5, {"account": 2}, held)
-    assert (day, next_day, day, day) == first.entries
+    assert (day, next_day, day) * 3 + (day,) == first.entries
     assert [*held[1:]] == others
-    assert Holding(resource="account", count=4) == added
-    whole = (Holding(resource="account", count=10, entries=(day, day)),)
+    assert Holding(resource="account", count=19) == added
+    four = (Holding(resource="account", count=4),)
+    assert (*four, Holding(resource="account", count=1)) == full(5, {}, four)
+    whole = (Holding(resource="account", count=5, entries=(day, day)),)
     assert whole == tuple(full(5, {"account": 2}, whole))
 
 
