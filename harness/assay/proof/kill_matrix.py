@@ -282,8 +282,7 @@ def _task(id_: str, *, whole: bool, elsewhere: bool) -> _Task:
 def _row(task: _Task) -> MatrixRow:
     id_, trials, judging = task
     variant = variants()[id_]
-    policies = variant.change(SOUND)
-    contracts = changed_contracts(policies)
+    contracts = changed_contracts(policies := variant.change(SOUND))
     planned = [trial.id for trial in reference(contracts)[0].trials]
     tested = run_on_bank(policies, contracts=contracts, trials=trials, judging=judging)
     return MatrixRow(
@@ -333,10 +332,10 @@ def prove(
 ) -> Matrix:
     """Run every chosen mutant and neutral variant; return the matrix.
 
-    Each run has the trials that the variant concerns, and a sample of the others; with
-    `whole`, all. Without `elsewhere`, mutants are not judged by the clauses that they need not
-    violate, but for those of the trials: they may show anything there. `workers` is the number of processes, one per core by default; `on_row` is called with
-    each row as soon as it is known.
+    Each run has the trials that the variant concerns, and a sample of the others; with `whole`, all.
+    Without `elsewhere`, a mutant is judged by the clauses of its trials and those that it violates:
+    by others it may show anything. `workers` is the number of processes, one per core by default;
+    `on_row` is called with each row as soon as it is known.
     """
     planned, _ = reference()
     rows: list[MatrixRow] = []
@@ -369,10 +368,8 @@ def count(matrix: Matrix) -> dict[str, int]:
 
 
 # -- Policy trace --------------------------------------------------------------------------------
-# Trace of the policies that each trial uses, to find the trials that a changed policy affects.
-#
-# The sound bank runs every trial once, with its policies wrapped from outside: it cannot know.
-# A policy that is a plain value concerns the trials that read it. One that is a function is also
+# The policies that each trial uses, to find the trials that a changed policy affects. The sound bank runs every
+# trial once, with its policies wrapped from outside: it cannot know. A policy that is a plain value concerns the trials that read it. One that is a function is also
 # called as each changed bank has it, with the same arguments: it concerns the trials in which an answer
 # differs. In all other trials the changed bank does what the sound one does, step by step, since each
 # trial has customers of its own. What is read outside a trial concerns all of them.
