@@ -42,9 +42,19 @@ def checked(
     In the trial of another rule, or in another context (not `own`), a call may be refused for
     several reasons: which code and status the refusal has is not judged there.
     """
+    if not kind.across_banks:
+        history = _at_own_bank(history)
     shown = history if kind.own_consents else without_unconsented(kind.contract, history)
     found = _without_breaches(kind, whole or history, kind.check(shown))
     yield from check_refusals(kind, shown, found) if own else found
+
+
+def _at_own_bank(history: History) -> History:
+    """Return a history up to the first call at another bank, which may change what follows."""
+    other = next((each for each in history.exchanges if each.call.bank is not None), None)
+    if other is None:
+        return history
+    return History(events=history.events[: history.events.index(other)])
 
 
 def _without_breaches(
