@@ -277,9 +277,13 @@ class Renewed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking:
-    """Event: from now on, the target is a bank that does not offer a mode."""
+    """Event: from now on, the target is a bank that does not offer a mode, if one is named.
+
+    `bank` is its name in the target file, if it is there.
+    """
 
     mode: str
+    bank: str = ""
     now: datetime
 
 

@@ -288,9 +288,14 @@ class Renew:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
-    """Step, before all others: use a bank of the target that does not offer a mode."""
+    """Step, before all others: use a bank of the target that does not offer a mode.
 
-    mode: str
+    It is the `bank` of the target file, if one is named: by its name, or by a scope statement that
+    excludes it. It may offer every mode ("").
+    """
+
+    mode: str = ""
+    bank: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,7 +123,8 @@ def _kind(plan: Plan, trial: Trial) -> Kind:
 def _unaffected(kind: Kind, scenario: Scenario) -> Mapping[str, str]:
     """Return what cannot matter to a clause in a scenario, each with why."""
     bare = {"arguments": "a call with an optional argument need not be served"}
-    return {**kind.unaffected_in(scenario), **(bare if kind.bare_calls else {})}
+    alike = {} if kind.of_each_bank else {"bank": "the banks of a group differ in other things"}
+    return {**alike, **kind.unaffected_in(scenario), **(bare if kind.bare_calls else {})}
 
 
 def _suited(every: Sequence[Dimension], steps: Sequence[Step]) -> list[Dimension]:

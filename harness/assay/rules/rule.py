@@ -145,6 +145,8 @@ class Kind(Generic[S]):
     accepts_refusals: ClassVar[bool] = False
     #: Whether the check judges no call with an optional argument: it need not be served.
     bare_calls: ClassVar[bool] = False
+    #: Whether its clauses are tried at each bank of the group: about hosts, or what a bank offers.
+    of_each_bank: ClassVar[bool] = False
     #: Whether it judges calls at other banks of the group, and what follows them.
     across_banks: ClassVar[bool] = False
     #: Whether probes make the consents that they need, because they also call without one.

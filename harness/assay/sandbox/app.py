@@ -48,6 +48,7 @@ from assay.sandbox.messages import (
     Operation,
     Request,
     Route,
+    bank_called,
     decoded_path,
     error,
     login_in,
@@ -169,6 +170,9 @@ def _read(environ: WSGIEnvironment, base_url: str | None) -> tuple[Request, Answ
         refusal = error(405, "method not allowed for this path", ("Allow", allow))
     except HTTPException:
         operation = None
+    own = own_base(environ)
+    if base_url and bank_called(own) == bank_called(base_url):
+        own = base_url
     request = Request(
         method=method,
         path=path,
@@ -179,7 +183,7 @@ def _read(environ: WSGIEnvironment, base_url: str | None) -> tuple[Request, Answ
         authorization=environ.get("HTTP_AUTHORIZATION", ""),
         attended=bool(environ.get("HTTP_PSU_IP_ADDRESS")),
         body=read_body(environ, BODY_LIMIT) if operation == "consents" else b"",
-        base=base_url or own_base(environ),
+        base=own,
         threaded=environ.get("wsgi.multithread", False),
     )
     return request, refusal

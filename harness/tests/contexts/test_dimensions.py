@@ -225,7 +225,7 @@ def test_a_renewed_token_of_a_customer_is_not_that_of_the_second_tpp(target):
     """Beside the second TPP, a renewal would show nothing."""
     (given,) = tpp_of(target).values
     (asked,) = tpp_of(replace(target, auth=OAUTH)).values
-    assert ("token", "") == (given.hides, asked.hides)
+    assert (("token",), ()) == (given.hides, asked.hides)
 
 
 @pytest.mark.parametrize(

@@ -441,6 +441,13 @@ class Target:
         """The same, and the base URLs of the other banks of the group."""
         return (*self.base_urls, *(bank.base_url for bank in self.banks))
 
+    def group_bank(self, name: str, mode: str = "") -> GroupBank | None:
+        """Return a bank of the group by its name or by what excludes it, or any that lacks a mode."""
+        for bank in self.banks:
+            if name in {bank.name, *bank.outside} if name else mode in bank.lacks:
+                return bank
+        return None
+
     @property
     def outputs(self) -> Mapping[str, str]:
         """The outputs, each with the operation whose answers have it (the last, of several)."""

@@ -67,6 +67,7 @@ class HostAffinity(Kind):
     purpose = Purpose.PROMISE
     accepts_refusals = True
     across_banks = True
+    of_each_bank = True
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()

@@ -85,6 +85,7 @@ class Available(Kind):
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
     bare_calls = True
+    of_each_bank = True
 
     operation: Operation = parameters.operation()
     grant: Operation | None = parameters.grant()
