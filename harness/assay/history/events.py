@@ -279,7 +279,7 @@ class Renewed:
 class Lacking:
     """Event: from now on, the target is a bank that does not offer a mode, if one is named.
 
-    `bank` is its name in the target file, if it is there.
+    `bank` is its name in the target file, if it is there, or the scope statement that excludes it.
     """
 
     mode: str

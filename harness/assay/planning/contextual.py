@@ -25,7 +25,7 @@ from assay.contexts.context import (
     in_context,
 )
 from assay.contexts.dimensions import dimensions
-from assay.history import Call, Step
+from assay.history import Call, Lack, Step
 from assay.planning.plan import Plan, Price, Trial, calls_in
 from assay.planning.trial_names import contextual_name
 from assay.rules.consent_probes import probe_of
@@ -99,7 +99,10 @@ def _contexts(plan: Plan, trial: Trial, every: Sequence[Dimension], depth: Depth
     steps = tuple(_played(plan, trial, target))
     trial.price.know(calls_in(steps, target))
     unaffected = _unaffected(_kind(plan, trial), trial.scenario)
-    if any(isinstance(step, Call) and step.bank is not None for step in steps):
+    if any(
+        (isinstance(step, Call) and step.bank is not None) or (isinstance(step, Lack) and step.bank)
+        for step in steps
+    ):
         unaffected = dict.fromkeys((each.name for each in every), _ANOTHER_BANK)
     suited = _affecting(_suited(every, steps), unaffected)
     return TrialContexts(

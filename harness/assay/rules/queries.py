@@ -25,6 +25,7 @@ from assay.history import (
     History,
     Indeterminate,
     Item,
+    Lacking,
     Registered,
     ShownError,
     Subject,
@@ -156,6 +157,20 @@ def plain(call: Call) -> bool:
     `variation` does not count: it is a note of the probe, and recorded traffic has none.
     """
     return ordinary(call) and not call.mode
+
+
+def at_own_bank(history: History) -> History:
+    """Return a history up to the first call at another bank, or to where the trial goes on at one.
+
+    A call there may change what follows. A trial that begins at another bank is all of that.
+    """
+    called = False
+    for place, event in enumerate(history.events):
+        gone = isinstance(event, Lacking) and called
+        if gone or (isinstance(event, Exchange) and event.call.bank is not None):
+            return History(events=history.events[:place])
+        called = called or isinstance(event, Exchange)
+    return history
 
 
 def ordinary(call: Call) -> bool:

@@ -148,7 +148,7 @@ class TrialState:
             target = replace(self.target, base_url=bank.base_url, hosts=())
             self.environment = replace(self.environment, target=target)
             self.signer = self.environment.signer(self.fixture)
-        return Lacking(mode=step.mode, bank=bank.name if bank else "", now=now)
+        return Lacking(mode=step.mode, bank=step.bank or (bank.name if bank else ""), now=now)
 
     def binding(self, operation: str) -> OperationBinding:
         """Return how the target file spells an operation."""

@@ -132,7 +132,7 @@ def _answer(request: Request, policies: Policies, session: Session | None) -> An
         return error(401, "a customer's access token is required", challenge)
     if policies.closed(session.world.now):
         return error(503, "closed for maintenance", ("Retry-After", "3600"))
-    if operation is None:
+    if operation is None or not policies.served_by(bank_called(request.base)):
         return error(404, "no such operation")
     if operation in _MISSING:
         consented = session.customer.consent is not None

@@ -225,7 +225,7 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
     if requirement.feature == "error":
         return target.error is not None and requirement.name in target.error.located
     if requirement.feature == "banks":
-        return bool(target.banks)
+        return any(requirement.name in {"", *bank.outside} for bank in target.banks)
     binding = target.operations.get(requirement.operation, OperationBinding())
     operation = contract.operations[requirement.operation]
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
