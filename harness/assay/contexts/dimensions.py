@@ -156,6 +156,9 @@ def hosts(at: Situation) -> Values:
             asked = calls(steps)
             if not asked:
                 return "the trial has no call"
+            lacked = [step for step in steps if isinstance(step, Lack)]
+            if any(at.target.group_bank(step.bank, step.mode) for step in lacked):
+                return "the trial is at another bank, which has hosts of its own"
             return OWN if any(call.host is not None for call in asked) else ""
 
         yield DimensionValue(

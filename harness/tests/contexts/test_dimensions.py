@@ -40,8 +40,12 @@ def values(contract, target):
 
 
 def test_the_dimensions_of_account_information(target):
-    """Everything but payments; the segments are those of payment initiation."""
+    """Everything but payments; the segments are those of payment initiation.
+
+    Of the other banks, the one that the document excludes is none.
+    """
     assert {
+        "bank": ["second", "third"],
         "segment": ["PRO"],
         "item": ["card"],
         "page": ["later", "entries"],
@@ -118,6 +122,7 @@ def test_another_registered_payee_is_the_other_value_of_the_target_file(target):
 def test_the_dimensions_of_payment_initiation(target):
     """Everything that the document lets vary around a payment."""
     assert {
+        "bank": ["second", "third", "fourth"],
         "mode": ["deferred", "instant"],
         "segment": ["PRO"],
         "owned": ["more"],

@@ -48,7 +48,7 @@ def test_the_sandbox() -> None:
     """The shipped pair goes together, and the bank's zone fills in what the document leaves."""
     target = read_target(find_target("sandbox"))
     (bound,) = bind([parse_contract(find_contract("aisp"))], target)
-    assert ("Europe/Paris", 171) == (str(bound.contract.zone), len(bound.obligations))
+    assert ("Europe/Paris", 172) == (str(bound.contract.zone), len(bound.obligations))
     offered = capabilities(bound.contract, target)
     assert {Capability.BATCH, Capability.ZONE} <= offered
 
@@ -202,9 +202,10 @@ def test_a_path_that_the_target_lacks(tmp_path: Path, text: str, asked: bool) ->
 def test_a_requirement_is_of_a_feature_of_the_binding() -> None:
     """The words that a facet can require are features that a target file can bind.
 
-    A token is bound for all operations, under `auth`, and what errors have under `error`.
+    A token is bound for all operations, under `auth`, what errors have under `error`, and the other
+    banks of the group under `banks`.
     """
-    assert {*FEATURES} <= {*BINDING_FEATURES, "token", "token-endpoint", "error"}
+    assert {*FEATURES} <= {*BINDING_FEATURES, "token", "token-endpoint", "error", "banks"}
 
 
 def test_a_token_is_required_where_the_target_file_has_one() -> None:
