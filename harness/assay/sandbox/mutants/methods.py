@@ -133,7 +133,7 @@ AVAILABLE = (
       for operation, what, says, more, when in _VALID),
     breaking("available.at-every-bank", "accounts.available/refused-outside",
         "account information is served at every bank of the group",
-        served_by=lambda _bank: True),
+        served_by=str.isdigit),
     breaking("available.consents-takes-text", "consents.available/refuses-malformed",
         "a consent that is plain text is accepted, and changes nothing",
         body=_accepts("body-text")),
