@@ -61,8 +61,8 @@ def contract(number: int) -> dict[str, Any]:
 
 
 def target(number: int) -> dict[str, Any]:
-    """Return the target file of the sandbox with the bindings of every copy."""
-    data = _data("targets/sandbox.yaml")
+    """Return the target file of the sandbox, of no group, with the bindings of every copy."""
+    data = {key: value for key, value in _data("targets/sandbox.yaml").items() if key != "banks"}
     shipped = _data("aisp.yaml")["operations"]
     bindings = {name: value for name, value in data["operations"].items() if name in shipped}
     operations = {

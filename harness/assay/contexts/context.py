@@ -62,8 +62,8 @@ class DimensionValue:
     """One value of a dimension, in words that complete "only ...".
 
     `reason` says why the probe with these steps cannot be tested with it; empty if it can.
-    `implies` is the id of a value that it brings along, `hides` a dimension whose values have
-    no effect beside it. `suit` returns the value as it applies to a probe with these steps,
+    `implies` is the id of a value that it brings along, `hides` the dimensions whose values
+    have no effect beside it. `suit` returns the value as it applies to a probe with these steps,
     where it does not apply to all in the same way.
     """
 
@@ -73,7 +73,7 @@ class DimensionValue:
     reason: Callable[[Sequence[Step]], str]
     mapper: Callable[[], StepMapper]
     implies: str = ""
-    hides: str = ""
+    hides: tuple[str, ...] = ()
     suit: Callable[[DimensionValue, Sequence[Step]], DimensionValue] = _same
 
     @property
@@ -83,7 +83,7 @@ class DimensionValue:
 
     def excludes(self, other: DimensionValue) -> bool:
         """Whether it hides the other one, or brings along another value of its dimension."""
-        if other.dimension == self.hides:
+        if other.dimension in self.hides:
             return True
         return other.id != self.implies and other.dimension == self.implies.partition("=")[0]
 

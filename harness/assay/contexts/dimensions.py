@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import partial
 
 from assay.binding.model.security import ISSUING, AuthKind
-from assay.binding.model.target import Target
+from assay.binding.model.target import GroupBank, Target
 from assay.contexts import mappers
 from assay.contexts.context import Dimension, DimensionValue, Situation, StepMapper, Values
 from assay.contexts.customer_dimensions import belongings, consent_orders, idle_times, segments
@@ -156,6 +156,9 @@ def hosts(at: Situation) -> Values:
             asked = calls(steps)
             if not asked:
                 return "the trial has no call"
+            lacked = [step for step in steps if isinstance(step, Lack)]
+            if any(at.target.group_bank(step.bank, step.mode) for step in lacked):
+                return "the trial is at another bank, which has hosts of its own"
             return OWN if any(call.host is not None for call in asked) else ""
 
         yield DimensionValue(
@@ -165,6 +168,40 @@ def hosts(at: Situation) -> Values:
             reason=reason,
             mapper=partial(CallsMapped, change=change),
         )
+
+
+def banks(at: Situation) -> Values:
+    """Yield each other bank of the group that the contract covers."""
+    statements = {statement.id for statement in at.contract.scope}
+    for bank in at.target.banks:
+        if statements & {*bank.outside}:
+            continue
+        if Capability.BANKS not in at.offered:
+            yield bank.name, "`banks` in `fixtures.offers` in the target file"
+            continue
+        yield DimensionValue(
+            dimension="bank",
+            name=bank.name,
+            description=f"at the bank {bank.name}",
+            reason=partial(_bank_reason, bank),
+            mapper=partial(AtBank, bank=bank),
+            # It may lack the mode, and its hosts are its own.
+            hides=("mode", "host"),
+        )
+
+
+def _bank_reason(bank: GroupBank, steps: Sequence[Step]) -> str:
+    """Say why a trial cannot take place at a bank: that is not asked for what it does not offer."""
+    asked, lacked = calls(steps), [step for step in steps if isinstance(step, Lack)]
+    if any(step.bank for step in lacked) or any(call.host is not None for call in asked):
+        return OWN
+    if any(step.mode not in bank.lacks for step in lacked):
+        return "the trial is about a bank that does not offer the mode"
+    if not lacked and any(call.mode in bank.lacks for call in asked):
+        return "the bank does not offer the mode of the trial"
+    if any(call.malformed for call in asked):
+        return "no bank is asked in another way for what is malformed"
+    return "" if asked else "the trial has no call"
 
 
 def weekdays(at: Situation) -> Values:
@@ -277,6 +314,8 @@ def optional_arguments(at: Situation) -> Values:
 
 #: Each dimension: its name, what varies, and its values.
 DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
+    # A bank is chosen before anything else happens.
+    "bank": ("the bank of the group", banks),
     "mode": ("the mode of a request", modes),
     "segment": ("the customer's segment", segments),
     "item": ("the resource that a trial is about", resources),
@@ -340,6 +379,25 @@ class CallsMapped(StepMapper):
         if isinstance(step, Call) and step.follow is None:
             return self.change(step)
         return step
+
+
+@dataclass(slots=True, kw_only=True)
+class AtBank(StepMapper):
+    """The trial takes place at another bank of the group."""
+
+    bank: GroupBank
+    chosen: bool = False
+
+    def before(self, step: Step) -> Script:
+        """Choose the bank once; a history says of each mode that it lacks."""
+        chosen, self.chosen = self.chosen, True
+        if not chosen and not isinstance(step, Lack):
+            for mode in self.bank.lacks or ("",):
+                yield Lack(mode=mode, bank=self.bank.name)
+
+    def map(self, step: Step) -> Step:
+        """Return the choice of this bank in place of any that does not offer something."""
+        return replace(step, bank=self.bank.name) if isinstance(step, Lack) else step
 
 
 @dataclass(slots=True, kw_only=True)

@@ -169,7 +169,9 @@ def tpps(at: Situation) -> Values:
         reason=partial(mappers.tpp_reason, own),
         mapper=partial(mappers.ByAnotherTpp, operations=own, tpp=OTHER_TPP),
         # A renewed token of a customer is that for the first TPP.
-        hides="token" if plain and not any(map(_by_tpp, at.contract.operations.values())) else "",
+        hides=("token",)
+        if plain and not any(map(_by_tpp, at.contract.operations.values()))
+        else (),
     )
 
 
@@ -267,7 +269,7 @@ def screens(at: Situation) -> Values:
             description=f"idle on the screen that asks for the {asked[0]}",
             reason=partial(screen_reason, loads_again=number > after_login),
             mapper=partial(IdleOnScreen, screen=asked[0]),
-            hides="" if "code" in asked else "factor",
+            hides=() if "code" in asked else ("factor",),
         )
 
 

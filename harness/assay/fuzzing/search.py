@@ -207,7 +207,9 @@ class Search:
         """Set the limits, before anything is searched: what only reads has no further contexts."""
         self.limits = limits
         target, contracts = self.environment.target, self.plan.contracts.values()
-        found = () if limits.reads else dimensions(self.contract, target, contracts)
+        every = () if limits.reads else dimensions(self.contract, target, contracts)
+        # Few rules are tried at other banks.
+        found = tuple(each for each in every if each.name != "bank")
         if not limits.signs:  # a past takes signatures
             found = tuple(each for each in found if each.name != PAST)
         self.reach = Reach(contract=self.contract, dimensions=found, seed=self.seed)

@@ -279,9 +279,13 @@ class Renewed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking:
-    """Event: from now on, the target is a bank that does not offer a mode."""
+    """Event: from now on, the target is a bank that does not offer a mode, if one is named.
+
+    `bank` is its name in the target file, if it is there, or the scope statement that excludes it.
+    """
 
     mode: str
+    bank: str = ""
     now: datetime
 
 

@@ -114,8 +114,8 @@ class Call:
     are arguments that are left out, `varied` those that take the other value in the
     target file. `credentials` are sent where the target file says, or at `credentials_in`.
     `bearer` takes the place of the caller's own token. `by` names the TPP that calls,
-    where there is more than one; `host` selects another of the target's hosts. `invented` has
-    the arguments whose value is a key that nothing has, each with the key that it was made
+    where there is more than one; `host` selects another of the target's hosts, and `bank` the host
+    of another bank of its group. `invented` has the arguments whose value is a key that nothing has, each with the key that it was made
     from: a journal hides them, and what they look like. `consent` is the key of the consent that
     is used in place of the last one of its customer and TPP. `generated` are the arguments with a
     value that the target file makes for every call anew (`{unique}`). Calls with the same number
@@ -140,6 +140,7 @@ class Call:
     invented: Mapping[str, str] = field(default_factory=dict[str, str])
     by: str = ""
     host: int | None = None
+    bank: int | None = None
     consent: str | None = None
     generated: tuple[str, ...] = ()
     together: int = 0
@@ -287,9 +288,14 @@ class Renew:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
-    """Step, before all others: use a bank of the target that does not offer a mode."""
+    """Step, before all others: use a bank of the target that does not offer a mode.
 
-    mode: str
+    It is the `bank` of the target file, if one is named: by its name, or by a scope statement that
+    excludes it. It may offer every mode ("").
+    """
+
+    mode: str = ""
+    bank: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,12 +25,15 @@ from assay.contexts.context import (
     in_context,
 )
 from assay.contexts.dimensions import dimensions
-from assay.history import Step
+from assay.history import Call, Lack, Step
 from assay.planning.plan import Plan, Price, Trial, calls_in
 from assay.planning.trial_names import contextual_name
 from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import ConformingTarget, play
 from assay.rules.rule import Kind, Scenario
+
+#: Why a trial with a call at another bank is run in the base context alone.
+_ANOTHER_BANK = "the trial is about another bank, whatever else it is about"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +98,13 @@ def _contexts(plan: Plan, trial: Trial, every: Sequence[Dimension], depth: Depth
     target = _target(plan, trial)
     steps = tuple(_played(plan, trial, target))
     trial.price.know(calls_in(steps, target))
-    suited = _affecting(_suited(every, steps), _unaffected(_kind(plan, trial), trial.scenario))
+    unaffected = _unaffected(_kind(plan, trial), trial.scenario)
+    if any(
+        (isinstance(step, Call) and step.bank is not None) or (isinstance(step, Lack) and step.bank)
+        for step in steps
+    ):
+        unaffected = dict.fromkeys((each.name for each in every), _ANOTHER_BANK)
+    suited = _affecting(_suited(every, steps), unaffected)
     return TrialContexts(
         trial=trial,
         steps=steps,
@@ -117,7 +126,8 @@ def _kind(plan: Plan, trial: Trial) -> Kind:
 def _unaffected(kind: Kind, scenario: Scenario) -> Mapping[str, str]:
     """Return what cannot matter to a clause in a scenario, each with why."""
     bare = {"arguments": "a call with an optional argument need not be served"}
-    return {**kind.unaffected_in(scenario), **(bare if kind.bare_calls else {})}
+    alike = {} if kind.of_each_bank else {"bank": "the banks of a group differ in other things"}
+    return {**alike, **kind.unaffected_in(scenario), **(bare if kind.bare_calls else {})}
 
 
 def _suited(every: Sequence[Dimension], steps: Sequence[Step]) -> list[Dimension]:

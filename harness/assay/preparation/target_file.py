@@ -80,16 +80,22 @@ def read_merged(
         contracts=frozenset(contracts),
         contract_files={contract: path for contract, path in contracts.items() if path},
     )
+    if merged.place(("banks",))[0] != merged.place(("base_url",))[0]:
+        target = replace(target, banks=())  # another bank's group
     if base_url is None:
         return target
     # Another address for the same bank: it answers there under its other host names, too.
     scheme = urlsplit(base_url).scheme
-    hosts = tuple(urlsplit(host)._replace(scheme=scheme).geturl() for host in target.hosts)
+
+    def nearby(url: str) -> str:
+        return urlsplit(url)._replace(scheme=scheme).geturl()
+
     return replace(
         target,
         base_url=base_url.rstrip("/"),
         transport=TransportKind.HTTP,
-        hosts=hosts,
+        hosts=tuple(map(nearby, target.hosts)),
+        banks=tuple(replace(bank, base_url=nearby(bank.base_url)) for bank in target.banks),
         nearby=True,
     )
 

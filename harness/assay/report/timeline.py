@@ -127,7 +127,9 @@ def _renewed(line: Line) -> TimelineEntry:
 
 
 def _lacking(line: Line) -> TimelineEntry:
-    text = f"the bank does not offer {shown_text(line, 'mode')}"
+    bank, mode = shown_text(line, "bank"), shown_text(line, "mode")
+    at = [f"at the bank {bank} of the group"] if bank else []
+    text = ", ".join([*at, *([f"the bank does not offer {mode}"] if mode else [])])
     return TimelineEntry(kind=EntryKind.MODE, at=shown_text(line, "now"), text=text)
 
 

@@ -20,7 +20,7 @@ from assay.errors import KindError, did_you_mean
 from assay.history import ERROR_CODE, Exchange, History, Rejected
 from assay.rules.consent_probes import named_operations
 from assay.rules.consents import without_unconsented
-from assay.rules.queries import perhaps_exhausted, perhaps_over_quota
+from assay.rules.queries import at_own_bank, perhaps_exhausted, perhaps_over_quota
 from assay.rules.refusing_kind import CODE, STATUS, RefusingKind
 from assay.rules.rule import BindingRequirement, Facet, Kind, TppFacet, clauses_of, facts_of
 from assay.rules.verdict import DISAGREES, UNCLEAR, Agreement, Evidence, doubt
@@ -42,6 +42,8 @@ def checked(
     In the trial of another rule, or in another context (not `own`), a call may be refused for
     several reasons: which code and status the refusal has is not judged there.
     """
+    if not kind.across_banks:
+        history = at_own_bank(history)
     shown = history if kind.own_consents else without_unconsented(kind.contract, history)
     found = _without_breaches(kind, whole or history, kind.check(shown))
     yield from check_refusals(kind, shown, found) if own else found

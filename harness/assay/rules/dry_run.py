@@ -104,7 +104,7 @@ class DryTarget:
                     subject=subject, operation=operation, by=by, done=True, now=self.now
                 )
             case Lack(mode=mode):
-                event = Lacking(mode=mode, now=self.now)
+                event = Lacking(mode=mode, bank=step.bank, now=self.now)
             case Together():
                 event = Advanced(now=self.now)
             case Resend():

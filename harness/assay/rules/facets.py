@@ -41,10 +41,13 @@ FEATURES: Final = (
     "token",
     "token-endpoint",
     "error",
+    "banks",
 )
 
 #: The name of an `approval` that the facet is about, so that a signer without screens needs it, too.
 LINK: Final = "link"
+#: Why what takes another bank of the group cannot be tested at a target that names none.
+NO_BANKS: Final = "the target file names no other bank of its group (`banks`)"
 #: The same for one that needs the address to which the customer returns to be that of the request.
 RETURN: Final = "return"
 

@@ -297,6 +297,21 @@ def names(
     )
 
 
+def statement(*, key: str) -> str | None:
+    """Declare the id of a statement of the contract's `scope`; None where it is left out."""
+
+    def references(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
+        yield from known(at, name, [each["id"] for each in raw.get("scope", ())], "scope statement")
+
+    return parameter(
+        ref("word"),
+        lambda value, _: as_text(value),
+        key=key,
+        references=references,
+        required=False,
+    )
+
+
 # -- operations -----------------------------------------------------------------------
 def operation(
     *,

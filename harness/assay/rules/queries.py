@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import cast
 from zoneinfo import ZoneInfo
 
@@ -25,6 +26,7 @@ from assay.history import (
     History,
     Indeterminate,
     Item,
+    Lacking,
     Registered,
     ShownError,
     Subject,
@@ -156,6 +158,24 @@ def plain(call: Call) -> bool:
     `variation` does not count: it is a note of the probe, and recorded traffic has none.
     """
     return ordinary(call) and not call.mode
+
+
+def at_own_bank(history: History) -> History:
+    """Return a history up to the first call at another bank, or to where the trial goes on at one.
+
+    A call there may change what follows. A trial that begins at another bank is all of that.
+    """
+    return history.once("at own bank", None, partial(_at_own_bank, history))
+
+
+def _at_own_bank(history: History) -> History:
+    called = False
+    for place, event in enumerate(history.events):
+        gone = isinstance(event, Lacking) and called
+        if gone or (isinstance(event, Exchange) and event.call.bank is not None):
+            return History(events=history.events[:place])
+        called = called or isinstance(event, Exchange)
+    return history
 
 
 def ordinary(call: Call) -> bool:

@@ -22,6 +22,7 @@ from assay.history import History, Reply, Step
 from assay.rules.facets import (
     FEATURES,
     LINK,
+    NO_BANKS,
     NOTHING,
     RETURN,
     BindingRequirement,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FEATURES",
     "LINK",
+    "NO_BANKS",
     "RETURN",
     "BindingRequirement",
     "CallScenario",
@@ -143,6 +145,10 @@ class Kind(Generic[S]):
     accepts_refusals: ClassVar[bool] = False
     #: Whether the check judges no call with an optional argument: it need not be served.
     bare_calls: ClassVar[bool] = False
+    #: Whether its clauses are tried at each bank of the group: about hosts, or what a bank offers.
+    of_each_bank: ClassVar[bool] = False
+    #: Whether it judges calls at other banks of the group, and what follows them.
+    across_banks: ClassVar[bool] = False
     #: Whether probes make the consents that they need, because they also call without one.
     own_consents: ClassVar[bool] = False
     #: The part of a history that can make a difference to the check.

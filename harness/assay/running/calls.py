@@ -267,7 +267,7 @@ def _of_fields(different: frozenset[str], target: Target) -> Iterator[Where]:
         yield ("path",)
     if "present" in different and target.presence:
         yield "header", target.presence.header.lower()
-    if different & {"alias", "host"}:
+    if different & {"alias", "host", "bank"}:
         yield from (("base",), ("path",), ("query",))
 
 

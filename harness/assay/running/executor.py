@@ -35,7 +35,6 @@ from assay.history import (
     Indeterminate,
     Inquire,
     Lack,
-    Lacking,
     Register,
     Rejected,
     Renew,
@@ -359,8 +358,8 @@ class Executor:
                 event = self.fixture_events.withdrawn(step)
             case Renew():
                 event = self.calls.tokens.renew(step)
-            case Lack(mode=mode):
-                event = Lacking(mode=mode, now=trial.fixture.lack(step))
+            case Lack():
+                event = trial.go_to_bank(step)
             case Resend():
                 event = resent(self.calls, step)
             case Together(steps=steps):

@@ -41,6 +41,7 @@ from assay.journal.typed_values import record_of
 from assay.planning.plan import Plan, read_only
 from assay.planning.remedies import ALLOW_WRITES, REMEDIES
 from assay.rules.obligation import BoundClause
+from assay.rules.rule import NO_BANKS
 from assay.rules.verdict import Standing, Verdict
 
 if TYPE_CHECKING:
@@ -415,6 +416,8 @@ def check_offered(call: Call, operation: Operation, target: Target) -> None:
         raise CannotArrange(str(REMEDIES[Capability.WRITE]), key=_OFFERS)
     if call.host is not None and call.host >= len(target.hosts):
         raise CannotArrange(str(REMEDIES[Capability.HOSTS]), key=("hosts",))
+    if call.bank is not None and call.bank >= len(target.banks):
+        raise CannotArrange(NO_BANKS, key=("banks",))
     if not call.present and target.presence is None:
         raise CannotArrange(str(REMEDIES[Capability.BATCH]), key=("presence",))
 

@@ -23,6 +23,7 @@ from assay.binding.wire.links import OutputValues
 from assay.binding.wire.values import RequestValues, filled, has_day, sent
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import text_of
+from assay.errors import CannotArrange
 from assay.fixtures.protocol import Fixture
 from assay.history import (
     Accepted,
@@ -32,12 +33,15 @@ from assay.history import (
     Event,
     Exchange,
     Item,
+    Lack,
+    Lacking,
     Outcome,
     Rejected,
     State,
     Subject,
     Unavailable,
 )
+from assay.rules.rule import NO_BANKS
 from assay.rules.state.calendar import local_day
 from assay.running.environment import Environment
 from assay.running.guard import FINAL, MADE, Customer, customer_of
@@ -128,6 +132,23 @@ class TrialState:
     def target(self) -> Target:
         """The target file of the run."""
         return self.environment.target
+
+    def go_to_bank(self, step: Lack) -> Lacking:
+        """Go on at a bank of the group, with its screens; its host is ours if the file has none.
+
+        Raises:
+            CannotArrange: the target file does not name the bank, or no customer can be there.
+
+        """
+        bank = self.target.group_bank(step.bank, step.mode)
+        if bank is None and step.bank:
+            raise CannotArrange(NO_BANKS, key=("banks",))
+        now = self.fixture.lack(step)
+        if bank is not None:
+            target = replace(self.target, base_url=bank.base_url, hosts=())
+            self.environment = replace(self.environment, target=target)
+            self.signer = self.environment.signer(self.fixture)
+        return Lacking(mode=step.mode, bank=step.bank or (bank.name if bank else ""), now=now)
 
     def binding(self, operation: str) -> OperationBinding:
         """Return how the target file spells an operation."""

@@ -48,6 +48,7 @@ from assay.sandbox.messages import (
     Operation,
     Request,
     Route,
+    bank_called,
     decoded_path,
     error,
     login_in,
@@ -131,7 +132,7 @@ def _answer(request: Request, policies: Policies, session: Session | None) -> An
         return error(401, "a customer's access token is required", challenge)
     if policies.closed(session.world.now):
         return error(503, "closed for maintenance", ("Retry-After", "3600"))
-    if operation is None:
+    if operation is None or not policies.served_by(bank_called(request.base)):
         return error(404, "no such operation")
     if operation in _MISSING:
         consented = session.customer.consent is not None
@@ -169,6 +170,9 @@ def _read(environ: WSGIEnvironment, base_url: str | None) -> tuple[Request, Answ
         refusal = error(405, "method not allowed for this path", ("Allow", allow))
     except HTTPException:
         operation = None
+    own = own_base(environ)
+    if base_url and bank_called(own) == bank_called(base_url):
+        own = base_url
     request = Request(
         method=method,
         path=path,
@@ -179,7 +183,7 @@ def _read(environ: WSGIEnvironment, base_url: str | None) -> tuple[Request, Answ
         authorization=environ.get("HTTP_AUTHORIZATION", ""),
         attended=bool(environ.get("HTTP_PSU_IP_ADDRESS")),
         body=read_body(environ, BODY_LIMIT) if operation == "consents" else b"",
-        base=base_url or own_base(environ),
+        base=own,
         threaded=environ.get("wsgi.multithread", False),
     )
     return request, refusal

@@ -94,6 +94,9 @@ def error(status: int, message: str, *headers: tuple[str, str]) -> Answer:
     return Answer(status=status, body=body, headers=headers)
 
 
+#: The bank whose hosts have no code, and the code in the others.
+FIRST_BANK = "30001"
+_BANK_CODE = re.compile(r"//www\.([0-9]{5})\.live\.")
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
@@ -126,6 +129,12 @@ def own_base(environ: "WSGIEnvironment") -> str:
     if not host:
         host = f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
     return f"{environ['wsgi.url_scheme']}://{host}"
+
+
+def bank_called(base: str) -> str:
+    """Return the code of the bank whose host was called; a host without one is the first bank's."""
+    found = _BANK_CODE.search(base)
+    return found[1] if found else FIRST_BANK
 
 
 def send(answer: Answer, method: str, start_response: "StartResponse") -> Iterable[bytes]:

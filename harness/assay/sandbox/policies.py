@@ -95,6 +95,8 @@ class Policies:
     honours: Table[Operation, frozenset[Approach]]
     #: maintenance
     closed: Closed
+    #: accounts.available: whether a bank of the group, by its code, has account information.
+    served_by: Callable[[str], bool]
     #: accounts.eligible, cards.eligible: items that are listed.
     eligible: Table[Resource, Eligible]
     #: Items that a consent can name.
@@ -175,6 +177,10 @@ def _one_at_a_time(_threaded: bool) -> bool:
     return False
 
 
+def _all_but_one(bank: str) -> bool:
+    return bank != "30004"
+
+
 def _newest_first(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return entries
 
@@ -204,6 +210,7 @@ _ELIGIBLE: Table[Resource, Eligible] = MappingProxyType(
 SOUND = Policies(
     honours=_each(OPERATIONS, _TOKEN),
     closed=SUNDAY_NIGHT,
+    served_by=_all_but_one,
     eligible=_ELIGIBLE,
     grantable=_ELIGIBLE,
     granted=all_or_none,

@@ -172,7 +172,7 @@ def _reply(step: Step, bank: Bank, now: datetime, at: datetime) -> Reply:  # noq
                 subject=step.subject, operation=step.operation, by=step.by, done=True, now=now
             )
         case Lack():
-            reply = Lacking(mode=step.mode, now=now)
+            reply = Lacking(mode=step.mode, bank=step.bank, now=now)
         case Resend():
             raise TypeError("a scripted bank has no request that is sent again")
     return reply

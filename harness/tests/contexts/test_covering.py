@@ -65,7 +65,7 @@ def test_pairs_meet_each_other_and_the_base_values(sizes):
 def test_all_pairs_meet_that_do_not_contradict_each_other(sizes, data):
     """Whatever excludes what: no value is left out for the sake of others."""
     names = [f"d{number}" for number in range(len(sizes))]
-    hides = st.sampled_from(["", "", *names])
+    hides = st.sampled_from([(), (), *((name,) for name in names)])
     values = [
         [replace(value, hides=data.draw(hides)) for value in column] for column in columns(*sizes)
     ]
@@ -112,7 +112,7 @@ def test_a_value_that_fits_nowhere_has_a_row_of_its_own():
 @for_each("depth", [Depth.EACH, Depth.PAIRS])
 def test_a_value_that_hides_a_dimension_stands_beside_none_of_it(depth):
     """What has no effect there would count as tested."""
-    values = [[*columns(2)[0]], [replace(columns(1, 1)[1][0], hides="d0")]]
+    values = [[*columns(2)[0]], [replace(columns(1, 1)[1][0], hides=("d0",))]]
     rows = ids(contexts(values, depth))
     hiding = [row for row in rows if "d1=0" in row]
     assert hiding

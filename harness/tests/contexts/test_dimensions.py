@@ -13,7 +13,7 @@ from assay.contexts.context import Depth
 from assay.contexts.dimensions import DIMENSIONS, dimensions
 from assay.contexts.past import LIVED
 from assay.contract.model import Capability
-from assay.history import Arrange, Call, Holding
+from assay.history import Arrange, Call, Holding, Lack
 from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import restrict
@@ -41,8 +41,12 @@ def values(contract, target):
 
 
 def test_the_dimensions_of_account_information(target):
-    """Everything but payments; the segments are those of payment initiation."""
+    """Everything but payments; the segments are those of payment initiation.
+
+    Of the other banks, the one that the document excludes is none.
+    """
     assert {
+        "bank": ["second", "third"],
         "segment": ["PRO"],
         "item": ["card"],
         "page": ["later", "entries"],
@@ -68,6 +72,35 @@ def test_a_bank_has_the_names_that_its_target_file_gives(target):
     more = {**own, "balances": replace(own["balances"], aliases=("/a", "/b", "/c"))}
     found = values("aisp", replace(target, operations=more))
     assert ["alias-1", "alias-2", "alias-3"] == found["name"]
+
+
+def test_a_trial_takes_place_at_a_bank_that_offers_what_it_is_about(target):
+    """A bank is chosen before anything else, in place of any other that lacks a mode."""
+    contract = parse_contract(find_contract("pis"))
+    (dimension,) = [each for each in dimensions(contract, target) if each.name == "bank"]
+    second, _, fourth = dimension.values
+    plain = Call(operation="create-payment", subject="psu", mode="immediate")
+    instant, lacking = replace(plain, mode="instant"), Lack(mode="instant")
+    assert "" == second.reason([plain]) == fourth.reason([plain])
+    assert "" == second.reason([lacking, instant]) == fourth.reason([instant])
+    assert second.reason([instant]) == "the bank does not offer the mode of the trial"
+    assert fourth.reason([lacking, plain])
+    assert second.reason([Lack(bank="x"), plain])
+    assert second.reason([replace(plain, host=0)])
+    assert second.reason([])
+    at_second = second.mapper()
+    assert [Lack(mode="instant", bank="second")] == list(at_second.before(plain))
+    assert [] == list(at_second.before(plain))
+    mapped = second.mapper()
+    assert ([], Lack(mode="instant", bank="second")) == (
+        list(mapped.before(lacking)),
+        mapped.map(lacking),
+    )
+    assert [Lack(bank="fourth")] == list(fourth.mapper().before(plain))
+    unoffered = replace(target.fixtures, offers=target.fixtures.offers - {Capability.BANKS})
+    assert "bank" in values("pis", target)
+    assert [] == values("pis", replace(target, fixtures=unoffered))["bank"]
+    assert "bank" not in values("pis", replace(target, banks=()))
 
 
 def test_a_trial_about_an_account_is_also_one_about_a_card(target):
@@ -119,6 +152,7 @@ def test_another_registered_payee_is_the_other_value_of_the_target_file(target):
 def test_the_dimensions_of_payment_initiation(target):
     """Everything that the document lets vary around a payment."""
     assert {
+        "bank": ["second", "third", "fourth"],
         "mode": ["deferred", "instant"],
         "segment": ["PRO"],
         "owned": ["more"],
@@ -226,7 +260,7 @@ def test_a_renewed_token_of_a_customer_is_not_that_of_the_second_tpp(target):
     """Beside the second TPP, a renewal would show nothing."""
     (given,) = tpp_of(target).values
     (asked,) = tpp_of(replace(target, auth=OAUTH)).values
-    assert ("token", "") == (given.hides, asked.hides)
+    assert (("token",), ()) == (given.hides, asked.hides)
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ CALL = Call(
     invented={"iban": "A1"},
     by="second",
     host=0,
+    bank=0,
     variation="another amount",
     consent="consent-1",
     generated=("X-Request-ID",),
@@ -150,7 +151,7 @@ PLAIN: list[Event] = [
     Withdrawn(subject="psu", request="P1", done=True, now=NOW),
     Renewed(subject="psu", operation="read", by="other", done=True, now=NOW),
     Renewed(subject="", operation="make", done=False, now=NOW),
-    Lacking(mode="several", now=NOW),
+    Lacking(mode="several", bank="second", now=NOW),
     Submitted(
         n=9,
         at=NOW,

@@ -25,7 +25,7 @@ from account_information import (
 )
 from rows import for_each
 
-from assay.history import Malformed
+from assay.history import Accepted, Lacking, Malformed
 from assay.testing import history, listed
 
 PSU = owner("psu", account("A1"), account("A2"), card("C1"))
@@ -48,6 +48,33 @@ OTHER = owner("other", account("B1"))
 def test_a_method_must_answer_a_valid_call(came, says):
     """A refusal or failure breaks it; a time-out or unknown credentials leave it open."""
     assert [f"answers {says} 1"] == check("accounts.available", PSU, ask("accounts", came))
+
+
+@for_each(
+    ("came", "says"),
+    [
+        (NO, "agrees"),
+        (GONE, "agrees"),
+        (listed("B1"), "disagrees"),
+        (NONE, "unclear"),
+        (UNKNOWN, "unclear"),
+        (FAILED, "unclear"),
+        (LOST, "unclear"),
+    ],
+)
+def test_an_excluded_bank_must_refuse_its_customer(came, says):
+    """The control is the same call at this bank before; what follows is no call at this bank."""
+    here, there = ask("accounts", listed("A1")), ask("accounts", came, by="other")
+    gone = Lacking(mode="", bank="bank-group", now=AT)
+    expected = ["answers agrees 1", f"refused-outside {says} 1,2"]
+    assert expected == sorted(check("accounts.available", PSU, here, gone, OTHER, there))
+    alone = [f"refused-outside {says} 2"] if isinstance(came.outcome, Accepted) else []
+    refused = check("accounts.available", PSU, ask("accounts", UNKNOWN), gone, OTHER, there)
+    assert ["answers unclear 1", *alone] == sorted(refused)
+    # A bank that is not excluded, and one from the beginning, is judged as any.
+    other = replace(gone, bank="second")
+    assert ["answers agrees 1"] == check("accounts.available", PSU, here, other, OTHER, there)
+    assert ["answers agrees 1"] == check("accounts.available", other, PSU, here)
 
 
 def test_data_of_a_consented_account_must_be_answered():

@@ -24,6 +24,7 @@ from rows import for_each
 
 from assay.history import Ending, Malformed, Owned, Subject
 from assay.planning.plan import count_calls
+from assay.rules.checks import checked
 from assay.rules.lifecycle import request_steps
 from assay.testing import history, play
 
@@ -233,6 +234,44 @@ def test_every_host_answers_what_the_first_one_does(came, says):
     perhaps = says.replace("disagrees", "unclear")
     assert [f"every-host {perhaps} 3"] == check("host", payer(), make(), sign(), other)
     assert [f"every-host {says} 4"] == check("host", payer(), make(), sign(), make(), other)
+
+
+@for_each(
+    ("came", "says"),
+    [
+        (GONE, "agrees"),
+        (NO, "agrees"),
+        (shown(), "disagrees"),
+        # Its tokens may be its own, and whether it works is not for this bank to answer for.
+        (UNKNOWN, "unclear"),
+        (FAILED, "unclear"),
+        (LOST, "unclear"),
+    ],
+)
+def test_another_bank_does_not_know_a_request_of_this_one(came, says):
+    """The control is the same call at this bank; an answer elsewhere that shows it needs none."""
+    other = read(came, bank=0)
+    assert [f"read-payment-elsewhere {says} 2,3"] == check("host", payer(), make(), other, read())
+    assert [f"read-payment-elsewhere {says} 2,3"] == check("host", payer(), make(), read(), other)
+    alone = [f"read-payment-elsewhere {says} 2"] if says == "disagrees" else []
+    assert alone == check("host", payer(), make(), other)
+    assert alone == check("host", payer(), make(), other, read(NO))
+    # A request that nobody made here may be one of the other bank, and `hosts` are of this one.
+    assert [] == check("host", payer(), other, read())
+    assert [] == check("host", payer(), make(), read(came, host=0), read())
+
+
+def test_other_rules_judge_nothing_from_the_first_call_at_another_bank_on():
+    """A change that another bank took by mistake is no fault of what this bank shows after it."""
+    events = [payer(), make(mode="deferred"), read()]
+    change = modify(amount="47.11")
+    moved = replace(change, call=replace(change.call, bank=0))
+    kind = ruled("payments.read")
+    said = [evidence.exchanges for evidence in checked(kind, history(*events, moved, read(NO)))]
+    assert [(2,)] == said
+    assert [(2,), (4,)] == [
+        evidence.exchanges for evidence in checked(kind, history(*events, change, read(NO)))
+    ]
 
 
 def test_reading_outside_the_window_must_be_answered():

@@ -117,6 +117,15 @@ def answers(bank, id):
     return all(answer.status_code < 500 for answer in sent)
 
 
+@facet("accounts.available/refused-outside")
+def refused_outside(bank, _):
+    _, guest = ready(bank)
+    codes = ("30001", "30004")
+    hosts = [{"Host": f"www.{code}.live.sandbox.example"} for code in codes]
+    here, there = (guest.get("/accounts", headers=host) for host in hosts)
+    return here.is_success and not there.is_success
+
+
 @facet(*(f"{operation}.available/survives-malformed" for operation in OPERATIONS))
 def survives(bank, id):
     _, guest = ready(bank)

@@ -23,7 +23,7 @@ from assay.binding.model.target import ScaKind, Target
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.files.shape_check import schema
 from assay.history import ERROR_CODE
-from assay.rules.rule import LINK, RETURN, BindingRequirement
+from assay.rules.rule import LINK, NO_BANKS, RETURN, BindingRequirement
 from assay.rules.verdict import Standing
 
 #: Whether a binding has a feature, by the name that a requirement has (may be empty).
@@ -214,9 +214,8 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
     """Whether a target binds what a facet requires."""
     if requirement.feature == "approval" and requirement.name == RETURN:
         return not _is_authorized(requirement, target)
-    if requirement.feature == "approval" and _needs_no_link(requirement, target):
-        return True
-    if requirement.feature == "path" and not _has_own_paths(contract, target):
+    unlinked = requirement.feature == "approval" and _needs_no_link(requirement, target)
+    if unlinked or (requirement.feature == "path" and not _has_own_paths(contract, target)):
         return True
     if requirement.feature in {"token", "token-endpoint"}:
         made_by = contract.operations[requirement.operation].by_tpp
@@ -225,6 +224,8 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
         return issued if requirement.feature == "token-endpoint" else auth.kind is not AuthKind.NONE
     if requirement.feature == "error":
         return target.error is not None and requirement.name in target.error.located
+    if requirement.feature == "banks":
+        return any(requirement.name in {"", *bank.outside} for bank in target.banks)
     binding = target.operations.get(requirement.operation, OperationBinding())
     operation = contract.operations[requirement.operation]
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
@@ -274,12 +275,18 @@ def without_tpp_token(contract: Contract, target: Target) -> tuple[str, ...]:
     )
 
 
+#: What a target file says once for all operations, and the reason where it does not.
+_OF_THE_FILE: Final[Mapping[str, str]] = {
+    "token": "the target file says that calls need no token (`auth`)",
+    "token-endpoint": "the target file names no token endpoint (`auth`)",
+    "banks": NO_BANKS,
+}
+
+
 def missing_reason(requirement: BindingRequirement) -> str:
     """Return why an obligation is not tested on a target that does not bind a requirement."""
-    if requirement.feature == "token":
-        return "the target file says that calls need no token (`auth`)"
-    if requirement.feature == "token-endpoint":
-        return "the target file names no token endpoint (`auth`)"
+    if requirement.feature in _OF_THE_FILE:
+        return _OF_THE_FILE[requirement.feature]
     if requirement.feature == "error":
         name = requirement.name
         return f"needs {'error.code' if name == ERROR_CODE else f'error.fields.{name}'} in the target file"

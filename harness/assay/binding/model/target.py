@@ -173,6 +173,7 @@ __all__ = [
     "FixtureKind",
     "Fixtures",
     "FurtherTpp",
+    "GroupBank",
     "ItemBinding",
     "Matcher",
     "NextPage",
@@ -221,6 +222,19 @@ class Presence:
     header: str
     value: str
     absent: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupBank:
+    """Another bank of the target's group, with the modes that it `lacks`.
+
+    `outside` names the scope statements of contracts that exclude it.
+    """
+
+    name: str
+    base_url: str
+    lacks: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
 
 
 class ScaKind(Enum):
@@ -336,8 +350,8 @@ class Target:
 
     `absent` is what the bank does not have, and `not_offered` maps clause ids to the reason why
     this bank need not offer them.
-    `hosts` are further base URLs under which it answers; `nearby` says that they are
-    found at the address of the base URL. `dialect` is what an embedded bank speaks,
+    `hosts` are further base URLs under which it answers, `banks` the others of its group, and
+    `nearby` says that all of them are found at the address of the base URL. `dialect` is what an embedded bank speaks,
     "" for its own. Times are in seconds. `headers` and `queries` stand in
     every call; a value may have placeholders (see `values.filled`). `document`
     is the file itself, with all that it extends, to find lines in.
@@ -362,6 +376,7 @@ class Target:
     fixtures: Fixtures = field(default_factory=Fixtures)
     sca: Sca = field(default_factory=Sca)
     hosts: tuple[str, ...] = ()
+    banks: tuple[GroupBank, ...] = ()
     nearby: bool = False
     operations: Mapping[str, OperationBinding] = field(default_factory=dict[str, OperationBinding])
     outcomes: Outcomes = field(default_factory=Outcomes)
@@ -420,6 +435,18 @@ class Target:
         modes = (mode for each in self.operations.values() for mode in each.modes.values())
         banks = (str(mode.value) for mode in modes if mode.place is Place.BASE)
         return tuple(dict.fromkeys((*self.hosts, *banks)))
+
+    @property
+    def called_urls(self) -> tuple[str, ...]:
+        """The same, and the base URLs of the other banks of the group."""
+        return (*self.base_urls, *(bank.base_url for bank in self.banks))
+
+    def group_bank(self, name: str, mode: str = "") -> GroupBank | None:
+        """Return a bank of the group by its name or by what excludes it, or any that lacks a mode."""
+        for bank in self.banks:
+            if name in {bank.name, *bank.outside} if name else mode in bank.lacks:
+                return bank
+        return None
 
     @property
     def outputs(self) -> Mapping[str, str]:

@@ -30,7 +30,7 @@ from assay.binding.model.target import ScaKind, TransportKind
 from assay.binding.wire.links import NAMED, RESERVED
 from assay.binding.wire.values import wrong_days
 from assay.errors import did_you_mean
-from assay.files.document import Finding, Pointer, found
+from assay.files.document import Finding, Pointer, found, spell
 from assay.files.load import read_zone
 
 _Raw: TypeAlias = Mapping[str, Any]
@@ -80,9 +80,11 @@ def findings(raw: _Raw) -> Iterator[Finding]:
         (("base_url",), raw["base_url"]),
         (("fixtures", "url"), raw.get("fixtures", {}).get("url")),
         *((("hosts", index), url) for index, url in enumerate(raw.get("hosts", ()))),
+        *_bank_urls(raw),
     ):
         if url is not None and (wrong := bad_url(url)):
             yield at, *wrong
+    yield from _banks(raw)
     yield from _security(raw)
     yield from _live(raw)
     if "zone" in raw and isinstance(hint := read_zone(raw["zone"]), str):
@@ -104,6 +106,22 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     yield from own_conditions(raw.get("error"), ("error",))
     yield from names_in_braces(raw)
     yield from _authorizations(raw)
+
+
+def _bank_urls(raw: _Raw) -> Iterator[tuple[Pointer, str]]:
+    for name, bank in raw.get("banks", {}).items():
+        yield ("banks", name, "base_url"), bank["base_url"]
+
+
+def _banks(raw: _Raw) -> Iterator[Finding]:
+    """Find banks of the group at a base URL that another key gives to this bank, or another."""
+    known = {raw["base_url"].rstrip("/"): "base_url"}
+    known |= {url.rstrip("/"): "hosts" for url in raw.get("hosts", ())}
+    for at, url in _bank_urls(raw):
+        key = known.setdefault(url.rstrip("/"), spell(at))
+        if key != spell(at):
+            hint = "each bank of the group has its own; `hosts` are further URLs of this bank"
+            yield at, f"the same URL as {key}", hint
 
 
 def _modes(raw: _Raw) -> Iterator[Finding]:

@@ -45,6 +45,9 @@ _NAMES: Final[Mapping[str, Callable[[Contract], Iterable[str]]]] = {
     "code": lambda contract: (code for kind in clauses_of(contract) for code in _codes(kind)),
     "error field": lambda contract: chain(*map(_error_fields, clauses_of(contract))),
     "factor": lambda contract: facts_of(contract).factors,
+    "mode": lambda contract: (
+        mode for operation in contract.operations.values() for mode in operation.modes
+    ),
     "request field": lambda contract: (
         field
         for operation in contract.operations.values()
@@ -171,6 +174,11 @@ def unknown_names(target: Target, names: ContractNames) -> Iterator[Finding]:
         (("fixtures", "segments"), fixtures.get("segments", ()), "segment"),
         (("fixtures", "effects"), fixtures.get("effects", ()), "request field"),
         (("outside",), raw.get("outside", ()), "scope statement"),
+        *(
+            (("banks", name, key), bank.get(key, ()), noun)
+            for name, bank in (raw.get("banks") or {}).items()
+            for key, noun in (("outside", "scope statement"), ("lacks", "mode"))
+        ),
         *((("safety", key), safety.get(key, ()), "argument") for key in ("only", "most", "total")),
         (("error", "fields"), error.get("fields", ()), "error field"),
         (("error", "codes"), error.get("codes", ()), "code"),

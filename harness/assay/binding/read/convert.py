@@ -158,6 +158,10 @@ def _target(raw: _Raw) -> _Raw:
         "name": raw["target"],
         "base_url": raw["base_url"].rstrip("/"),
         "hosts": [host.rstrip("/") for host in raw.get("hosts", ())],
+        "banks": {
+            name: {**bank, "base_url": bank["base_url"].rstrip("/")}
+            for name, bank in raw.get("banks", {}).items()
+        },
         "operations": operations,
     }
 

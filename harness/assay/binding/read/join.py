@@ -225,11 +225,14 @@ def _host(contract: Contract, target: Target) -> Iterator[Problem]:
     form = contract.hosts.get("live")
     if target.environment != "live" or not form:
         return
-    host = urlsplit(target.base_url).hostname or ""
-    if not matches(host_pattern(contract.hosts, "live"), host):
+    banks = ((("banks", bank.name, "base_url"), bank.base_url) for bank in target.banks)
+    for at, url in ((("base_url",), target.base_url), *banks):
+        host = urlsplit(url).hostname or ""
+        if matches(host_pattern(contract.hosts, "live"), host):
+            continue
         yield problem_at(
             target,
-            ("base_url",),
+            at,
             f"expected a live host of the form {form}, found {host!r}",
             f"bank codes match {contract.hosts.get('bankcode', 'anything')}",
         )

@@ -68,6 +68,13 @@ class HttpRequest:
     body: bytes = b""
 
 
+def _base(call: Call, target: Target) -> str:
+    """Return the base URL of the host that a call is made at."""
+    if call.bank is not None:
+        return target.banks[call.bank].base_url
+    return target.base_url if call.host is None else target.hosts[call.host]
+
+
 @dataclass(slots=True)
 class _RequestDraft:
     """A request while arguments are being put into their places.
@@ -111,7 +118,7 @@ def encode(
     body = cast("dict[str, Any]", laid_over(filled(binding.template, made), deepcopy(made.body)))
     standing = made.outputs.sent({**target.queries, **binding.queries})
     draft = _RequestDraft(
-        base=target.base_url if call.host is None else target.hosts[call.host],
+        base=_base(call, target),
         path=_path(call, operation, binding),
         operation=operation.id,
         standing={name: str(filled(text, made)) for name, text in standing.items()},

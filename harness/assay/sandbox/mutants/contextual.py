@@ -213,6 +213,9 @@ def _registered_another(concern: Concern) -> bool:
 NO_CALLER = Tpp(id="", token="")
 #: Each situation by the name of its dimension and its value.
 SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
+    "bank=second": lambda s: ".30002." in s.host,
+    "bank=third": lambda s: ".30003." in s.host,
+    "bank=fourth": lambda s: ".30004." in s.host,
     "mode=deferred": lambda s: s.any(lambda each: each.type == "deferred"),
     "mode=instant": lambda s: s.any(lambda each: each.type == "instant"),
     "segment=PRO": lambda s: s.segment == "PRO",

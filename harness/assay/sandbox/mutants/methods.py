@@ -131,6 +131,9 @@ AVAILABLE = (
           f"{operation} answers 500 to a valid call {says}",
           respond=_accepted(operation, down(500), when))
       for operation, what, says, more, when in _VALID),
+    breaking("available.at-every-bank", "accounts.available/refused-outside",
+        "account information is served at every bank of the group",
+        served_by=str.isdigit),
     breaking("available.consents-takes-text", "consents.available/refuses-malformed",
         "a consent that is plain text is accepted, and changes nothing",
         body=_accepts("body-text")),

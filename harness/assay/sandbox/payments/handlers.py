@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from assay.sandbox.calendar import today
-from assay.sandbox.messages import Answer, Json, error
+from assay.sandbox.messages import Answer, Json, bank_called, error
 from assay.sandbox.payments.lifecycle import PaymentContext, cancel, execute_if_due
 from assay.sandbox.payments.policies import Finding, PaymentOperation, PaymentPlace, PaymentRefusal
 from assay.sandbox.payments.records import Payment, Tpp
@@ -82,7 +82,7 @@ def _create(call: PaymentCall) -> Answer:
         if policies.at_once:
             raise
         barred = True
-    payment = context.book.add(world.id, call.tpp, terms, world.now)
+    payment = context.book.add(world.id, call.tpp, terms, world.now, bank_called(call.base))
     payment.barred = barred
     execute_if_due(context, payment)
     approval = f"/consent-approval/{world.id}/{payment.approval}"
@@ -154,7 +154,8 @@ def _confirm(call: PaymentCall) -> Answer:
 def _find(call: PaymentCall, operation: Finding) -> Payment:
     """Return the requested payment; payments of other TPPs do not exist for the caller."""
     payment = call.context.book.payments.get(call.id)
-    if payment is None:
+    bank = bank_called(call.base)
+    if payment is None or not call.context.policies.at_banks[operation](payment.bank == bank):
         raise PaymentRefused(call.context.policies.absent[operation](call.id))
     if not call.context.policies.visible[operation](payment.tpp == call.tpp.id):
         raise _refused(call.context, "foreign")

@@ -98,6 +98,8 @@ class PaymentPolicies:
     shows: Callable[[Payment], Terms]
     #: payments.addressed: whether a payment is visible, given whether it is the TPP's own.
     visible: Table[Finding, Callable[[bool], bool]]
+    #: host: whether a payment is visible at a host, given whether that is of the same bank.
+    at_banks: Table[Finding, Callable[[bool], bool]]
     #: Answers for payments that do not exist.
     absent: Table[Finding, Callable[[str], Answer]]
     #: The status shown of a payment.
@@ -313,6 +315,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     at_once=True,
     shows=_terms_in_force,
     visible=MappingProxyType({"read": _own, "modify": _own}),
+    at_banks=MappingProxyType({"read": _own, "modify": _own}),
     absent=MappingProxyType({"read": _not_found, "modify": _not_found}),
     shown=_where_it_stands,
     confirmation=_not_offered,

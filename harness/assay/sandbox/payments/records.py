@@ -9,6 +9,7 @@ from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Literal, TypeAlias, get_args
 
+from assay.sandbox.messages import FIRST_BANK
 from assay.sandbox.payments.terms import Decision, Factor, PaymentType, Reason, Status, Terms
 
 __all__ = [
@@ -86,6 +87,8 @@ class Payment:
     created: datetime
     #: The unguessable part of the link to the first screen.
     approval: str
+    #: The code of the bank at whose host it was made.
+    bank: str = FIRST_BANK
     status: Status = "received"
     reason: Reason | None = None
     #: Whether it is rejected once it is signed, since it should not have been accepted.
@@ -127,7 +130,7 @@ class PaymentBook:
     signings: dict[str, Payment] = field(default_factory=dict[str, Payment])
     executions: list[Execution] = field(default_factory=list[Execution])
 
-    def add(self, world: str, tpp: Tpp, terms: Terms, now: datetime) -> Payment:
+    def add(self, world: str, tpp: Tpp, terms: Terms, now: datetime, bank: str) -> Payment:
         """Create a payment."""
         number = len(self.payments) + 1
         payment = Payment(
@@ -137,6 +140,7 @@ class PaymentBook:
             original=terms,
             created=now,
             approval=token_urlsafe(24),
+            bank=bank,
         )
         self.payments[payment.id] = payment
         self.approvals[payment.approval] = payment

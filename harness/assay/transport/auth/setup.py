@@ -79,9 +79,9 @@ def open_channels(
 
 
 def _embedded(target: Target, app: Application) -> tuple[Transport, Transport]:
-    hosts = (*target.base_urls, *endpoints(target), *target.sca.hosts)
+    hosts = (*target.called_urls, *endpoints(target), *target.sca.hosts)
     return (
-        Embedded(app, target.base_url, target.base_urls),
+        Embedded(app, target.base_url, target.called_urls),
         Embedded(app, target.base_url, hosts),
     )
 
@@ -95,13 +95,13 @@ def _networked(target: Target, secrets: Mapping[str, str]) -> tuple[Transport, T
 
     fixtures = target.fixtures
     screens = (*endpoints(target), *target.sca.hosts)
-    urls = (target.base_url, *target.base_urls, *screens, *filter(None, [fixtures.url]))
+    urls = (target.base_url, *target.called_urls, *screens, *filter(None, [fixtures.url]))
     client = HttpClient(
         base_url=target.base_url,
         timeout=target.timeout,
         control_url=fixtures.url,
         control_key=secrets[fixtures.key_env] if fixtures.key_env else None,
-        hosts=target.base_urls,
+        hosts=target.called_urls,
         nearby=target.nearby,
         tls=tls_context(target, secrets, urls),
         explain=explainer(target),

@@ -48,7 +48,7 @@ def test_the_sandbox() -> None:
     """The shipped pair goes together, and the bank's zone fills in what the document leaves."""
     target = read_target(find_target("sandbox"))
     (bound,) = bind([parse_contract(find_contract("aisp"))], target)
-    assert ("Europe/Paris", 171) == (str(bound.contract.zone), len(bound.obligations))
+    assert ("Europe/Paris", 172) == (str(bound.contract.zone), len(bound.obligations))
     offered = capabilities(bound.contract, target)
     assert {Capability.BATCH, Capability.ZONE} <= offered
 
@@ -103,6 +103,58 @@ def test_no_live_hosts(problems, host: str) -> None:
     """Another host is refused while the environment is called live."""
     (found,) = problems(f"environment: live\nbase_url: {host}\n")
     assert found.startswith("5: base_url: expected a live host of the form www.<bankcode>.live")
+
+
+@for_each(
+    ("bank", "expected"),
+    [
+        ("lacks: [instantly]", "banks.b.lacks[0]: no contract has the mode 'instantly'"),
+        ("outside: [bank-groups]", "banks.b.outside[0]: no contract has the scope statement"),
+    ],
+)
+def test_a_bank_of_the_group_lacks_what_the_contract_has(problems, bank, expected) -> None:
+    """A misspelt mode, or statement, of a bank is reported at its own key."""
+    (found,) = problems(
+        "base_url: https://a.example\nhosts: null\n"
+        f"banks: {{second: null, third: null, fourth: null, b: {{base_url: 'https://b.example', {bank}}}}}\n"
+    )
+    assert found.startswith(f"6: {expected}")
+
+
+def test_a_live_bank_of_the_group_has_a_live_host(problems) -> None:
+    """The form of the host is that of this bank."""
+    (found,) = problems(
+        "environment: live\nbase_url: https://www.30001.live.b.example\nhosts: null\nbanks:\n"
+        "  {second: null, third: null, fourth: null, b: {base_url: https://www.3.live.b.example}}\n"
+    )
+    assert found.startswith("8: banks.b.base_url: expected a live host of the form www.<bankcode>")
+
+
+def test_the_banks_of_another_group_are_not_inherited(tmp_path) -> None:
+    """A file with another base URL is about another bank; one without is about the same."""
+    path = tmp_path / "t.yaml"
+    path.write_text(f"{SMALL}base_url: https://a.example\n")
+    assert () == read_target(path).banks
+    path.write_text(SMALL)
+    target = read_target(path)
+    assert ["second", "third", "fourth"] == [bank.name for bank in target.banks]
+    assert target.banks == read_target(path, base_url="https://127.0.0.1:8000").banks
+    assert target.group_bank("fourth") == target.group_bank("bank-group") == target.banks[2]
+    assert target.group_bank("", "instant") == target.banks[0]
+    assert target.group_bank("fifth") is target.group_bank("", "several") is None
+
+
+def test_what_needs_another_bank_is_not_applicable_without_one() -> None:
+    """The reason names the key, for a bank that a statement excludes as for any."""
+    target = read_target(find_target("sandbox"))
+    contract = parse_contract(find_contract("aisp"))
+    excluded = BindingRequirement(operation="accounts", feature="banks", name="bank-group")
+    assert is_bound(excluded, contract, target)
+    without = replace(target, banks=target.banks[:2])
+    assert not is_bound(excluded, contract, without)
+    assert is_bound(replace(excluded, name=""), contract, without)
+    assert not is_bound(replace(excluded, name=""), contract, replace(target, banks=()))
+    assert "(`banks`)" in missing_reason(excluded)
 
 
 @for_each(
@@ -202,9 +254,10 @@ def test_a_path_that_the_target_lacks(tmp_path: Path, text: str, asked: bool) ->
 def test_a_requirement_is_of_a_feature_of_the_binding() -> None:
     """The words that a facet can require are features that a target file can bind.
 
-    A token is bound for all operations, under `auth`, and what errors have under `error`.
+    A token is bound for all operations, under `auth`, what errors have under `error`, and the other
+    banks of the group under `banks`.
     """
-    assert {*FEATURES} <= {*BINDING_FEATURES, "token", "token-endpoint", "error"}
+    assert {*FEATURES} <= {*BINDING_FEATURES, "token", "token-endpoint", "error", "banks"}
 
 
 def test_a_token_is_required_where_the_target_file_has_one() -> None:

@@ -4,21 +4,26 @@ If the target file binds no links for an operation, its facet is not applicable.
 read but never followed to another host. A link to the bank's screens is not among them: the
 customer's browser follows it, and screens may have a host of their own.
 
+A request that was made at this bank is not read, changed or cancelled at the host of another bank
+of its group. The control is the same call at this bank, afterwards: an accepted change or end
+elsewhere needs none.
+
 The TPP: once a host is chosen, the flow stays on it.
 A flow is all calls about one request, or all calls about the resources of one customer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit
 
 from assay.contract.model import Capability, Operation
 from assay.history import Authorised, Exchange, History, Indeterminate
 from assay.rules import parameters, steps
-from assay.rules.controls import Shared, same_but
+from assay.rules.controls import Shared, refused_beside, same_but
 from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.tracker import lifecycle_of_operation
 from assay.rules.queries import ordinary
 from assay.rules.rule import (
     Calls,
@@ -61,6 +66,8 @@ class HostAffinity(Kind):
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
     accepts_refusals = True
+    across_banks = True
+    of_each_bank = True
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()
@@ -80,6 +87,16 @@ class HostAffinity(Kind):
             )
             for operation in self.operations
         )
+        out += tuple(
+            Facet(
+                id=f"{operation.id}{ELSEWHERE}",
+                description=f"{operation.id} of a request that was made here is refused at another bank's host",
+                scenario=CallScenario(id=f"{operation.id}{ELSEWHERE}", operation=operation),
+                needs=needs(Capability.PSU, Capability.WRITE),
+                requires=bound(operation, "banks", if_missing=Standing.NOT_APPLICABLE),
+            )
+            for operation in self._about_requests
+        )
         if not self.every_host:
             return out
         writes = needs(*([Capability.WRITE] if self.operations[0].request else []))
@@ -93,8 +110,19 @@ class HostAffinity(Kind):
             ),
         )
 
+    @property
+    def _about_requests(self) -> Sequence[Operation]:
+        """The operations about the requests that the clause is about."""
+        if not self.operations[0].request:
+            return ()
+        lifecycle = lifecycle_of_operation(self.contract, self.operations[0])
+        return [each for each in lifecycle.operations if not each.makes and each.available]
+
     def probe(self, scenario: Scenario) -> Script:
         """Own enough items for a second page, and read the first page."""
+        if isinstance(scenario, CallScenario) and scenario.id.endswith(ELSEWHERE):
+            yield from self._elsewhere(scenario.operation)
+            return
         if not isinstance(scenario, CallScenario):
             yield from self._every()
             return
@@ -110,10 +138,12 @@ class HostAffinity(Kind):
         named = {operation.id for operation in self.operations}
         if self.every_host:
             yield from self._hosts(history)
+        yield from self._at_other_banks(history)
         for exchange in history.exchanges:
             wire = exchange.wire
             known = not isinstance(exchange.outcome, Indeterminate)
-            if exchange.call.operation not in named or not wire.links or not known:
+            own = exchange.call.operation in named and exchange.call.bank is None
+            if not own or not wire.links or not known:
                 continue
             here = host(wire.url)
             hosts = [host(_absolute(wire.url, link)) for link in wire.links]
@@ -175,6 +205,45 @@ class HostAffinity(Kind):
                 replace(call, host=0, variation="on another host of the target")
             )
 
+    def _elsewhere(self, operation: Operation) -> Script:
+        """Make a call about a request at another bank, and at that of the request."""
+        if operation.ends:
+            lifecycle = lifecycle_of_operation(self.contract, operation)
+            psu = yield from request_steps.customer(lifecycle)
+            mode = next(iter(lifecycle.deferred_modes), None)
+            made = yield from steps.send(request_steps.request(lifecycle, psu, mode))
+            call = request_steps.call_about(operation, made)
+        else:
+            _, call = yield from request_steps.prepare_call(self.contract, operation)
+        if call is not None:
+            elsewhere = replace(call, bank=0, variation="at the host of another bank")
+            yield from steps.send(elsewhere)
+            yield from steps.send(call)
+
+    def _at_other_banks(self, history: History) -> Iterator[Evidence]:
+        """Judge calls about requests at other banks, beside the same calls at that of the request."""
+        named = {operation.id: operation.about or "" for operation in self._about_requests}
+        made: set[str | None] = set()
+        controls: dict[Shared, list[int]] = {}
+        for exchange in history.exchanges:
+            if exchange.call.bank is None and exchange.accepted:
+                controls.setdefault(same_but(exchange.call), []).append(exchange.n)
+        for exchange in history.exchanges:
+            call = exchange.call
+            operation = self.contract.operations.get(call.operation)
+            if call.bank is None:
+                if operation is not None and operation.makes and exchange.item is not None:
+                    made.add(exchange.item.key)
+                continue
+            key = named.get(call.operation)
+            if key is not None and call.arguments.get(key) in made and ordinary(call):
+                why, beside = (
+                    "the request was made at another bank",
+                    controls.get(same_but(call), ()),
+                )
+                facet = f"{call.operation}{ELSEWHERE}"
+                yield from refused_beside(facet, exchange, why, beside, failure_open=True)
+
     def _hosts(self, history: History) -> Iterator[Evidence]:
         """Judge calls to another host if the same call was accepted on the chosen one.
 
@@ -189,7 +258,7 @@ class HostAffinity(Kind):
             if not isinstance(event, Exchange) or event.call.operation not in named:
                 continue
             call, operation = event.call, named[event.call.operation]
-            if not ordinary(call):
+            if not ordinary(call) or call.bank is not None:
                 continue
             control = same_but(replace(call, host=None))
             if call.host is None and event.accepted:
@@ -204,6 +273,8 @@ class HostAffinity(Kind):
 
 #: The facet and the scenario of the target's other hosts.
 EVERY = "every-host"
+#: How the facets and scenarios of calls at other banks end.
+ELSEWHERE = "-elsewhere"
 
 
 def host(url: str) -> str:

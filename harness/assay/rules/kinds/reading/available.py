@@ -7,6 +7,9 @@ the same if the call is a trial's own and has no variation but the customer's ab
 page, in any mode, for any days. Recorded traffic does not show what was meant to be valid.
 A refused change is none: which are accepted, and when, is for other clauses to say. Most documents
 leave open how a malformed *read* is answered, so only a body that cannot be parsed must be refused.
+
+A bank of the group that the `outside` statement excludes must refuse the call of its own customer.
+The control is the same call at this bank, before.
 """
 
 from __future__ import annotations
@@ -15,9 +18,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
-from assay.history import Call, Exchange, History, Holding, Malformed, Subject
+from assay.history import Call, Exchange, History, Holding, Lack, Lacking, Malformed, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import Consents, consented_keys, names_each_once
+from assay.rules.controls import refused_beside
 from assay.rules.facets import make_facet
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
@@ -73,6 +77,8 @@ BODIES = (
 )
 #: The facet and the scenario of calls that must be refused.
 UNSERVED = "survives-unserved"
+#: The facet and the scenario of a bank that the document excludes.
+OUTSIDE = "refused-outside"
 #: Bodies that are unreadable under any contract.
 UNREADABLE = frozenset({Malformed.NOT_JSON, Malformed.TRUNCATED})
 
@@ -85,9 +91,12 @@ class Available(Kind):
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
     bare_calls = True
+    of_each_bank = True
+    across_banks = True
 
     operation: Operation = parameters.operation()
     grant: Operation | None = parameters.grant()
+    outside: str | None = parameters.statement(key="outside")
     owners: tuple[str, ...] = parameters.derived(
         lambda contract, known: steps.owners(contract, known["operation"])
     )
@@ -110,6 +119,10 @@ class Available(Kind):
         refused = "a body that is not JSON is refused"
         named = bound(self.operation, "aliases", if_missing=Standing.NOT_APPLICABLE)
         aliased = self.operation.aliases and self.operation.lists
+        outside = bound(
+            self.operation, "banks", (self.outside,), if_missing=Standing.NOT_APPLICABLE
+        )
+        excluded = "a bank of the group that the document excludes refuses the call"
         two, identifier = psu | needs(Capability.TWO_PSU), self._identifier()
         unreadable = UNREADABLE & set(bends(self))
         rows = (
@@ -118,6 +131,7 @@ class Available(Kind):
             (True, "survives-malformed", malformed, "malformed", psu, identifier),
             (self._names_what_is_served, UNSERVED, unserved, UNSERVED, two, identifier),
             (unreadable, "refuses-malformed", refused, "malformed", psu, ()),
+            (self.outside, OUTSIDE, excluded, OUTSIDE, psu | needs(Capability.BANKS), outside),
         )
         return tuple(
             make_facet(id_, description, scenario, needed, requires)
@@ -156,6 +170,9 @@ class Available(Kind):
         if scenario.id == "malformed":
             yield from self._bent(calls[0])
             return
+        if scenario.id == OUTSIDE:
+            yield from self._at_excluded_bank(calls[0])
+            return
         for call in calls:
             yield from steps.send(call)
             if scenario.id == "aliases":
@@ -165,6 +182,29 @@ class Available(Kind):
                     )
                 # What changes by itself differs here, too.
                 yield from steps.send(call)
+
+    def _at_excluded_bank(self, call: Call) -> Script:
+        """Make a call here, and for another customer at a bank that the document excludes."""
+        yield from steps.send(call)
+        yield Lack(bank=self.outside or "")
+        there = yield from steps.arrange("there", *(Holding(resource=each) for each in self.owners))
+        given = steps.arguments(self.operation, there.owns[0].key)
+        excluded = "at a bank that the document excludes"
+        yield from steps.send(replace(call, subject="there", arguments=given, variation=excluded))
+
+    def _outside(self, history: History) -> Iterator[Evidence]:
+        """Judge the calls at an excluded bank, beside those that this bank accepted before."""
+        there, controls = False, list[int]()
+        for event in history.events:
+            if isinstance(event, Lacking):
+                there = event.bank == self.outside
+            if not isinstance(event, Exchange) or event.call.operation != self.operation.id:
+                continue
+            if there and ordinary(event.call):
+                why = "the document excludes this bank"
+                yield from refused_beside(OUTSIDE, event, why, controls, failure_open=True)
+            elif event.accepted:
+                controls.append(event.n)
 
     @property
     def _names_what_is_served(self) -> bool:
@@ -178,11 +218,17 @@ class Available(Kind):
             yield from self._judged(history)
 
     def _judged(self, history: History) -> Iterator[Evidence]:
+        if self.outside:
+            yield from self._outside(history)
         if not (self.operation.changes or self.operation.ends):  # when these are valid, depends
             yield from self._failures(history)
         if self.lifecycle is not None:
             yield from self._requests(self.lifecycle, history)
-            return
+        else:
+            yield from self._reads(history)
+
+    def _reads(self, history: History) -> Iterator[Evidence]:
+        """Judge calls that are about no request."""
         subjects = history.subjects
         consents = Consents.of(self.contract, self.grant, history)
         controlled: set[str] = set()

@@ -79,6 +79,7 @@ class Modes(AcceptanceRule[ModeScenario]):
     purpose = Purpose.PROMISE
     applies_to = ("makes",)
     at_least_one_of = ("served", "where-offered", "refused")
+    of_each_bank = True
 
     served: tuple[str, ...] = modes(key="served")
     offered: tuple[str, ...] = modes(key="where-offered")

@@ -181,6 +181,12 @@ SCOPE_FAULTS = (
           f"{place.partition('-')[0]}: the link {place.partition('-')[2]} leads to another host",
           links=put(_SOUND.links, **{place: base}))
       for place, facet in _FACETS for name, base in _BASES),
+    breaking_pis("host.read-elsewhere", "host/read-payment-elsewhere",
+        "the gateway shows a payment at the host of any bank",
+        at_banks=put(_SOUND.at_banks, read=lambda _same: True)),
+    breaking_pis("host.modify-elsewhere", "host/modify-payment-elsewhere host/cancel-payment-elsewhere",
+        "the gateway takes changes and cancellations at the host of any bank",
+        at_banks=put(_SOUND.at_banks, modify=lambda _same: True)),
     breaking_pis("host.first-form-only", "host/every-host",
         "the host in the bank's own domain is not served", serves=_first_form),
 )
