@@ -53,6 +53,21 @@ def test_the_sandbox() -> None:
     assert {Capability.BATCH, Capability.ZONE} <= offered
 
 
+@pytest.mark.parametrize(
+    ("text", "together"),
+    [("", True), ("safety: {concurrency: 1}\n", False), ("safety: {concurrency: 2}\n", True)],
+)
+def test_nothing_is_offered_at_one_moment_where_one_call_is_made_at_a_time(
+    tmp_path, text, together
+) -> None:
+    """What the file allows at a time holds, even where the fixtures offer more."""
+    path = tmp_path / "t.yaml"
+    path.write_text(SMALL + f"fixtures: {{offers: [psu, together]}}\n{text}")
+    contract = parse_contract(find_contract("aisp"))
+    offered = capabilities(contract, read_target(path))
+    assert together == (Capability.TOGETHER in offered)
+
+
 def test_all_at_once(problems) -> None:
     """Everything that is wrong is told together, each with its line."""
     message = problems(
