@@ -111,8 +111,8 @@ _VALID: tuple[tuple[Operation, str, str, str, Callable[[Request], bool]], ...] =
 
 def _lacks_one(name: str, answer: Answer) -> Answer:
     """Leave out the last row."""
-    rows = cast("list[Json]", answer.body[name])
-    return replace(answer, body={**answer.body, name: rows[:-1]})
+    body = cast("dict[str, list[Json]]", answer.body)
+    return replace(answer, body={**body, name: body[name][:-1]})
 
 
 _OVERLAPPED: tuple[tuple[Operation, str, str, Callable[[Answer], Answer]], ...] = (

@@ -143,9 +143,8 @@ class Available(Kind):
     def unaffected_in(self, scenario: Scenario) -> Mapping[str, str]:
         """Return the same; at one moment, nothing matters that the other scenarios ask one by one."""
         why = "what matters at one moment is that calls meet"
-        return self.unaffected_by() | (
-            dict.fromkeys(_MET_ONE_BY_ONE, why) if scenario.id == AT_ONCE else {}
-        )
+        met = dict.fromkeys(_MET_ONE_BY_ONE, why) if scenario.id == AT_ONCE else {}
+        return {**self.unaffected_by(), **met}
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a valid call; then one under each alias, or malformed ones; and a last valid one."""
