@@ -17,8 +17,9 @@ from assay.running.parallel_trials import RecordedRun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """A search to run: a contract, the way of searching, and the number of cases.
+    """A search to run: a contract, the way of searching, and how many `times`.
 
+    This is the number of cases, or the strength of lives.
     `operation` restricts a search by schemas to one operation.
     """
 

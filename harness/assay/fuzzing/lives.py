@@ -183,7 +183,7 @@ def _calls(
 
 
 def run_lives(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
-    """Run the lives of a contract; its limits say the strength as the number of sequences.
+    """Run the lives of a contract, of the strength that the search says; they vary no dimensions.
 
     Raises:
         TargetError: the target's fixture provider cannot be used at all.
@@ -194,7 +194,9 @@ def run_lives(search: Search, on_finding: Callable[[FuzzFinding], None]) -> Sear
         return replace(search.result(), notes=(why,))
     target, contract = search.environment.target, search.contract
     offers = _offers(contract, target)
-    for order, segment in lives_of(contract, target, search.limits.sequences):
+    lives = lives_of(contract, target, search.strength)
+    search.limits = replace(search.limits, sequences=len(lives))
+    for order, segment in lives:
 
         def live(order: Order = order, segment: str | None = segment) -> None:
             sequence = search.begin(context=())

@@ -171,7 +171,8 @@ class Search:
 
     It is the target's side of sequences (`sequences.sequence.SequenceTarget`). The
     actions are those of the `whole` plan, even where only a part of it is run. A search by
-    schemas needs the contracts as `bound`, and may be restricted to one `operation`.
+    schemas needs the contracts as `bound`, and may be restricted to one `operation`. Lives have
+    a `strength`, and vary no dimensions.
     `failed` says why nothing can be tried any more, if the fixture provider failed.
     """
 
@@ -188,6 +189,7 @@ class Search:
     known: frozenset[str] = frozenset()
     bound: Sequence[BoundContract] = ()
     operation: str = ""
+    strength: int = 0
     failed: str = ""
     reach: Reach = field(init=False)
     _planned: frozenset[str] = field(init=False)
@@ -313,7 +315,7 @@ class Search:
             reached=Reached(
                 asked=self.limits.sequences,
                 pairs=len(self.reach.pairs),
-                possible=self.reach.possible,
+                possible=0 if self.strength else self.reach.possible,
                 states=len(self.reach.states),
                 quiet=self.reach.quiet if self.stale else 0,
             ),

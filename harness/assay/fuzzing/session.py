@@ -98,6 +98,7 @@ class SearchSession:
             known=session.violated(),
             bound=self.bound,
             operation=request.operation,
+            strength=request.times if how == LIVES else 0,
         )
         findings: list[tuple[FuzzFinding, Path | None]] = []
 

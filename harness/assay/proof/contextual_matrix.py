@@ -287,7 +287,8 @@ def _lives_find(mutant: Mutant, bank: _Bank) -> bool:
                 plan=plan,
                 contract=plan.contracts[contract],
                 environment=session.environment,
-                limits=SearchLimits(sequences=STRENGTH[Depth.EACH], tries=0),
+                limits=SearchLimits(tries=0),
+                strength=STRENGTH[Depth.EACH],
             )
             found = run_lives(search, lambda _: None).findings
         if any(finding.obligation in mutant.breaks for finding in found):

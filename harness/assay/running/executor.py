@@ -57,7 +57,6 @@ from assay.running.fixture_events import FixtureEvents, PartialArrangement
 from assay.running.resend import resent
 from assay.running.trial_state import TrialState
 from assay.sca.protocol import ScreenFlowResult
-from assay.sca.screen_flow import FormsSigner
 from assay.transport.protocol import at_one_moment
 
 
@@ -141,7 +140,7 @@ class TrialSigning:
 
         """
         trial = self.calls.trial
-        if signatures and not isinstance(trial.signer, FormsSigner):
+        if signatures and not trial.signer.signs_together:
             what = "an SCA signer that signs at one moment (set `sca.kind` to `forms`)"
             raise CannotArrange(what, key=("sca", "kind"))
         admitted = [self._admitted(step) for step in signatures]

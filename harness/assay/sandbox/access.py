@@ -230,7 +230,7 @@ def admit(
     rules: Sequence[Quota],
     uses: Uses,
     access: Access,
-    between: Callable[[], None] | None = None,
+    between: Callable[[], object] | None = None,
 ) -> bool:
     """Decide whether an access is admitted, and record it where the quotas say so.
 

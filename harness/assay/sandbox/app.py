@@ -147,7 +147,10 @@ def _perform(
     call = AccountCall(policies=policies, world=world, customer=customer, request=request)
     try:
         with world.lock:
-            return METHODS[operation](call)
+            answer = METHODS[operation](call)
+            if policies.overlapped and request.threaded and world.give_way():
+                answer = policies.overlapped(request, answer)
+            return answer
     except Refused as exc:
         return error(exc.status, exc.message)
     except Malformed as exc:

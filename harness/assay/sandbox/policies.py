@@ -133,6 +133,9 @@ class Policies:
     #: Whether the bank handles another call between deciding on one and recording it, given
     #: whether it handles calls at the same time.
     interleaves: Callable[[bool], bool]
+    #: What the second of two calls gets that the bank handles at the same time, instead of this
+    #: answer; None if it handles one after the other.
+    overlapped: Callable[[Request, Answer], Answer] | None
     #: trusted-beneficiaries, end-user-identity
     unavailable: Table[Missing, Unavailable]
     #: *.available: rows shown by the aliases of a path.
@@ -229,6 +232,7 @@ SOUND = Policies(
     renew=replace_consent,
     quota=_each(OPERATIONS, (BATCH,)),
     interleaves=_one_at_a_time,
+    overlapped=None,
     unavailable=MappingProxyType(
         {"trustedBeneficiaries": _not_offered, "endUserIdentity": _not_offered}
     ),

@@ -79,13 +79,17 @@ class World:
     _meeting: Barrier = field(default_factory=lambda: Barrier(2))
     _serial: int = 0
 
-    def give_way(self) -> None:
-        """Let another call in until it gives way, too, or for half a second; the world is locked."""
+    def give_way(self) -> bool:
+        """Let another call in until it gives way, too, or for half a second; the world is locked.
+
+        Return whether the other one came first.
+        """
         self.lock.release()
         try:
-            self._meeting.wait(timeout=0.5)
+            return self._meeting.wait(timeout=0.5) > 0
         except BrokenBarrierError:
             self._meeting.reset()
+            return False
         finally:
             self.lock.acquire()
 

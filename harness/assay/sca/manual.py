@@ -15,6 +15,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from secrets import token_urlsafe
 from threading import Event, Thread
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from assay.binding.model.target import Target
@@ -175,6 +176,7 @@ class ManualSigner:
     callback_server: CallbackServer
     prompt: Prompt
     addresses: dict[str, str] = field(default_factory=dict[str, str])
+    signs_together: ClassVar[bool] = False
 
     def return_address(self) -> str | None:
         """Return an address of the callback server."""

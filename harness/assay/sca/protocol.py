@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 from assay.binding.model.target import Sca
 from assay.binding.wire.encode import Access
@@ -50,6 +50,9 @@ class ScreenFlowResult:
 class Signer(Protocol):
     """Signs a request, or refuses it, as the customer with this access."""
 
+    #: Whether it signs several requests at one moment.
+    signs_together: ClassVar[bool]
+
     def return_address(self) -> str | None:
         """Return an address for the customer to return to; None to use that of the target file."""
         ...
@@ -69,9 +72,10 @@ class Signer(Protocol):
 
 
 class AnyReturnAddress:
-    """Mixin of signers that need no return address of their own."""
+    """Mixin of signers that need no return address of their own, and sign one after the other."""
 
     __slots__ = ()
+    signs_together: ClassVar[bool] = False
 
     def return_address(self) -> str | None:
         """Return None: the target file's address is used."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from assay.binding.model.origin import Origin, origin
@@ -358,6 +358,7 @@ class FormsSigner(AnyReturnAddress):
     sca: Sca
     transport: Transport
     hosts: frozenset[Origin] = frozenset()
+    signs_together: ClassVar[bool] = True
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Open the link and fill in one screen after the other."""

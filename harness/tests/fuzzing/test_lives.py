@@ -10,7 +10,7 @@ from shipped import VARIANTS
 from assay.binding.read.join import capabilities
 from assay.contexts.life_events import events_of
 from assay.contract.model import Capability
-from assay.fuzzing.lives import life, orders, price_of_lives
+from assay.fuzzing.lives import life, orders, price_of_lives, run_lives
 from assay.history import Advance, Arrange, Call
 from assay.proof.kill_matrix import reference
 from assay.rules.dry_run import ConformingTarget, play
@@ -138,3 +138,12 @@ def test_lives_belong_to_contexts(tmp_path):
         assert "lives" not in assay("run", "-c", "aisp", "--dry-run", *other, cwd=tmp_path)[1]
     code, out, _ = assay("run", "-c", "aisp", "--contexts", "base", "--lives", 1, cwd=tmp_path)
     assert (0, True) == (code, f"aisp: 1 life, {first} calls, seed 0: no violation found" in out)
+
+
+def test_lives_reach_no_pairs_of_dimension_values(searching):
+    """Lives vary no dimensions, so none are reported; as many lives are asked as there are."""
+    search = searching("aisp", tries=0)
+    search.strength = 1
+    reached = run_lives(search, lambda _: None).reached
+    assert (1, 0, 0) == (reached.asked, reached.pairs, reached.possible)
+    assert reached.states

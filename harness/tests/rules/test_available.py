@@ -249,6 +249,45 @@ def test_items_may_come_in_any_order_under_another_name():
     )
 
 
+def at_one_moment(before, first, second, after):
+    """Ask, then twice at one moment, and once more."""
+    answers = (before, 0), (first, 1), (second, 1), (after, 0)
+    calls = [ask("balances", came, "A1", together=group) for came, group in answers]
+    return check("balances.available", PSU, consent("A1"), *calls)
+
+
+@for_each(
+    ("second", "says"),
+    [
+        (shown("x"), ["agrees 2,4"]),
+        (shown("y"), ["agrees 2,4", "disagrees 2,4,5"]),
+        (listed(), ["disagrees 2,4,5"]),
+        (FAILED, ["disagrees 2,4"]),
+        (NO, ["unclear 2,4"]),
+        (LOST, ["unclear 2,4"]),
+    ],
+)
+def test_like_reads_at_one_moment_are_answered_alike(second, says):
+    """A failure or other data break it; a bank may limit calls, and an answer may be lost."""
+    lines = at_one_moment(shown("x"), shown("x"), second, shown("x"))
+    expected = ["answers agrees 2", "at-once agrees 2,3", *(f"at-once {each}" for each in says)]
+    assert sorted([*expected, "answers agrees 5"]) == sorted(lines)
+
+
+@for_each("after", [listed(), shown("y"), FAILED, LOST])
+def test_other_data_at_one_moment_say_nothing_unless_nothing_changed(after):
+    """What comes later may differ by itself, and then it may have differed at the moment, too."""
+    lines = at_one_moment(shown("x"), listed(), listed(), after)
+    assert [] == [line for line in lines if line.startswith("at-once")]
+
+
+def test_one_of_several_pages_at_one_moment_says_nothing():
+    """The order of a list is open, and so is what its first page has."""
+    page, other = listed("x", "y", next="2"), listed("y", "z", next="2")
+    lines = at_one_moment(page, page, other, page)
+    assert ["at-once agrees 2,3"] == [line for line in lines if line.startswith("at-once")]
+
+
 BENT = {"malformed": Malformed.NOT_JSON}
 
 

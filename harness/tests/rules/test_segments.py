@@ -173,3 +173,13 @@ def test_a_served_customer_whose_payment_is_rejected_after_the_signature_is_not_
     said = check("segments", PART, pro, *first, *second)
 
     assert says_ == [line for line in said if "agrees 1,2,3" not in line or "dis" in line]
+
+
+@for_each(
+    ("state", "says_"), [(DONE, "disagrees 4,5,6"), (OPEN, "unclear 4,5,6"), (None, "unclear 4,5")]
+)
+def test_an_accepted_request_of_an_excluded_customer_is_judged_by_what_becomes_of_it(state, says_):
+    """That it was accepted (201) breaks nothing yet; that it was executed does, and nothing else."""
+    mine = flow(DONE, by="part", debtorAccount="A1")
+    other = flow(state or OPEN, key="P3", by="corp", debtorAccount="C1")
+    assert f"corporate {says_}" in says(*mine, *(other if state else other[:2]))

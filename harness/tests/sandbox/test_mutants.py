@@ -561,6 +561,18 @@ def quota_at_once(bank, id):
     return max(served) <= 1 if served else None
 
 
+@facet(*(f"{what}.available/at-once" for what in ("accounts", "balances", "transactions")))
+def like_reads_at_once(bank, id):
+    what = id.partition(".")[0]
+    _, guest = ready(bank)
+    if guest is None or not operate(guest, what).is_success:
+        return None
+    before = body_of(operate(guest, what))
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(partial(operate, guest), [what] * 2))
+    return all(each.is_success and body_of(each) == before for each in both)
+
+
 @facet("batch-quota/before-midnight", "batch-quota/long-day")
 def quota_late(bank, id):
     noon, late = ("2026-10-25T12:00:00+01:00", "2026-10-25T23:30:00+01:00")

@@ -130,6 +130,8 @@ def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
     alone = target.is_live or target.fixtures.kind is FixtureKind.ROLES
     if not alone if most is None else most > 1:
         offered.add(Capability.TOGETHER)
+    elif most is not None:  # whatever the fixtures offer, one call is made at a time
+        offered.discard(Capability.TOGETHER)
     if target.sca.kind is not ScaKind.NONE:
         offered.add(Capability.SCA)
     if target.sca.kind in {ScaKind.FORMS, ScaKind.BROWSER}:

@@ -1,4 +1,4 @@
-"""Comparison of answers under the aliases of an operation with those under its main path.
+"""Comparison of like answers: under the aliases of an operation, or at one moment, with one before.
 
 What the target file binds must be the same. All else of an item is compared, too, if two answers
 under the main name, before and after, are the same: then nothing in it changes by itself. Texts
@@ -19,6 +19,7 @@ from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_a
 
 #: The facet under which the evidence is reported.
 ALIASES_AGREE = "aliases-agree"
+AT_ONCE = "at-once"
 #: The data may have changed between two calls further apart than this.
 RECENT = timedelta(minutes=5)
 
@@ -41,8 +42,9 @@ class NamedAnswers:
         self._others.clear()
 
     def compares(self, exchange: Exchange) -> bool:
-        """Whether a call is under another name, with an answer to compare with."""
-        return exchange.call.alias is not None and question(exchange.call) in self._main
+        """Whether a call is under another name, or one of several, with an answer to compare with."""
+        apart = exchange.call.alias is not None or exchange.call.together
+        return bool(apart) and question(exchange.call) in self._main
 
     def other(self, exchange: Exchange) -> Iterator[Evidence]:
         """Compare an answer under another name with the last one under the main name."""
@@ -51,9 +53,12 @@ class NamedAnswers:
         if not main.accepted or not self._recent(main, exchange):
             return
         same = exchange.accepted and _bound(exchange) == _bound(main)
-        if same:
+        # Other data at one moment are judged once the next answer shows that nothing has changed.
+        later = bool(exchange.call.together) and exchange.accepted and not same
+        if same or (later and not is_part(exchange)):
             self._others.setdefault(asked, []).append(exchange)
-        if not same or any(_telling(item) for item in main.items):
+        telling = not same or any(_telling(item) for item in main.items)
+        if telling and not later:
             yield _agree(exchange, main, same=same)
 
     def main(self, exchange: Exchange) -> Iterator[Evidence]:
@@ -67,10 +72,10 @@ class NamedAnswers:
             for other in others:
                 if _contents(other) != _contents(former):
                     yield Evidence(
-                        facet=ALIASES_AGREE,
+                        facet=_facet(other),
                         agreement=DISAGREES,
-                        expected=f"the same {len(former.items)} items as under the main name",
-                        seen="the same items with other values",
+                        expected=f"the same {len(former.items)} items as {_compared(other)}",
+                        seen=f"other values: {describe_answer(other)}",
                         exchanges=(former.n, other.n, exchange.n),
                         decisive=other.n,
                         controls=(former.n, exchange.n),
@@ -86,15 +91,25 @@ class NamedAnswers:
 def _agree(other: Exchange, main: Exchange, *, same: bool) -> Evidence:
     # The order of a list is open, and so is what its first page has.
     unclear = is_part(other) if other.accepted else not (other.refused or target_failed(other))
+    # A bank may limit the calls of a moment.
+    unclear = unclear or bool(other.call.together and other.refused)
     return Evidence(
-        facet=ALIASES_AGREE,
+        facet=_facet(other),
         agreement=AGREES if same else UNCLEAR if unclear else DISAGREES,
-        expected=f"the same {len(main.items)} items as under the main name",
+        expected=f"the same {len(main.items)} items as {_compared(other)}",
         seen="the same items" if same else f"other data: {describe_answer(other)}",
         exchanges=(main.n, other.n),
         controls=(main.n,),
         variation=other.call.variation,
     )
+
+
+def _facet(other: Exchange) -> str:
+    return AT_ONCE if other.call.together else ALIASES_AGREE
+
+
+def _compared(other: Exchange) -> str:
+    return "just before" if other.call.together else "under the main name"
 
 
 def _telling(item: Item) -> bool:

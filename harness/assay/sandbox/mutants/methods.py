@@ -108,6 +108,19 @@ _VALID: tuple[tuple[Operation, str, str, str, Callable[[Request], bool]], ...] =
 )
 # fmt: on
 
+
+def _lacks_one(name: str, answer: Answer) -> Answer:
+    """Leave out the last row."""
+    body = cast("dict[str, list[Json]]", answer.body)
+    return replace(answer, body={**body, name: body[name][:-1]})
+
+
+_OVERLAPPED: tuple[tuple[Operation, str, str, Callable[[Answer], Answer]], ...] = (
+    ("accounts", "500", "gets an error", down(500)),
+    ("accounts", "short", "lacks an account", partial(_lacks_one, "accounts")),
+    ("balances", "short", "lacks a balance", partial(_lacks_one, "balances")),
+    ("transactions", "short", "lacks a transaction", partial(_lacks_one, "transactions")),
+)
 #: What else shows a fault: a consent of another type is no list of accounts.
 _LISTS: Mapping[Fault, str] = {"body-type": " consent.effect/survives-lists"}
 
@@ -134,6 +147,10 @@ AVAILABLE = (
     breaking("available.at-every-bank", "accounts.available/refused-outside",
         "account information is served at every bank of the group",
         served_by=str.isdigit),
+    *(breaking(f"available.{operation}-{what}-of-two-at-once", f"{operation}.available/at-once",
+          f"the second of two calls of {operation} at the same time {says}",
+          overlapped=_accepted(operation, wrong, lambda request: request.attended))
+      for operation, what, says, wrong in _OVERLAPPED),
     breaking("available.consents-takes-text", "consents.available/refuses-malformed",
         "a consent that is plain text is accepted, and changes nothing",
         body=_accepts("body-text")),

@@ -48,9 +48,24 @@ def test_the_sandbox() -> None:
     """The shipped pair goes together, and the bank's zone fills in what the document leaves."""
     target = read_target(find_target("sandbox"))
     (bound,) = bind([parse_contract(find_contract("aisp"))], target)
-    assert ("Europe/Paris", 172) == (str(bound.contract.zone), len(bound.obligations))
+    assert ("Europe/Paris", 175) == (str(bound.contract.zone), len(bound.obligations))
     offered = capabilities(bound.contract, target)
     assert {Capability.BATCH, Capability.ZONE} <= offered
+
+
+@pytest.mark.parametrize(
+    ("text", "together"),
+    [("", True), ("safety: {concurrency: 1}\n", False), ("safety: {concurrency: 2}\n", True)],
+)
+def test_nothing_is_offered_at_one_moment_where_one_call_is_made_at_a_time(
+    tmp_path, text, together
+) -> None:
+    """What the file allows at a time holds, even where the fixtures offer more."""
+    path = tmp_path / "t.yaml"
+    path.write_text(SMALL + f"fixtures: {{offers: [psu, together]}}\n{text}")
+    contract = parse_contract(find_contract("aisp"))
+    offered = capabilities(contract, read_target(path))
+    assert together == (Capability.TOGETHER in offered)
 
 
 def test_all_at_once(problems) -> None:

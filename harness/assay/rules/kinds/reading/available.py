@@ -1,5 +1,6 @@
 """`available`: an operation answers under each of its names, and withstands malformed calls.
 
+Of two like reads at one moment, each is answered like one just before.
 A refused valid call is a violation, and so is a server failure, also on a malformed call and
 on one that must be refused (about something unknown, another customer's or without consent).
 Where the history does not show that a call is valid, its refusal is none. A server failure is one all
@@ -47,7 +48,7 @@ from assay.rules.rule import (
     facts_of,
     needs,
 )
-from assay.rules.state.alias_comparison import ALIASES_AGREE, NamedAnswers
+from assay.rules.state.alias_comparison import ALIASES_AGREE, AT_ONCE, NamedAnswers
 from assay.rules.verdict import (
     AGREES,
     DISAGREES,
@@ -79,6 +80,11 @@ BODIES = (
 UNSERVED = "survives-unserved"
 #: The facet and the scenario of a bank that the document excludes.
 OUTSIDE = "refused-outside"
+#: The dimensions in which calls are made one by one, and not also at one moment.
+_MET_ONE_BY_ONE = (
+    *("item", "page", "owned", "order", "since", "name", "host", "tpp", "weekday", "season"),
+    *("token", "past", "turn", "bank"),
+)
 #: Bodies that are unreadable under any contract.
 UNREADABLE = frozenset({Malformed.NOT_JSON, Malformed.TRUNCATED})
 
@@ -125,9 +131,12 @@ class Available(Kind):
         excluded = "a bank of the group that the document excludes refuses the call"
         two, identifier = psu | needs(Capability.TWO_PSU), self._identifier()
         unreadable = UNREADABLE & set(bends(self))
+        alike = "of two like calls at one moment, each is answered like one just before"
+        once = psu | needs(Capability.TOGETHER)
         rows = (
             (True, "answers", "a valid call is answered", "answers", psu, ()),
             (aliased, ALIASES_AGREE, same, "aliases", psu, named),
+            (self._reads, AT_ONCE, alike, AT_ONCE, once, ()),
             (True, "survives-malformed", malformed, "malformed", psu, identifier),
             (self._names_what_is_served, UNSERVED, unserved, UNSERVED, two, identifier),
             (unreadable, "refuses-malformed", refused, "malformed", psu, ()),
@@ -144,6 +153,12 @@ class Available(Kind):
         presence = {"presence": "a call without the customer may be refused for its number"}
         modes = {"mode": "which modes are accepted is for other clauses"}
         return presence | modes if self.operation.makes else presence
+
+    def unaffected_in(self, scenario: Scenario) -> Mapping[str, str]:
+        """Return the same; at one moment, nothing matters that the other scenarios ask one by one."""
+        why = "what matters at one moment is that calls meet"
+        met = dict.fromkeys(_MET_ONE_BY_ONE, why) if scenario.id == AT_ONCE else {}
+        return {**self.unaffected_by(), **met}
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a valid call; then one under each alias, or malformed ones; and a last valid one."""
@@ -175,6 +190,9 @@ class Available(Kind):
             return
         for call in calls:
             yield from steps.send(call)
+            if scenario.id == AT_ONCE:
+                yield from steps.send_together(call, call)
+                yield from steps.send(call)
             if scenario.id == "aliases":
                 for alias, path in enumerate(self.operation.aliases):
                     yield from steps.send(
@@ -207,6 +225,11 @@ class Available(Kind):
                 controls.append(event.n)
 
     @property
+    def _reads(self) -> bool:
+        """Whether a call changes nothing, so that the next one is answered alike."""
+        return bool(self.operation.lists) and not (self.operation.grants or self.operation.request)
+
+    @property
     def _names_what_is_served(self) -> bool:
         """Whether a well-formed call can name what is not to be served."""
         named = self.operation.about or self.operation.grants
@@ -225,9 +248,9 @@ class Available(Kind):
         if self.lifecycle is not None:
             yield from self._requests(self.lifecycle, history)
         else:
-            yield from self._reads(history)
+            yield from self._answers(history)
 
-    def _reads(self, history: History) -> Iterator[Evidence]:
+    def _answers(self, history: History) -> Iterator[Evidence]:
         """Judge calls that are about no request."""
         subjects = history.subjects
         consents = Consents.of(self.contract, self.grant, history)
