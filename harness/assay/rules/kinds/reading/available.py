@@ -28,6 +28,7 @@ from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
 from assay.rules.queries import (
     answered_questions,
+    at_own_bank,
     bare,
     ordinary,
     perhaps_exhausted,
@@ -243,6 +244,7 @@ class Available(Kind):
     def _judged(self, history: History) -> Iterator[Evidence]:
         if self.outside:
             yield from self._outside(history)
+        history = at_own_bank(history)
         if not (self.operation.changes or self.operation.ends):  # when these are valid, depends
             yield from self._failures(history)
         if self.lifecycle is not None:

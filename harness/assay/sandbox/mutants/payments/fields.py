@@ -239,10 +239,10 @@ AVAILABLE_FAULTS = (
           f"{field}: a new payment is shown with {what}", shows=_shows_as(alter))
       for field, what, alter in _SHOWN),
     *(breaking_pis(f"{operation}.unknown-answered",
-          f"payments.addressed/{operation}-payment-unknown",
+          f"payments.addressed/{operation}-payment-unknown host/{operation}-payment-elsewhere{more}",
           f"{operation} answers 200 for a payment that does not exist",
           absent=put(_SOUND.absent, **{operation: _empty}))
-      for operation in ("read", "modify")),
+      for operation, more in (("read", ""), ("modify", " host/cancel-payment-elsewhere"))),
     *(breaking_pis(f"{operation}.foreign-found", f"payments.addressed/{operation}-payment-foreign",
           f"{operation} finds another TPP's payment",
           visible=put(_SOUND.visible, **{operation: _everybody}))

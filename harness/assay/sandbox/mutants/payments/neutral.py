@@ -59,7 +59,8 @@ _NO_CHANGE = (
     " payments.addressed/modify-payment-unknown payments.addressed/modify-payment-foreign"
     " euro/stays-when-changed modify.deferred-only/immediate-refused"
     " modify.deferred-only/instant-refused modify.deferred-only/done-refused"
-    " redirect-only/modify-payment host/modify-payment-links values/modify-payment-amount"
+    " redirect-only/modify-payment host/modify-payment-links host/modify-payment-elsewhere"
+    " values/modify-payment-amount"
     " values/modify-payment-creditorAccount values/modify-payment-date"
     " values/modify-payment-currency token-required/modify-payment-without-token"
     " token-required/modify-payment-invented-token well-formed/media-type"
@@ -100,7 +101,7 @@ LIFECYCLE_NEUTRAL: tuple[Neutral, ...] = (
     *(neutral_pis(f"cancellable-{when}",
           f"A deferred payment can be cancelled only {when.replace('-', ' ')}.",
           cancellable=_only_while(status, SOUND_PAYMENTS.cancellable),
-          leaves=_NOT_CANCELLED if status == "received" else "")
+          leaves=_NOT_CANCELLED if status == "received" else "host/cancel-payment-elsewhere")
       for when, status in _PHASES),
     neutral_pis("repeats-in-any-type", "Payments that differ only in their type count as repeats.",
         duplicate=replace(SOUND_PAYMENTS.duplicate, parameters=_whatever_type)),
