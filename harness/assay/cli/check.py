@@ -214,7 +214,7 @@ def _check(name: str, checked: _Checked) -> str:
     if "#" in name and (of_bank := read_bank_target(name)):
         return _checked_target(name, of_bank, checked)
     document = load(_find(name))
-    if "banks" in document.data:
+    if "fleet" in document.data:
         file = read_banks(document.path)
         checked.targets += file.targets()
         return f"{name}: fleet {file.name}, {len(file.banks)} banks"

@@ -69,7 +69,9 @@ def factors(at: Situation) -> Values:
     for operation in mappers.creating(at.contract).values():
         by_segment = facts_of(at.contract).factors_by_segment.get(operation.makes or "", {})
         factors = dict.fromkeys(factor for offered in by_segment.values() for factor in offered)
-        for factor in factors:
+        shared = {each for each in factors if all(each in some for some in by_segment.values())}
+        # What stands beside fewer values finds its place first.
+        for factor in sorted(factors, key=shared.__contains__):
             if Capability.SCA not in at.offered or factor not in at.target.sca.factors:
                 yield factor, f"`sca.factors.{factor}` in the target file"
                 continue
@@ -79,6 +81,8 @@ def factors(at: Situation) -> Values:
                 description=f"signed with {factor}",
                 reason=mappers.factor_reason,
                 mapper=partial(mappers.WithFactor, factor=factor, by_segment=by_segment),
+                # Who does not have it signs nothing with it.
+                hides=() if factor in shared else ("segment",),
             )
 
 

@@ -27,9 +27,11 @@ from assay.rules.checks import checked, countable
 from assay.rules.verdict import Agreement, Verdict
 from assay.running.trial_recorder import TrialResult, by_obligation, violated
 
-#: Which share of the evidence of the base context shows that a context hides nothing. Half of it:
-#: where fewer things are named, or a page is shorter, less agrees, and nothing is hidden.
-ENOUGH = 0.5
+#: A trial may do everything in so many ways, of which a context leaves one: then so much less agrees.
+WAYS = 2
+#: The share of the evidence of the base context that is nearly all of it: one of very many calls may
+#: come before what a context changes.
+NEARLY_ALL = 0.9
 
 
 @dataclass(slots=True)
@@ -177,7 +179,9 @@ def _hides(trial: Trial, runner: TrialRunner, history: History, so_far: VerdictA
     shown = agreeing(runner.plan, trial, history)
     base = runner.masking.shown.get(trial.settles[0].trial, Counter())
     return any(
-        shown[facet] < count * ENOUGH and so_far.conforms(f"{clause}/{facet}")
+        shown[facet] < count * NEARLY_ALL
+        and count != shown[facet] * WAYS
+        and so_far.conforms(f"{clause}/{facet}")
         for facet, count in base.items()
     )
 

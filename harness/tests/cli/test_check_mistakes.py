@@ -170,7 +170,7 @@ def test_an_item_is_somewhere(tmp_path):
 def test_a_signer_needs_something_to_sign(tmp_path):
     """A payment needs `write`; a consent that is signed needs no more than `consent`."""
     found, _ = problems(tmp_path, TARGET, "    - write\n", "")
-    check(found, 49, "an SCA signer but nothing to sign")
+    check(found, 54, "an SCA signer but nothing to sign")
     desk = TESTS / "consents"
     given = (desk / "target.yaml").read_text(encoding="utf-8")
     assert "write" in given

@@ -204,7 +204,7 @@ def test_check_describes_what_is_sound(tmp_path):
     """A sound file is summed up in a line."""
     code, out, _ = assay("check", "aisp", "sandbox", cwd=tmp_path)
     assert code == 0
-    assert "150 obligations, 21 open points" in out
+    assert "154 obligations, 21 open points" in out
     assert "target sandbox" in out
 
 
@@ -336,7 +336,7 @@ def test_serve_serves_the_bank(tmp_path):
         finally:
             process.terminate()
     assert code == 0
-    assert "The gateway meets all 2 obligations." in out
+    assert "The gateway meets all 4 obligations." in out
 
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])

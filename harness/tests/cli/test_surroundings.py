@@ -173,7 +173,7 @@ def test_a_terminal_of_any_kind_shows_the_result(tmp_path, monkeypatch, env):
     shown = os.read(control, 100_000).decode()
     os.close(control)
     assert code == 0
-    assert "The gateway meets all 2 obligations." in " ".join(shown.split())
+    assert "The gateway meets all 4 obligations." in " ".join(shown.split())
 
 
 def test_a_process_of_its_own_ends_as_this_one_does(tmp_path):

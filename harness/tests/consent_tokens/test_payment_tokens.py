@@ -14,8 +14,11 @@ from assay.testing import verdicts
 CONTRACT, TARGET = find_contract("pis"), Path(__file__).parent / "morgan-target.yaml"
 #: What does not apply: customers return to the address of the client, not to one of the payment.
 RETURN = {"report-url/after-signing", "report-url/only-there"}
-#: What needs another host of the bank, an hour that the clocks skip, or screens that sign at one moment.
-ELSEWHERE = {"host/every-host", "maintenance/short-night", "duplicate/at-once"}
+#: What needs another host or bank, an hour that the clocks skip, or screens that sign at one moment.
+ELSEWHERE = {
+    *("host/every-host", "maintenance/short-night", "duplicate/at-once"),
+    *(f"host/{name}-payment-elsewhere" for name in ("read", "modify", "cancel")),
+}
 
 
 def violated(found):

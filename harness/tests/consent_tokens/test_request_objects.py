@@ -109,7 +109,7 @@ def test_a_bank_that_reads_nothing_but_the_request_object_conforms(signed, rsa_k
 
     found = verdicts(CONTRACT, signed, Strict())
 
-    assert 54 == [*found.values()].count(Standing.CONFORMS)
+    assert 55 == [*found.values()].count(Standing.CONFORMS)
     assert {Standing.CONFORMS, Standing.NOT_APPLICABLE} == {*found.values()}
 
 

@@ -158,7 +158,7 @@ def test_the_dimensions_of_payment_initiation(target):
         "owned": ["more"],
         "host": ["host-2"],
         "tpp": ["other"],
-        "factor": ["sms", "cap", "soft-token"],
+        "factor": ["soft-token", "sms", "cap"],
         "amount": ["small", "large"],
         "payee": ["registered", "own"],
         "registered": ["another"],

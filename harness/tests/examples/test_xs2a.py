@@ -37,6 +37,8 @@ NOT_APPLICABLE = {
     "accounts.listed/all-without-consent",
     "frequency/per-method",
     "request-id.returned/accounts-in-refusals",
+    "links/consent-elsewhere",
+    "links/end-consent-elsewhere",
 }
 README = (FOLDER / "README.md").read_text("utf-8")
 

@@ -79,6 +79,7 @@ def test_a_date_from_which_no_days_can_be_counted_decides_nothing():
     kind = SimpleNamespace(
         name="k", facets=lambda: facets, tpp_facet=lambda: None, check=check, own_consents=True
     )
+    kind.across_banks = False
     assert [("f", "agrees"), ("f", "unclear"), ("g", "unclear")] == [
         (each.facet, each.agreement.value) for each in checks.evidence_of(kind, served)
     ]

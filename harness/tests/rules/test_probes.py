@@ -14,6 +14,7 @@ from assay.history import (
     Arrange,
     Call,
     Holding,
+    Lack,
     Malformed,
     Owned,
     Subject,
@@ -82,6 +83,8 @@ def used(step):
             return {Capability.CLOCK} if to else set()
         case Together():
             return {Capability.TOGETHER}
+        case Lack():
+            return {Capability.BANKS}
         case Call(operation=operation, present=present, credentials=credentials):
             grants = AISP.operations[operation].grants
             return (
@@ -105,6 +108,7 @@ def test_a_facet_needs_what_its_probe_uses(obligation, params):
 
 #: Facets that share their trial with one that needs a second customer, and come first in it.
 ONE_IS_ENOUGH = {
+    "refused-outside",
     f"{child}-{word}"
     for child in ("balance", "outstanding", "transaction", "slip")
     for word in ("granted", "refused", "before")

@@ -118,7 +118,7 @@ def test_a_context_that_shows_half_as_much_hides_nothing(monkeypatch):
         return session.exchanges
 
     few = performed()
-    monkeypatch.setattr(contextual, "ENOUGH", 1)
+    monkeypatch.setattr(contextual, "WAYS", 1)
     assert few < performed()
 
 

@@ -38,6 +38,11 @@ NAMES = frozenset(
         "aisp/no-extended-history/gives-no-more",
         "pis/cash/categoryPurpose-not-CASH-other",
         "pis/duplicate/categoryPurpose-changed-accepted",
+        # The dialect is that of one bank.
+        "aisp/accounts.available/refused-outside",
+        "pis/host/read-payment-elsewhere",
+        "pis/host/modify-payment-elsewhere",
+        "pis/host/cancel-payment-elsewhere",
     }
 )
 STET = "stet-1.4.0"

@@ -64,7 +64,7 @@ KEYWORDS = "payments.create or payment-types or sca or report-url or host"
 def run(tmp_path, text, policies):
     """Return the standing of each obligation, the bank, and the plan."""
     path = tmp_path / "bank.yaml"
-    path.write_text(f"assay: 1\ntarget: bank\nextends: sandbox\nhosts: null\n{text}")
+    path.write_text(f"assay: 1\ntarget: bank\nextends: sandbox\nhosts: null\nbanks: null\n{text}")
     prepared = prepare(["pis"], str(path), keywords=KEYWORDS)
     banks = []
 
@@ -84,7 +84,9 @@ def run(tmp_path, text, policies):
 def test_screens_on_another_port(tmp_path, policies):
     """They are followed there; the host is never called as the bank's, and counts for no rule."""
     found, bank, prepared = run(tmp_path, f"sca: {{hosts: [{LOGIN}]}}\n", policies)
-    assert {Standing.CONFORMS, Standing.UNVERIFIED} == set(found.values())
+    others = {name for name, each in found.items() if each is Standing.NOT_APPLICABLE}
+    assert {f"pis/host/{one}-payment-elsewhere" for one in ("read", "modify", "cancel")} == others
+    assert {Standing.CONFORMS, Standing.UNVERIFIED, Standing.NOT_APPLICABLE} == {*found.values()}
     assert {"pis/host/every-host"} == {
         name for name, each in found.items() if each is Standing.UNVERIFIED
     }

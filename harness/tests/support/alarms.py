@@ -30,6 +30,7 @@ from shipped import bank_of, prepared  # noqa: E402
 
 from assay.binding.model.target import Target  # noqa: E402
 from assay.binding.read.join import bind  # noqa: E402
+from assay.fuzzing import LIVES  # noqa: E402
 from assay.fuzzing.findings import SearchResult, describe_findings  # noqa: E402
 from assay.fuzzing.limits import SearchLimits  # noqa: E402
 from assay.fuzzing.search import Search  # noqa: E402
@@ -134,6 +135,7 @@ def search(bank: Searched, contract: str, how: str, seed: int, sequences: int) -
             contract=bank.plan.contracts[contract],
             environment=environment,
             limits=SearchLimits(sequences=sequences),
+            strength=sequences if how == LIVES else 0,
             seed=seed,
             bound=bank.bound,
         )

@@ -669,6 +669,10 @@ UNSEEN = {
     "pis.duplicate.any-day",
     "pis.duplicate.same-month",
     "pis.duplicate.of-cancelled",
+    "available.accounts-500-of-two-at-once",
+    "available.accounts-short-of-two-at-once",
+    "available.balances-short-of-two-at-once",
+    "available.transactions-short-of-two-at-once",
     "pis.duplicate.of-refused",
     "pis.cash.anybodys-registration",
 }
