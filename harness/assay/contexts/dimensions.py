@@ -200,7 +200,7 @@ def _bank_reason(bank: GroupBank, steps: Sequence[Step]) -> str:
     if not lacked and any(call.mode in bank.lacks for call in asked):
         return "the bank does not offer the mode of the trial"
     if any(call.malformed for call in asked):
-        return "no bank is asked in another way for what is malformed"
+        return "malformed calls are tested at one bank only"
     return "" if asked else "the trial has no call"
 
 

@@ -33,7 +33,7 @@ from assay.rules.dry_run import ConformingTarget, play
 from assay.rules.rule import Kind, Scenario
 
 #: Why a trial with a call at another bank is run in the base context alone.
-_ANOTHER_BANK = "the trial is about another bank, whatever else it is about"
+_ANOTHER_BANK = "the trial itself makes calls at another bank"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

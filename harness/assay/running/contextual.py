@@ -3,7 +3,8 @@
 Every check of the contract judges such a trial, as it judges a random sequence. A trial varies
 several dimensions at once. What it violates is tried again with each value alone, so that a
 violation names the one that it takes. What shows less than the trial did in the base context is
-tried again in parts, for one value may hide what another would show. A dimension that hid
+tried again in parts, for one value may hide what another would show; but not where nearly all of the
+evidence is there, or exactly half. A dimension that hid
 something before is tried apart.
 """
 
@@ -27,10 +28,11 @@ from assay.rules.checks import checked, countable
 from assay.rules.verdict import Agreement, Verdict
 from assay.running.trial_recorder import TrialResult, by_obligation, violated
 
-#: A trial may do everything in so many ways, of which a context leaves one: then so much less agrees.
+#: A trial may do everything in this number of ways. Where a context leaves one of them, the evidence
+#: is divided by the number, and nothing is hidden.
 WAYS = 2
-#: The share of the evidence of the base context that is nearly all of it: one of very many calls may
-#: come before what a context changes.
+#: The share of the base context's evidence that is enough: of many calls, one may come before the
+#: change that a context makes.
 NEARLY_ALL = 0.9
 
 

@@ -256,7 +256,7 @@ def test_another_bank_does_not_know_a_request_of_this_one(came, says):
     alone = [f"read-payment-elsewhere {says} 2"] if says == "disagrees" else []
     assert alone == check("host", payer(), make(), other)
     assert alone == check("host", payer(), make(), other, read(NO))
-    # A request that nobody made here may be one of the other bank, and `hosts` are of this one.
+    # A request that nobody made here may belong to the other bank, and `hosts` belong to this one.
     assert [] == check("host", payer(), other, read())
     assert [] == check("host", payer(), make(), read(came, host=0), read())
 
