@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import count, cycle
 from typing import TypeAlias
 
@@ -128,13 +129,14 @@ def _consent_events(grant: Operation, offers: frozenset[Capability]) -> Iterator
         yield LifeEvent(name="a consent of another customer", happen=happen)
 
 
-def readings(contract: Contract) -> list[Operation]:
+@lru_cache(maxsize=64)
+def readings(contract: Contract) -> tuple[Operation, ...]:
     """Return the operations that only read, and not a request."""
-    return [
+    return tuple(
         each
         for each in contract.operations.values()
         if each.available and not (each.grants or each.request)
-    ]
+    )
 
 
 def _reading_events(contract: Contract, offers: frozenset[Capability]) -> Iterator[LifeEvent]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 
 from assay.contexts.context import StepMapper
 from assay.contract.model import Contract, Json, Operation
@@ -189,6 +190,7 @@ def entry_pages(contract: Contract) -> Mapping[str, int]:
     return sizes
 
 
+@lru_cache(maxsize=64)
 def _with_pages(contract: Contract) -> frozenset[str]:
     """Return the operations that show the entries of a thing in pages."""
     paged = (contract.operations[name] for name in facts_of(contract).page_sizes)
@@ -546,14 +548,20 @@ class AfterAnother(StepMapper):
         return reply
 
 
+@lru_cache(maxsize=64)
+def _attended_limits(contract: Contract) -> Mapping[str, int]:
+    return facts_of(contract).limits(attended=True)
+
+
 def repetition_reason(contract: Contract, steps: Sequence[Step], *, times: int = 1) -> str:
     """Say why a trial cannot do something once, or several `times`, before it counts."""
     every = [step for step in steps if isinstance(step, Call)]
     if any(not call.present for call in every):
         return "calls without the customer are counted"
-    for operation, limit in facts_of(contract).limits(attended=True).items():
+    limits = _attended_limits(contract)
+    for operation, count in Counter(call.operation for call in every).items():
         # The first call is repeated, and so is the first with a variation.
-        if sum(call.operation == operation for call in every) + 2 * times > limit:
+        if (limit := limits.get(operation)) is not None and count + 2 * times > limit:
             return f"the calls of {operation} would exceed the limit of {limit}"
     called = [contract.operations[call.operation] for call in calls(every)]
     if times > 1 and not any(map(writes, called)):

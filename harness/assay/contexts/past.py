@@ -33,6 +33,8 @@ PAST, LIVED = "past", "past=lived"
 NEIGHBOUR = "neighbour"
 #: The TPPs by which the requests were made that are executed.
 MAKERS = ("", OTHER_TPP, "")
+#: As many ways of consenting leave a past; more would only cost calls.
+MOST_GRANTS = 2
 #: How long ago that was, where no entries are dated: the day of the week stays the same.
 SINCE = timedelta(days=7)
 
@@ -58,7 +60,7 @@ def pasts(at: Situation) -> Values:
             WithPast,
             contract=at.contract,
             offers=at.offered,
-            grants=tuple(grants),
+            grants=tuple(grants[:MOST_GRANTS]),
             lifecycles=tuple(lifecycles),
         ),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from itertools import count
 from typing import TypeAlias, TypeVar
 from uuid import NAMESPACE_URL, uuid5
@@ -208,6 +209,7 @@ def ask(operation: Operation, subject: str, key: str, variation: str = "") -> Ca
     return Call(operation=operation.id, subject=subject, arguments=given, variation=variation)
 
 
+@lru_cache(maxsize=64)
 def roots(contract: Contract) -> tuple[Resource, ...]:
     """Return the resources that a subject owns directly, in the contract's order.
 

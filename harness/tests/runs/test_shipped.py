@@ -68,12 +68,12 @@ def test_a_run_costs_what_the_plan_says():
 
 
 def test_every_context_is_tested_whole(tmp_path):
-    """No trial ends early in a context, nothing is red, and all takes about four times the calls."""
+    """No trial ends early in a context, nothing is red, and all takes about five times the calls."""
     plan = prepare().plan
     code, out, _ = assay("run", "--contexts", "each", "--out", "out", cwd=tmp_path)
     report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
     assert (0, []) == (code, report.get("unfinished", [])), out
-    assert 3 * plan.calls < report["run"]["exchanges"] <= 4.25 * plan.calls
+    assert 3 * plan.calls < report["run"]["exchanges"] <= 5.5 * plan.calls
 
 
 def test_no_pass_is_vacuous():

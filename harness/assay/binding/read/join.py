@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 from assay.binding.model.security import ISSUING, places_for
 from assay.binding.model.target import (
     AbsentParts,
-    FixtureKind,
     OperationBinding,
     Place,
     ScaKind,
@@ -127,8 +126,7 @@ def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
     if target.hosts:
         offered.add(Capability.HOSTS)
     most = target.safety.concurrency
-    alone = target.is_live or target.fixtures.kind is FixtureKind.ROLES
-    if not alone if most is None else most > 1:
+    if not target.is_live if most is None else most > 1:
         offered.add(Capability.TOGETHER)
     elif most is not None:  # whatever the fixtures offer, one call is made at a time
         offered.discard(Capability.TOGETHER)
