@@ -54,6 +54,8 @@ ABSENT = frozenset(
     {
         "pis.credentials.body-for-create",
         "pis.credentials.body-for-modify",
+        "pis.embedded.body-in-create",
+        "pis.embedded.body-in-modify",
         "pis.execution.no-id",
         "pis.execution.deferred-without-id",
         "pis.execution.instant-without-id",

@@ -12,7 +12,13 @@ from dataclasses import dataclass, replace
 from assay.sandbox.calendar import today
 from assay.sandbox.messages import Answer, Json, bank_called, error
 from assay.sandbox.payments.lifecycle import PaymentContext, cancel, execute_if_due
-from assay.sandbox.payments.policies import Finding, PaymentOperation, PaymentPlace, PaymentRefusal
+from assay.sandbox.payments.policies import (
+    Finding,
+    NamingCall,
+    PaymentOperation,
+    PaymentPlace,
+    PaymentRefusal,
+)
 from assay.sandbox.payments.records import Payment, Tpp
 from assay.sandbox.payments.terms import (
     ABSENT,
@@ -117,13 +123,13 @@ def _check_scope(context: PaymentContext, content: Content, terms: Terms) -> Non
 
 
 def _read(call: PaymentCall) -> Answer:
-    payment = _find(call, "read")
+    payment = _find(call, "read", "read")
     return _shown(call, payment, call.context.policies.shows(payment), "read-self")
 
 
 def _modify(call: PaymentCall) -> Answer:
     context, policies = call.context, call.context.policies
-    payment = _find(call, "modify")
+    payment = _find(call, "modify", "cancel" if _cancels(call.body) else "modify")
     content = read_body(call.body)
     if "status" in content:
         _cancel(call, payment, content)
@@ -136,6 +142,13 @@ def _modify(call: PaymentCall) -> Answer:
     payment.terms = policies.modified(payment.terms, terms)
     payment.changes += 1
     return _shown(call, payment, terms, "modify-self")
+
+
+def _cancels(body: bytes) -> bool:
+    try:
+        return "status" in read_body(body)
+    except FieldError:
+        return False
 
 
 def _cancel(call: PaymentCall, payment: Payment, content: Content) -> None:
@@ -151,11 +164,11 @@ def _confirm(call: PaymentCall) -> Answer:
     return call.context.policies.confirmation(signed)
 
 
-def _find(call: PaymentCall, operation: Finding) -> Payment:
+def _find(call: PaymentCall, operation: Finding, asked: NamingCall) -> Payment:
     """Return the requested payment; payments of other TPPs do not exist for the caller."""
     payment = call.context.book.payments.get(call.id)
     bank = bank_called(call.base)
-    if payment is None or not call.context.policies.at_banks[operation](payment.bank == bank):
+    if payment is None or not call.context.policies.at_banks[asked](payment.bank == bank):
         raise PaymentRefused(call.context.policies.absent[operation](call.id))
     if not call.context.policies.visible[operation](payment.tpp == call.tpp.id):
         raise _refused(call.context, "foreign")

@@ -36,6 +36,7 @@ from assay.sandbox.payments.terms import (
 __all__ = [
     "SOUND_PAYMENTS",
     "Finding",
+    "NamingCall",
     "PaymentOperation",
     "PaymentPlace",
     "PaymentPolicies",
@@ -48,6 +49,8 @@ PaymentOperation: TypeAlias = Literal["create", "read", "modify", "confirmation"
 PaymentPlace: TypeAlias = Literal["create-self", "create-approval", "read-self", "modify-self"]
 #: The operations that name a payment.
 Finding: TypeAlias = Literal["read", "modify"]
+#: The same, and what a modification may be, too.
+NamingCall: TypeAlias = Literal[Finding, "cancel"]
 #: Where a customer's credentials can be, though a TPP must send none.
 CredentialPlace: TypeAlias = Literal["basic", "body", "query"]
 #: Reasons of refusals; the document specifies no codes, so they are a choice.
@@ -99,7 +102,7 @@ class PaymentPolicies:
     #: payments.addressed: whether a payment is visible, given whether it is the TPP's own.
     visible: Table[Finding, Callable[[bool], bool]]
     #: host: whether a payment is visible at a host, given whether that is of the same bank.
-    at_banks: Table[Finding, Callable[[bool], bool]]
+    at_banks: Table[NamingCall, Callable[[bool], bool]]
     #: Answers for payments that do not exist.
     absent: Table[Finding, Callable[[str], Answer]]
     #: The status shown of a payment.
@@ -315,7 +318,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     at_once=True,
     shows=_terms_in_force,
     visible=MappingProxyType({"read": _own, "modify": _own}),
-    at_banks=MappingProxyType({"read": _own, "modify": _own}),
+    at_banks=MappingProxyType({"read": _own, "modify": _own, "cancel": _own}),
     absent=MappingProxyType({"read": _not_found, "modify": _not_found}),
     shown=_where_it_stands,
     confirmation=_not_offered,

@@ -630,6 +630,7 @@ UNSEEN = {
     "available.at-every-bank",
     "pis.host.read-elsewhere",
     "pis.host.modify-elsewhere",
+    "pis.host.cancel-elsewhere",
     "neutral.links-with-port",
     "pis.one-wrong-entry",
     "available.balances-alias-lacks-one",

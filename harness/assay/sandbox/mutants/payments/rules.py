@@ -17,7 +17,12 @@ from assay.sandbox.mutants.mutant import (
     one_less,
     one_more,
 )
-from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, PaymentPlace
+from assay.sandbox.payments.policies import (
+    SOUND_PAYMENTS,
+    NamingCall,
+    PaymentOperation,
+    PaymentPlace,
+)
 from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.rules import (
     MORE_THAN_72_HOURS,
@@ -120,6 +125,11 @@ _BASES: tuple[tuple[str, Base], ...] = (
     ("lookalike", lookalike),
     ("behind-a-name", behind_a_name),
 )
+_ELSEWHERE: tuple[tuple[NamingCall, str], ...] = (
+    ("read", "shows a payment"),
+    ("modify", "takes changes"),
+    ("cancel", "takes cancellations"),
+)
 
 
 def _located(
@@ -181,12 +191,10 @@ SCOPE_FAULTS = (
           f"{place.partition('-')[0]}: the link {place.partition('-')[2]} leads to another host",
           links=put(_SOUND.links, **{place: base}))
       for place, facet in _FACETS for name, base in _BASES),
-    breaking_pis("host.read-elsewhere", "host/read-payment-elsewhere",
-        "the gateway shows a payment at the host of any bank",
-        at_banks=put(_SOUND.at_banks, read=lambda _same: True)),
-    breaking_pis("host.modify-elsewhere", "host/modify-payment-elsewhere host/cancel-payment-elsewhere",
-        "the gateway takes changes and cancellations at the host of any bank",
-        at_banks=put(_SOUND.at_banks, modify=lambda _same: True)),
+    *(breaking_pis(f"host.{asked}-elsewhere", f"host/{asked}-payment-elsewhere",
+          f"the gateway {says} at the host of any bank",
+          at_banks=put(_SOUND.at_banks, **{asked: lambda _same: True}))
+      for asked, says in _ELSEWHERE),
     breaking_pis("host.first-form-only", "host/every-host",
         "the host in the bank's own domain is not served", serves=_first_form),
 )
