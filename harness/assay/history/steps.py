@@ -288,7 +288,7 @@ class Renew:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
-    """Step, before all others: use a bank of the target that does not offer a mode.
+    """Step: go on at a bank of the target that does not offer a mode; its customers are new ones.
 
     It is the `bank` of the target file, if one is named: by its name, or by a scope statement that
     excludes it. It may offer every mode ("").

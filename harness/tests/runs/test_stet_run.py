@@ -48,8 +48,8 @@ NAMES = frozenset(
 STET = "stet-1.4.0"
 #: What a fault shows in STET alone: the payment is read after another customer tried to sign it.
 MORE = {"pis.sca.immediate-unsigned": {"pis/sca.required/only-the-owner"}}
-#: Faults that STET cannot have: the id of a payment is in a header, nothing of a refused one is in
-#: the answer, and no credentials are read from bodies.
+#: Faults that STET cannot have: the id of a payment is in a header, and in no answer to a change;
+#: nothing of a refused one is in the answer, and no credentials are read from bodies.
 ABSENT = frozenset(
     {
         "pis.credentials.body-for-create",
@@ -57,6 +57,7 @@ ABSENT = frozenset(
         "pis.embedded.body-in-create",
         "pis.embedded.body-in-modify",
         "pis.execution.no-id",
+        "pis.modify.another-key",
         "pis.execution.deferred-without-id",
         "pis.execution.instant-without-id",
         "pis.execution.refused-open",
