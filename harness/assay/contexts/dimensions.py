@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 
 from assay.binding.model.security import ISSUING, AuthKind
@@ -41,8 +41,9 @@ OPTIONAL_ARGUMENTS = {
     "all": "with all optional arguments",
     "one": "with one optional argument",
 }
-#: Days on which banks often work differently.
-WEEKEND = ("saturday", "sunday")
+#: Days on which banks often work differently, and the hour at which trials begin then: on one of
+#: them at night, when batches run.
+WEEKEND = {"saturday": mappers.NIGHT, "sunday": mappers.NOON}
 #: Whole weeks, so that a trial stays on its weekday.
 HALF_A_YEAR = timedelta(weeks=26)
 
@@ -206,17 +207,20 @@ def _bank_reason(bank: GroupBank, steps: Sequence[Step]) -> str:
 
 def weekdays(at: Situation) -> Values:
     """Yield the days of the weekend, where the clock can be moved."""
-    for name in WEEKEND:
+    for name, hour in WEEKEND.items():
         if Capability.CLOCK not in at.offered:
             yield name, "`clock` in `fixtures.offers` in the target file"
             continue
         yield DimensionValue(
             dimension="weekday",
             name=name,
-            description=f"on a {name.capitalize()}",
+            description=f"on a {name.capitalize()}{' at night' * (hour == mappers.NIGHT)}",
             reason=lambda _: "",
             mapper=partial(
-                BeginningOn, contract=at.contract, day=partial(next_weekday, WEEKDAYS.index(name))
+                BeginningOn,
+                contract=at.contract,
+                day=partial(next_weekday, WEEKDAYS.index(name)),
+                hour=hour,
             ),
         )
 
@@ -406,13 +410,14 @@ class BeginningOn(StepMapper):
 
     contract: Contract
     day: Callable[[date], date]
+    hour: time = mappers.NOON
     started: bool = False
 
     def before(self, step: Step) -> Script:
         """Move the clock once, before anything but the choice of a bank."""
         if not self.started and not isinstance(step, Lack):
             self.started = True
-            yield from mappers.pass_days(self.contract, self.day)
+            yield from mappers.pass_days(self.contract, self.day, self.hour)
 
 
 def next_weekday(weekday: int, today: date) -> date:

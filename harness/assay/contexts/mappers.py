@@ -44,12 +44,18 @@ def calls(steps: Sequence[Step]) -> list[Call]:
     return [step for step in steps if isinstance(step, Call) and step.follow is None]
 
 
-def pass_days(contract: Contract, day: Callable[[date], date]) -> Script:
-    """Move the clock to noon of the local day that follows from today."""
+#: The hour at which a trial begins, and the one at which many banks run their batches.
+NOON, NIGHT = time(12), time(2, 20)
+
+
+def pass_days(contract: Contract, day: Callable[[date], date], hour: time = NOON) -> Script:
+    """Move the clock to an hour of the local day that follows from today: noon if it is closed then."""
     reply = yield Advance()
     if isinstance(reply, Advanced):
         zone = contract.zone or reply.now.tzinfo or UTC
-        yield Advance(to=at(day(local_day(reply.now, zone)), time(12), zone))
+        then = day(local_day(reply.now, zone))
+        closed = facts_of(contract).closed_at(at(then, hour, zone))
+        yield Advance(to=at(then, NOON if closed else hour, zone))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -48,6 +48,26 @@ def test_an_accepted_answer_declares_json(headers):
     assert ["media-type disagrees 1"] == says(b"{}", headers)
 
 
+EMPTY = ("Content-Length", "0")
+
+
+@for_each(
+    ("headers", "wire", "found"),
+    [
+        ((*JSON, EMPTY), {}, ["json disagrees 1", "media-type agrees 1"]),
+        # A recording without its bodies, and answers that need none.
+        (JSON, {}, []),
+        ((EMPTY,), {}, []),
+        ((*JSON, EMPTY), {"status": 204}, []),
+        ((*JSON, EMPTY), {"status": 401}, []),
+        ((*JSON, EMPTY), {"method": "PUT"}, []),
+    ],
+)
+def test_a_read_that_declares_json_has_some(headers, wire, found):
+    """An empty list is not an empty body."""
+    assert found == says(b"", headers, **wire)
+
+
 @for_each(("headers", "found"), [(HTML, []), (PROBLEM, ["json agrees 1"])])
 def test_a_refusal_may_be_of_any_type_but_must_be_what_it_says(headers, found):
     """The document says nothing of error bodies."""

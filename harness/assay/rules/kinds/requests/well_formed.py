@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 from assay.contract.model import Capability, Operation
-from assay.history import Exchange, History, Holding, Subject
+from assay.history import Exchange, History, Holding, Subject, Wire
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import (
@@ -107,11 +108,11 @@ class WellFormed(Kind):
                 )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every response with a body, whatever the call."""
+        """Judge every response with a body, whatever the call, and accepted reads that declare one."""
         apart = {each.id for each in self.contract.operations.values() if not each.request}
         for exchange in history.exchanges:
             wire = exchange.wire
-            if wire.status and wire.body and not wire.truncated:
+            if wire.status and (wire.body or _owes_content(wire)) and not wire.truncated:
                 read = self.requests and self.reads and exchange.call.operation in apart
                 yield from _judge(exchange, READ if read else "")
 
@@ -164,6 +165,12 @@ def _broken(body: bytes) -> str | None:
     except RecursionError:
         return None
     return ""
+
+
+def _owes_content(wire: Wire) -> bool:
+    """Whether an accepted read is answered with JSON of no length: recordings may only lack it."""
+    read = wire.method == "GET" and wire.status == HTTPStatus.OK and is_json(wire.media_type)
+    return read and wire.header("content-length") == "0"
 
 
 def _judge(exchange: Exchange, prefix: str) -> Iterator[Evidence]:
