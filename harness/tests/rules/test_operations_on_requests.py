@@ -15,6 +15,7 @@ from payment_initiation import (
     make,
     modify,
     payer,
+    probed,
     read,
     ruled,
     shown,
@@ -39,6 +40,32 @@ ANSWERS = [
 
 
 # -- available ----------------------------------------------------------------------
+@for_each(
+    ("made", "came", "says"),
+    [
+        (None, None, ["agrees", "agrees"]),
+        (None, FAILED, ["agrees", "disagrees"]),
+        (None, NO, ["agrees", "disagrees"]),
+        (NO, FAILED, ["agrees"]),
+        (FAILED, FAILED, ["agrees"]),
+    ],
+)
+def test_a_request_that_names_no_account_is_read_where_the_bank_takes_one(made, came, says):
+    """It may refuse such a request: the document does not say that the account can be absent."""
+    open_ = set()
+
+    def bank(call, key):
+        if call.operation == "create-payment" and "debtorAccount" in call.without:
+            open_.add(key)
+            return made or shown(key)
+        key = call.arguments.get(KEY) or key
+        return came if came and key in open_ else shown(key)
+
+    played, said = probed("payments.read", "answers", bank)
+    assert [f"answers {each}" for each in says] == said
+    assert ["debtorAccount"] == [name for call in played.calls for name in call.without]
+
+
 @for_each(("came", "says"), [(shown(), "agrees"), *ANSWERS])
 def test_a_valid_request_must_be_taken(came, says):
     """A refusal or failure breaks it; a time-out or unknown credentials leave it open."""

@@ -164,11 +164,13 @@ class Available(Kind):
     def probe(self, scenario: Scenario) -> Script:
         """Make a valid call; then one under each alias, or malformed ones; and a last valid one."""
         if self.operation.request:
-            _, plain_call = yield from request_steps.prepare_call(self.contract, self.operation)
+            psu, plain_call = yield from request_steps.prepare_call(self.contract, self.operation)
             if plain_call is not None:
                 yield from (
                     self._bent(plain_call) if scenario.id == "malformed" else steps.send(plain_call)
                 )
+            if self.operation.shows and scenario.id == "answers":
+                yield from self._about_nothing(psu)
             return
         now = yield from steps.clock()
         entries = steps.days_before(now.date(), 1, 2, 3)
@@ -201,6 +203,18 @@ class Available(Kind):
                     )
                 # What changes by itself differs here, too.
                 yield from steps.send(call)
+
+    def _about_nothing(self, psu: Subject) -> Script:
+        """Read a request that does not say what it is about, where the bank takes one."""
+        lifecycle = self.lifecycle
+        if lifecycle is not None and lifecycle.create.owned:
+            name = lifecycle.create.owned
+            call = request_steps.request(lifecycle, psu)
+            without = replace(call, without=(name,), variation=f"{name} is missing")
+            made = yield from steps.send(without)
+            yield from request_steps.send_if_any(
+                request_steps.call_about(self.operation, made) if made.accepted else None
+            )
 
     def _at_excluded_bank(self, call: Call) -> Script:
         """Make a call here, and for another customer at a bank that the document excludes."""
