@@ -123,13 +123,13 @@ def _check_scope(context: PaymentContext, content: Content, terms: Terms) -> Non
 
 
 def _read(call: PaymentCall) -> Answer:
-    payment = _find(call, "read", "read")
+    payment = _find(call, "read")
     return _shown(call, payment, call.context.policies.shows(payment), "read-self")
 
 
 def _modify(call: PaymentCall) -> Answer:
     context, policies = call.context, call.context.policies
-    payment = _find(call, "modify", "cancel" if _cancels(call.body) else "modify")
+    payment = _find(call, "cancel" if _cancels(call.body) else "modify")
     content = read_body(call.body)
     if "status" in content:
         _cancel(call, payment, content)
@@ -164,8 +164,9 @@ def _confirm(call: PaymentCall) -> Answer:
     return call.context.policies.confirmation(signed)
 
 
-def _find(call: PaymentCall, operation: Finding, asked: NamingCall) -> Payment:
+def _find(call: PaymentCall, asked: NamingCall) -> Payment:
     """Return the requested payment; payments of other TPPs do not exist for the caller."""
+    operation: Finding = "read" if asked == "read" else "modify"
     payment = call.context.book.payments.get(call.id)
     bank = bank_called(call.base)
     if payment is None or not call.context.policies.at_banks[asked](payment.bank == bank):

@@ -410,7 +410,7 @@ def lists(half):
         half.walk(bank.transactions(rich, keys(rich)[0]), rich)
     odd = [("account", {name: True}) for name in ("savings", "inactive", "offline")]
     odd += [("card", {"last-used": f"2026-{day}"}) for day in USES]
-    odd += [("card", {name: True}) for name in ("inactive", "never-used")]
+    odd += [("card", {name: True}) for name in ("inactive", "never-used", "immediate-debit")]
     for resource, traits in odd:
         holding = {"resource": resource, "entries": FEW, "traits": traits}
         bank.accounts(half.customer(holding))
@@ -624,8 +624,8 @@ def sound():
 
 
 #: Mutants that this script does not detect: aliases of paths, which STET does not have; HAL,
-#: which is STET's own format; the hosts of other banks; credentials and links that it does not send; faults of other nights,
-#: or visible in the control API only.
+#: which is STET's own format; the hosts of other banks; credentials and links that it does not send;
+#: faults of other nights, of two calls at one moment, or visible in the control API only.
 UNSEEN = {
     "available.at-every-bank",
     "pis.host.read-elsewhere",
@@ -676,6 +676,12 @@ UNSEEN = {
     "available.transactions-short-of-two-at-once",
     "pis.duplicate.of-refused",
     "pis.cash.anybodys-registration",
+    "cards.immediate-debit-served",
+    "quota.races",
+    "pis.duplicate.races",
+    "neutral.credentials-refused",
+    "pis.sca.immediate-forbidden",
+    "pis.sca.instant-forbidden",
 }
 #: Mutants of the screens, which have no dialect.
 SCREENS = (
@@ -693,6 +699,7 @@ SCREENS = (
 VALUES = (
     *("pis.withstands.", "pis.execution.", "pis.token.", "token.", "pis.amounts-"),
     *("credentials.query-", "pis.credentials.query-", "pis.credentials.body-"),
+    *("credentials.open-", "pis.embedded."),
 )
 ALL = {
     "aisp": (*MUTANTS, *NEUTRAL),

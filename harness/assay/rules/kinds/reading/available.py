@@ -163,14 +163,8 @@ class Available(Kind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a valid call; then one under each alias, or malformed ones; and a last valid one."""
-        if self.operation.request:
-            psu, plain_call = yield from request_steps.prepare_call(self.contract, self.operation)
-            if plain_call is not None:
-                yield from (
-                    self._bent(plain_call) if scenario.id == "malformed" else steps.send(plain_call)
-                )
-            if self.operation.shows and scenario.id == "answers":
-                yield from self._about_nothing(psu)
+        if self.lifecycle is not None:
+            yield from self._about_request(self.lifecycle, malformed=scenario.id == "malformed")
             return
         now = yield from steps.clock()
         entries = steps.days_before(now.date(), 1, 2, 3)
@@ -204,17 +198,19 @@ class Available(Kind):
                 # What changes by itself differs here, too.
                 yield from steps.send(call)
 
-    def _about_nothing(self, psu: Subject) -> Script:
-        """Read a request that does not say what it is about, where the bank takes one."""
-        lifecycle = self.lifecycle
-        if lifecycle is not None and lifecycle.create.owned:
+    def _about_request(self, lifecycle: tracker.Lifecycle, *, malformed: bool) -> Script:
+        """Make a call about a request; read one that does not say what it is about, if it is taken."""
+        psu, call = yield from request_steps.prepare_call(self.contract, self.operation)
+        if call is not None:
+            yield from (self._bent(call) if malformed else steps.send(call))
+        if self.operation.shows and lifecycle.create.owned and not malformed:
             name = lifecycle.create.owned
-            call = request_steps.request(lifecycle, psu)
-            without = replace(call, without=(name,), variation=f"{name} is missing")
-            made = yield from steps.send(without)
-            yield from request_steps.send_if_any(
-                request_steps.call_about(self.operation, made) if made.accepted else None
-            )
+            plain = request_steps.request(lifecycle, psu)
+            missing = replace(plain, without=(name,), variation=f"{name} is missing")
+            made = yield from steps.send(missing)
+            if made.accepted:
+                call = request_steps.call_about(self.operation, made)
+                yield from request_steps.send_if_any(call)
 
     def _at_excluded_bank(self, call: Call) -> Script:
         """Make a call here, and for another customer at a bank that the document excludes."""
