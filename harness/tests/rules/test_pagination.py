@@ -187,6 +187,30 @@ def test_a_first_page_without_anything_is_another_clauses_business(came):
     assert [] == says(PSU, ask("accounts", came))
 
 
+@for_each(
+    ("owned", "later", "found"),
+    [
+        ((), ["p2"], ["ends disagrees 1,2"]),
+        ((), ["p2", "p3"], ["ends disagrees 1,2,3"]),
+        ((), [None], ["ends agrees 1,2"]),
+        ((), [], []),
+        # What there is may be hidden, for want of a consent.
+        ((Entry(key="E1", on=TODAY),), ["p2"], []),
+    ],
+)
+def test_where_there_is_nothing_a_second_page_is_the_last(owned, later, found):
+    """One empty page may follow, as after a full one."""
+    account_of = replace(account("A1"), entries=owned)
+    walk = [ask("transactions", listed(next="p1"), "A1")]
+    walk += [
+        ask("transactions", listed(next=more), "A1", follow=f"p{n}")
+        for n, more in enumerate(later, 1)
+    ]
+    assert found == check("transactions.page-size", owner("psu", account_of), *walk)
+    # What a real customer owns is not known to the last entry.
+    assert [] == check("transactions.page-size", owner("psu", account_of, fresh=False), *walk)
+
+
 def test_a_second_page_with_no_key_leaves_the_items_open():
     """Sizes can be told all the same."""
     walk = pages(KEYS[:5], [item()] * 5, KEYS[10:])

@@ -173,9 +173,12 @@ class Field(Kind):
         today = (yield from steps.clock()).date()
         few = steps.days_before(today, *range(1, FEW + 1))
         many = steps.days_before(today, *range(1, MANY + 1))
+        # The last thing of another resource than the first has no entries: its list is empty.
         holdings = [
-            Holding(resource=owner, entries=many if n == 1 else few)
-            for owner in self.owners
+            Holding(
+                resource=owner, entries=many if n == 1 else () if nth and n == EACH - 1 else few
+            )
+            for nth, owner in enumerate(self.owners)
             for n in range(EACH)
         ]
         psu = yield from steps.arrange("psu", *holdings)

@@ -157,6 +157,14 @@ class Pagination(Kind):
                     yield from _complete(straight, roster, whole=walk.ended or straight is not walk)
                 yield from _repeats(straight, whole=walk.ended or straight is not walk)
                 yield from self._end(walk, straight, roster)
+            elif bare_walk and self._shows_nothing(walk, subjects.get(walk.call.subject)):
+                yield from _end_of_nothing(walk)
+
+    def _shows_nothing(self, walk: PageWalk, subject: Subject | None) -> bool:
+        """Whether a walk is about a thing that certainly has no entries."""
+        about = walk.call.arguments.get(self.operation.about or "")
+        owned = subject.owned(about) if subject is not None and subject.fresh else None
+        return owned is not None and not owned.entries
 
     def _sizes(self, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
         filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
@@ -220,6 +228,19 @@ class Pagination(Kind):
                 seen=f"page {len(walk.pages)} still names a next one" if broken else "it ends",
                 exchanges=walk.numbers,
             )
+
+
+def _end_of_nothing(walk: PageWalk) -> Iterator[Evidence]:
+    """Judge the end of a list of nothing: a second empty page names no third one."""
+    last = walk.pages[-1].outcome
+    if len(walk.pages) > 1 and isinstance(last, Accepted):
+        yield Evidence(
+            facet="ends",
+            agreement=DISAGREES if last.next else AGREES,
+            expected="paging to come to an end, where there is nothing to show",
+            seen=f"page {len(walk.pages)} still names a next one" if last.next else "it ends",
+            exchanges=walk.numbers,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
