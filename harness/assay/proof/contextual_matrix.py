@@ -28,7 +28,8 @@ from assay.fuzzing.lives import run_lives
 from assay.fuzzing.search import Search
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.plan import Plan, Trial, restrict
-from assay.proof.kill_matrix import processes, reference, run_trials, session_on, variants
+from assay.proof.contextual_neutral import run_trials
+from assay.proof.kill_matrix import processes, reference, session_on, variants
 from assay.running import contextual
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import Mutant

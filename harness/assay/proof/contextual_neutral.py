@@ -10,12 +10,14 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from assay.binding.model.target import Target
 from assay.contexts.context import Depth
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import Plan
-from assay.proof.kill_matrix import processes, reference, run_trials, variants
+from assay.proof.kill_matrix import processes, reference, session_on, variants
+from assay.running.session import run_trials as perform_trials
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import Neutral
 from assay.sandbox.mutants.bundles import blamed, bundles, together
@@ -40,6 +42,23 @@ def planned(depth: Depth) -> tuple[Plan, Target]:
     """Return the plan of the proof in contexts of a depth, and its target."""
     plan, target = reference()
     return with_contexts(plan, target, depth).plan, target
+
+
+def run_trials(
+    bank: Callable[[str], Any], plan: Plan, target: Target, *, first: bool = False
+) -> tuple[int, frozenset[str]]:
+    """Run a plan with its contexts; return the number of exchanges and the violated obligations.
+
+    `bank` makes a bank at a base address. With `first`, the first violation ends the run.
+
+    Raises:
+        RuntimeError: the harness itself failed.
+
+    """
+    with session_on(bank, plan, target) as session:
+        session.open()
+        perform_trials(session, enough=lambda: first and bool(session.violated()))
+    return session.exchanges, session.violated()
 
 
 def run_in_contexts(policies: Policies, plan: Plan) -> tuple[int, frozenset[str]]:

@@ -25,7 +25,7 @@ from assay.planning.contextual import with_contexts
 from assay.planning.plan import plan
 from assay.preparation.dry_run import dry_run_trial
 from assay.preparation.target_file import read_target
-from assay.proof.kill_matrix import run_trials
+from assay.proof.contextual_neutral import run_trials
 from assay.rules.dry_run import START
 from assay.rules.verdict import Standing
 from assay.running.environment import set_up
