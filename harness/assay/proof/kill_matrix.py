@@ -47,7 +47,7 @@ UNPROVED = "obligations without a mutant"
 RAN, PLANNED = "trials that ran", "trials of a whole proof"
 #: Of the trials that a change does not concern, one in this number is run as well, at least one.
 SAMPLED: Final = 20
-#: Of those that it concerns and that settle no obligation of its own, without `elsewhere`.
+#: The same, without `elsewhere`, of those that it concerns and that are not about its violations.
 SAMPLED_CONCERNED: Final = 3
 #: A row to make: the variant, the trials to run, perhaps others where these do not give what is
 #: expected, and the clauses that judge them; None for all.
