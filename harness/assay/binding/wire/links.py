@@ -117,7 +117,8 @@ def next_page(
 
 def _counted(wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPage) -> str | None:
     """Return the next page by its number, or by how many items were before it."""
-    if not items:
+    items = items or ()
+    if not items and how.more is None:  # else the page itself says whether another follows
         return None
     here = _here(wire, how)
     now = int(str(here)) if _NUMBER.fullmatch(str(here)) else how.first

@@ -77,9 +77,10 @@ def test_a_cursor() -> None:
     [(True, True), ("yes", True), (3, True), (False, False), (None, False), ("", False)],
 )
 def test_numbered_pages(more: object, goes_on: bool) -> None:
-    """The number goes up by one while there is more."""
+    """The number goes up by one while there is more, be the page empty or not."""
     how = NextPage(turn=Turn.PAGE, query="page", first=0, more="/more")
-    assert (f"{URL}&page=1" if goes_on else None) == turned(how, {"more": more})
+    for items in (TWO, ()):
+        assert (f"{URL}&page=1" if goes_on else None) == turned(how, {"more": more}, items=items)
 
 
 def test_pages_until_one_is_empty() -> None:
