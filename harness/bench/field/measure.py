@@ -24,7 +24,6 @@ from situations import SITUATIONS
 #: Why a fault is missed that takes effect, and is not merely seen and not judged.
 CAUSES = {
     "links-without-host": "read as a relative link, which stays at the host",
-    "business-customers": "account information has no segments, so it never happens",
     "down-every-night": "503 is also what a load balancer answers, and is judged beside the hours of maintenance only",
     "stranger-after-owner": "another customer signs only where the owner has not been: the screens of a second try cost more calls than the price allows",
     "recent-twice": "an entry that the customer does not have is judged by nobody",
