@@ -38,9 +38,16 @@ TARGET = HERE / "merlin-target.yaml"
 REFUSALS = "pis/duplicate/repeat-refused pis/duplicate/amount-changed-accepted"
 #: Whether the banks are tried in all contexts, too, and with each fault of the sandbox bank.
 WHOLE = bool(os.environ.get("ASSAY_SUBMISSIONS"))
-#: The faults that this bank cannot have: nothing is executed without a submission.
+#: The faults that this bank cannot have: nothing is executed without a submission, and it is alone
+#: in its group.
 IMPOSSIBLE = {
     "pis.host.first-form-only",
+    "pis.host.read-elsewhere",
+    "pis.host.modify-elsewhere",
+    "pis.host.cancel-elsewhere",
+    "pis.embedded.body-in-create",
+    "pis.embedded.query-in-read",
+    "pis.embedded.body-in-modify",
     "pis.sca.immediate-unsigned",
     "pis.sca.deferred-unsigned",
     "pis.sca.small-unsigned",
@@ -124,14 +131,14 @@ def test_sound_banks_conform_in_every_context(bank):
 
 @pytest.mark.skipif(not WHOLE, reason="takes 4 minutes: set ASSAY_SUBMISSIONS")
 def test_faults_of_the_sandbox_are_found_here_too():
-    """Each turns its own obligations red, and no other, as in the sandbox bank itself."""
-    wrong = {}
+    """Each turns its own obligations red; trials of other clauses may show more."""
+    missed = {}
     for mutant in PIS_MUTANTS:
         verdicts = run(Merlin(mutant.change(SOUND)), planned())
         red = {f"pis/{name}" for name in having(verdicts, Standing.VIOLATES)}
-        if mutant.id not in IMPOSSIBLE and red != mutant.breaks:
-            wrong[mutant.id] = red ^ mutant.breaks
-    assert {} == wrong
+        if mutant.id not in IMPOSSIBLE and not red >= mutant.breaks:
+            missed[mutant.id] = mutant.breaks - red
+    assert {} == missed
 
 
 # -- other ways to submit ----------------------------------------------------------------
