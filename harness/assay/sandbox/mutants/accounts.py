@@ -402,13 +402,6 @@ def _exactly(size: int, count: int, page: int, cut: Cut) -> Cut:
     return replace(cut, next=page + 1) if page * size == count else cut
 
 
-def _endless_if_empty(size: int) -> Cutter:
-    right = pages_of(size)
-    return lambda count, page: (
-        replace(right(count, page), next=page + 1) if not count else right(count, page)
-    )
-
-
 def _loses_a_full_page(size: int, count: int, page: int, cut: Cut) -> Cut:
     return replace(cut, next=None) if (page + 1) * size == count else cut
 
@@ -495,9 +488,6 @@ _FULL = (
         "transactions: a last page that is full links to one that is not found",
         pages=put(SOUND.pages, transactions=_spoilt(_exactly)(15)),
         respond=answering(_empty, _missing(404))),
-    breaking("paging.transactions-nothing-goes-on", "transactions.page-size/ends",
-        "transactions: where there are none, empty pages follow without end",
-        pages=put(SOUND.pages, transactions=_endless_if_empty(15))),
 )
 # fmt: on
 PAGING = (

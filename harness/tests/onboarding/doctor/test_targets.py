@@ -14,6 +14,9 @@ from assay._resources import contract_dir
 from assay.onboarding.doctor import Weight, examine
 from assay.rules.verdict import Exit
 
+#: Neither today nor at night: in the hours of maintenance no answer counts.
+NOW = "2026-09-16T10:00:00+02:00"
+
 
 def said(findings):
     """Return the line, key and weight of each finding."""
@@ -158,6 +161,7 @@ fixtures:
     bob:
       token_env: DOCTOR_BOB
       owns: [{{resource: account, key: {bob}}}]
+  now: "{NOW}"
 """
 
 
@@ -196,7 +200,7 @@ def test_what_is_no_bank_at_all(wrap, tmp_path, monkeypatch):
 def customers(url: str, monkeypatch) -> dict[str, str]:
     """Create customers at the bank; return the key of an account of each."""
     with httpx.Client(base_url=f"{url}/assay-control/1/worlds", trust_env=False) as http:
-        world = http.post("", json={"now": datetime.now(UTC).isoformat()}).json()["world"]
+        world = http.post("", json={"now": NOW}).json()["world"]
         made = {
             name: http.post(
                 f"/{world}/customers", json={"holdings": [{"resource": "account", "count": 6}]}

@@ -206,7 +206,8 @@ class Available(Kind):
         if self.operation.shows and lifecycle.create.owned and not malformed:
             name = lifecycle.create.owned
             plain = request_steps.request(lifecycle, psu)
-            missing = replace(plain, without=(name,), variation=f"{name} is missing")
+            given = {key: value for key, value in plain.arguments.items() if key != name}
+            missing = replace(plain, arguments=given, variation=f"{name} is missing")
             made = yield from steps.send(missing)
             if made.accepted:
                 call = request_steps.call_about(self.operation, made)

@@ -193,7 +193,7 @@ SCOPE_FAULTS = (
       for place, facet in _FACETS for name, base in _BASES),
     *(breaking_pis(f"host.{asked}-elsewhere", f"host/{asked}-payment-elsewhere",
           f"the gateway {says} at the host of any bank",
-          at_banks=put(_SOUND.at_banks, **{asked: lambda _same: True}))
+          at_banks=put(_SOUND.at_banks, **{asked: always}))
       for asked, says in _ELSEWHERE),
     breaking_pis("host.first-form-only", "host/every-host",
         "the host in the bank's own domain is not served", serves=_first_form),
