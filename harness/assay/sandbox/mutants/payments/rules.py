@@ -132,6 +132,10 @@ _ELSEWHERE: tuple[tuple[NamingCall, str], ...] = (
 )
 
 
+def _at_any(_same: bool) -> bool:
+    return True
+
+
 def _located(
     on: PaymentOperation, base: str
 ) -> Callable[[PaymentOperation | None, Answer], Answer]:
@@ -193,7 +197,7 @@ SCOPE_FAULTS = (
       for place, facet in _FACETS for name, base in _BASES),
     *(breaking_pis(f"host.{asked}-elsewhere", f"host/{asked}-payment-elsewhere",
           f"the gateway {says} at the host of any bank",
-          at_banks=put(_SOUND.at_banks, **{asked: always}))
+          at_banks=put(_SOUND.at_banks, **{asked: _at_any}))
       for asked, says in _ELSEWHERE),
     breaking_pis("host.first-form-only", "host/every-host",
         "the host in the bank's own domain is not served", serves=_first_form),
