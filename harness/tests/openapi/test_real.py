@@ -164,7 +164,15 @@ def test_accepting_a_wrong_field_is_accepting_what_is_forbidden(fault):
     assert [one for one in wires if one.status < 300 and known.request(one)]
 
 
-@pytest.mark.parametrize("variant", [*NEUTRAL, *PIS_NEUTRAL], ids=lambda one: one.id)
+#: A list of nothing is answered with 204, which the exported document has for changes only.
+UNDOCUMENTED = {"neutral.empty-204"}
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [one for one in (*NEUTRAL, *PIS_NEUTRAL) if one.id not in UNDOCUMENTED],
+    ids=lambda one: one.id,
+)
 def test_a_bank_that_is_only_different_fits(variant):
     """What the source document leaves open is open in the exported one, too."""
     chosen = "accounts.available or aisp/euro or iban or balance-type or payments.content"

@@ -50,7 +50,7 @@ def test_a_sample_of_contextual_mutants_is_found():
         # The fault of the bank is confined to nothing else: not to one page, nor to one TPP.
         "listing.consented-item-lost weekday=saturday",
         "listing.last-item-lost page=later",
-        "pis.credentials.basic-for-read turn=second",
+        "pis.credentials.basic-for-read turn=third",
         # A malformed identifier is one in a path as well.
         "available.transactions-500-on-identifier-alphabet weekday=saturday",
         # A rule applies in the situation, and says so.
@@ -66,9 +66,8 @@ def test_a_sample_of_contextual_mutants_is_found():
         "consistent.named-for-one-account token=renewed",
         # The control of a repeat goes to the same payee.
         "pis.duplicate.of-refused payee=own",
-        # The second reading of a signed payment, and its second change, are tried as well.
-        "pis.execution.shown-too-soon turn=second",
-        "pis.modify.shows-former-creditor turn=second",
+        # The third change of a signed payment is tried as well.
+        "pis.modify.shows-former-creditor turn=third",
     ],
 )
 def test_no_value_hides_what_another_shows(pair):

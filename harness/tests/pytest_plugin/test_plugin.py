@@ -82,7 +82,7 @@ def test_over_several_workers(tmp_path, faulty):
     code, out, _ = run_suites("--target", faulty, "-n", "2", "-q", cwd=tmp_path)
     assert code == 1
     assert "1 violates" in out
-    assert "300 conforms" in out
+    assert "314 conforms" in out
 
 
 def test_a_trial_stays_on_one_worker(tmp_path):
@@ -128,7 +128,7 @@ def test_an_incomplete_run_exits_with_3(tmp_path):
     )
     code, out, _ = run_suites("--target", "t.yaml", "-m", "quota", cwd=tmp_path)
     assert code == 3
-    assert "incomplete: 16 `must` obligations could not be verified" in out
+    assert "incomplete: 17 `must` obligations could not be verified" in out
     allowed = ("--assay-target", "t.yaml", "--assay-allow-incomplete", "-m")
     assert run_suites(*allowed, "quota", cwd=tmp_path)[0] == 3  # nothing was verified
     assert run_suites(*allowed, "quota or pagination", cwd=tmp_path)[0] == 0
@@ -351,7 +351,7 @@ def test_shards_run_in_pytest_and_are_merged(tmp_path):
         numbers.append(len(read_journal(journal).results))
     merged = merge([tmp_path / "s1", tmp_path / "s2"], tmp_path / "all", command="assay")
     assert sum(numbers) == sum(merged.counts.values())
-    assert merged.counts["conforms"] == 145
+    assert merged.counts["conforms"] == 153
     assert merged.exit.value == 0
     code, out, err = run_suites(
         *selected, "--assay-shard", "1/2", "--assay-fields", "5", cwd=tmp_path

@@ -224,7 +224,7 @@ OTHERWISE = {
     "fault", [None, *[fault for fault in MUTANTS if fault not in OTHERWISE][::STEP]]
 )
 def test_the_faults_of_payments(fault):
-    """The bank violates what it violates where payments are signed, and nothing else."""
+    """The bank violates what it violates where payments are signed; other trials may show more."""
     planned, target = payments()
     known = {item.obligation.id.partition("/")[2] for item in planned.items}
     change = MUTANTS[fault].change if fault else lambda policies: policies
@@ -232,7 +232,9 @@ def test_the_faults_of_payments(fault):
     expected = {name.partition("/")[2] for name in (MUTANTS[fault].breaks if fault else ())} & known
     rules = {name.partition("/")[0] for name in red(standings) | expected}
     if not rules & ELSEWHERE:
-        assert expected == red(standings)
+        assert expected <= red(standings)
+    if fault is None:
+        assert set() == red(standings)
     if fault is None:
         doubtful = {Standing.INDETERMINATE, Standing.UNVERIFIED}
         assert not [name for name, each in standings.items() if each in doubtful]
