@@ -81,7 +81,9 @@ class MistakenBank:
         """Return the target file with what it inherits and the settings."""
         data = {**extended(load(self.target)).data, **self.settings}
         data["contracts"] = list(self.contracts)
-        data = {name: each for name, each in data.items() if name != "extends" and each is not None}
+        # Other banks of the group lack modes of the one contract, and are excluded by the other.
+        left = {"extends"} if len(self.contracts) > 1 else {"extends", "banks"}
+        data = {name: each for name, each in data.items() if name not in left and each is not None}
         known = {name for contract in self.parsed for name in contract.operations}
         operations = data["operations"].items()
         data["operations"] = {name: each for name, each in operations if name in known}
