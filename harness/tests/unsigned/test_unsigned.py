@@ -206,8 +206,12 @@ def payments():
 #: What a mutant breaks that is another facet, or none, where nobody signs.
 ELSEWHERE = {"payments.confirmation", "execution", "values"}
 #: Mutants that show something else, or nothing: an immediate payment is executed when it is made,
-#: a deferred one is compared with others on its day only, and no factor serves as a control.
+#: a deferred one is compared with others on its day only, and no factor serves as a control. The
+#: same payment at another host may be a repeat.
 OTHERWISE = {
+    "pis.host.first-form-only",
+    "pis.sca.instant-forbidden",
+    "pis.cancel.500-if-signed",
     "pis.modify.immediate",
     "pis.modify.instant",
     "pis.modify.immediate-executed",
