@@ -41,9 +41,12 @@ OPTIONAL_ARGUMENTS = {
     "all": "with all optional arguments",
     "one": "with one optional argument",
 }
-#: Days on which banks often work differently, and the hour at which trials begin then: on one of
-#: them at night, when batches run.
-WEEKEND = {"saturday": mappers.NIGHT, "sunday": mappers.NOON}
+#: Days on which banks often work differently, and when trials begin then: on one of them at night,
+#: when batches run.
+WEEKEND = {
+    "saturday": ("on a Saturday at night", mappers.NIGHT),
+    "sunday": ("on a Sunday", mappers.NOON),
+}
 #: Whole weeks, so that a trial stays on its weekday.
 HALF_A_YEAR = timedelta(weeks=26)
 
@@ -207,14 +210,14 @@ def _bank_reason(bank: GroupBank, steps: Sequence[Step]) -> str:
 
 def weekdays(at: Situation) -> Values:
     """Yield the days of the weekend, where the clock can be moved."""
-    for name, hour in WEEKEND.items():
+    for name, (description, hour) in WEEKEND.items():
         if Capability.CLOCK not in at.offered:
             yield name, "`clock` in `fixtures.offers` in the target file"
             continue
         yield DimensionValue(
             dimension="weekday",
             name=name,
-            description=f"on a {name.capitalize()}{' at night' * (hour == mappers.NIGHT)}",
+            description=description,
             reason=lambda _: "",
             mapper=partial(
                 BeginningOn,

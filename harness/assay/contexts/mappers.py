@@ -554,20 +554,16 @@ class AfterAnother(StepMapper):
         return reply
 
 
-@lru_cache(maxsize=64)
-def _attended_limits(contract: Contract) -> Mapping[str, int]:
-    return facts_of(contract).limits(attended=True)
-
-
 def repetition_reason(contract: Contract, steps: Sequence[Step], *, times: int = 1) -> str:
     """Say why a trial cannot do something once, or several `times`, before it counts."""
     every = [step for step in steps if isinstance(step, Call)]
     if any(not call.present for call in every):
         return "calls without the customer are counted"
-    limits = _attended_limits(contract)
+    facts = facts_of(contract)
     for operation, count in Counter(call.operation for call in every).items():
         # The first call is repeated, and so is the first with a variation.
-        if (limit := limits.get(operation)) is not None and count + 2 * times > limit:
+        limit = facts.limit(operation, attended=True)
+        if limit is not None and count + 2 * times > limit:
             return f"the calls of {operation} would exceed the limit of {limit}"
     called = [contract.operations[call.operation] for call in calls(every)]
     if times > 1 and not any(map(writes, called)):

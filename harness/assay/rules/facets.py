@@ -430,16 +430,18 @@ class Facts:
         rest = {name: value for name, value in call.arguments.items() if name not in ids}
         return replace(exchange, call=replace(call, arguments=rest))
 
+    def limit(self, operation: str, *, attended: bool) -> int | None:
+        """Return how many calls of an operation are allowed in a period, None for any number."""
+        limits = self.call_limits.get(operation, ())
+        return min((each.number for each in limits if each.attended is attended), default=None)
+
     def limits(self, *, attended: bool) -> Mapping[str, int]:
         """Return how many calls are allowed in a period, by operation.
 
         They are those where calls with the customer count, too, or else those where they do not.
         """
-        numbers = {
-            operation: [limit.number for limit in limits if limit.attended is attended]
-            for operation, limits in self.call_limits.items()
-        }
-        return {operation: min(named) for operation, named in numbers.items() if named}
+        limits = {name: self.limit(name, attended=attended) for name in self.call_limits}
+        return {name: limit for name, limit in limits.items() if limit is not None}
 
     def counted_together(self, operation: str) -> frozenset[str]:
         """Return the operations whose calls may count for the same limit as those of an operation."""

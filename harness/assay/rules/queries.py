@@ -273,7 +273,7 @@ def perhaps_exhausted(contract: Contract, operation: str, history: History) -> f
     What counts, and since when, is open, so every earlier call of the customer does.
     """
     facts = facts_of(contract)
-    most = facts.limits(attended=True).get(operation)
+    most = facts.limit(operation, attended=True)
     if most is None:
         return frozenset()
     asked = Counter[str]()

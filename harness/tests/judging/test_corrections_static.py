@@ -10,7 +10,6 @@ import httpx
 import pytest
 from support.static_mock import mock, target_file
 
-from assay.fixtures.roles import RolesFixture
 from assay.history import (
     Accepted,
     Call,
@@ -37,10 +36,8 @@ ITEMS = (Item(key="A"),)
 
 def run(folder: Path, transport: httpx.BaseTransport) -> RunResult:
     """Run the whole contract on a target with two listed customers."""
-    prepared = prepare(target_name=target_file(folder), now=lambda: NOW)
+    prepared = prepare(target_name=target_file(folder))
     environment = set_up(prepared.target)
-    # On a night of maintenance hardly anything is judged.
-    environment.fixtures = RolesFixture(roles=prepared.target.fixtures.roles, now=lambda: NOW)
     environment.client.close()
     environment.client._wire = transport
     return run_session(

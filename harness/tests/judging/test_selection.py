@@ -1,14 +1,12 @@
 """The verdict on an obligation does not depend on which others are tested, nor on their order."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import cache
 
 import httpx
 import pytest
 from support.static_mock import mock, target_file
 
-from assay.fixtures.roles import RolesFixture
 from assay.journal.writer import Journal
 from assay.planning.plan import restrict
 from assay.preparation.prepare import prepare
@@ -19,7 +17,6 @@ from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND
 
-NOW = datetime(2026, 9, 16, tzinfo=UTC)
 BROKEN = {each.id: each for each in MUTANTS}
 #: The faults of mutants of account information that several clauses look at.
 FAULTS = ["token.balances-ending-alone", "form.accounts-as-text", "effect.clears"]
@@ -73,11 +70,9 @@ def test_a_bank_that_is_no_mock(bank):
 
 def at_mock(tmp_path, keywords=""):
     """Run the clauses that a user selects at a mock; return what is violated, and what conforms."""
-    chosen = prepare(target_name=target_file(tmp_path), keywords=keywords, now=lambda: NOW)
+    chosen = prepare(target_name=target_file(tmp_path), keywords=keywords)
     # Each run is the first of its day.
     environment = set_up(chosen.target, ledger=tmp_path / f"{keywords.replace('/', '-')}.sqlite")
-    # On a night of maintenance hardly anything is judged.
-    environment.fixtures = RolesFixture(roles=chosen.target.fixtures.roles, now=lambda: NOW)
     environment.client.close()
     environment.client._wire = httpx.MockTransport(mock)
     session = Session(plan=chosen.plan, environment=environment, journal=Journal(out=None))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import httpx
 
+#: In the hours of maintenance hardly anything would be judged.
+NOW = "2026-09-16T00:00:00Z"
 ROLES = {
     name: {
         "owns": [
@@ -48,7 +50,7 @@ extends: sandbox
 transport: http
 base_url: https://mock.example
 auth: {{kind: none}}
-fixtures: {{kind: roles, offers: [psu, two-psu, consent, roster], roles: {json.dumps(ROLES)}}}
+fixtures: {{kind: roles, offers: [psu, two-psu, consent, roster], roles: {json.dumps(ROLES)}, now: "{NOW}"}}
 """
     )
     return str(path)

@@ -239,7 +239,6 @@ def test_the_faults_of_payments(fault):
         assert expected <= red(standings)
     if fault is None:
         assert set() == red(standings)
-    if fault is None:
         doubtful = {Standing.INDETERMINATE, Standing.UNVERIFIED}
         assert not [name for name, each in standings.items() if each in doubtful]
 

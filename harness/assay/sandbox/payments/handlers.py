@@ -129,11 +129,12 @@ def _read(call: PaymentCall) -> Answer:
 
 def _modify(call: PaymentCall) -> Answer:
     context, policies = call.context, call.context.policies
-    payment = _find(call, "cancel" if _cancels(call.body) else "modify")
-    content = read_body(call.body)
-    if "status" in content:
-        _cancel(call, payment, content)
+    if _cancels(call.body):
+        payment = _find(call, "cancel")
+        _cancel(call, payment, read_body(call.body))
         return _shown(call, payment, payment.terms, "modify-self")
+    payment = _find(call, "modify")
+    content = read_body(call.body)
     if not policies.modifiable(payment):
         payment.terms = policies.after_refusal(payment, content)
         raise _refused(context, "state")

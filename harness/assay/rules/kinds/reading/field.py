@@ -173,13 +173,11 @@ class Field(Kind):
         today = (yield from steps.clock()).date()
         few = steps.days_before(today, *range(1, FEW + 1))
         many = steps.days_before(today, *range(1, MANY + 1))
-        # The last thing of another resource than the first has no entries: its list is empty.
+        # Of another resource than the first, the last thing has no entries: its list is empty.
         holdings = [
-            Holding(
-                resource=owner, entries=many if n == 1 else () if nth and n == EACH - 1 else few
-            )
-            for nth, owner in enumerate(self.owners)
-            for n in range(EACH)
+            Holding(resource=owner, entries=entries)
+            for n, owner in enumerate(self.owners)
+            for entries in (few, many, () if n else few)
         ]
         psu = yield from steps.arrange("psu", *holdings)
         if any(operation.about for operation in self._listed()):

@@ -220,27 +220,24 @@ class Pagination(Kind):
         # One page for each item would take fewer.
         endless = roster.most is not None and len(walk.pages) > roster.most + 1 and not walk.ended
         if circle or endless or (walk.ended and len(walk.pages) > 1):
-            broken = circle or endless
-            yield Evidence(
-                facet="ends",
-                agreement=DISAGREES if broken else AGREES,
-                expected="paging to come to an end",
-                seen=f"page {len(walk.pages)} still names a next one" if broken else "it ends",
-                exchanges=walk.numbers,
-            )
+            yield _ends(walk, never=circle or endless)
+
+
+def _ends(walk: PageWalk, *, never: bool) -> Evidence:
+    return Evidence(
+        facet="ends",
+        agreement=DISAGREES if never else AGREES,
+        expected="paging to come to an end",
+        seen=f"page {len(walk.pages)} still names a next one" if never else "it ends",
+        exchanges=walk.numbers,
+    )
 
 
 def _end_of_nothing(walk: PageWalk) -> Iterator[Evidence]:
     """Judge the end of a list of nothing: a second empty page names no third one."""
     last = walk.pages[-1].outcome
     if len(walk.pages) > 1 and isinstance(last, Accepted):
-        yield Evidence(
-            facet="ends",
-            agreement=DISAGREES if last.next else AGREES,
-            expected="paging to come to an end, where there is nothing to show",
-            seen=f"page {len(walk.pages)} still names a next one" if last.next else "it ends",
-            exchanges=walk.numbers,
-        )
+        yield _ends(walk, never=bool(last.next))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

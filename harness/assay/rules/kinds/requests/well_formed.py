@@ -158,6 +158,8 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse, parse_int=str, parse_float=s
 
 def _broken(body: bytes) -> str | None:
     """Return why a body is not JSON (RFC 8259); "" if it is, None if it is too deep."""
+    if not body:
+        return "the body is empty"
     try:
         _DECODER.decode(body.decode("utf-8"))
     except ValueError as error:
@@ -168,7 +170,10 @@ def _broken(body: bytes) -> str | None:
 
 
 def _owes_content(wire: Wire) -> bool:
-    """Whether an accepted read is answered with JSON of no length: recordings may only lack it."""
+    """Whether an accepted read declares JSON, and says that it has none.
+
+    An answer that does not say its length may have a body that a recording lacks.
+    """
     read = wire.method == "GET" and wire.status == HTTPStatus.OK and is_json(wire.media_type)
     return read and wire.header("content-length") == "0"
 
