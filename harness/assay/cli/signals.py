@@ -44,7 +44,12 @@ def loading() -> Generator[None]:
 
 
 def collect_rarely() -> None:
-    """Collect garbage again, but seldom: modules are left out, and cycles are few."""
+    """Collect garbage again, but seldom: modules are left out, and cycles are few.
+
+    A process that collects already has more than modules; what is garbage there would be kept.
+    """
+    if gc.isenabled():
+        return
     gc.freeze()
     gc.set_threshold(*COLLECTED_AFTER)
     gc.enable()

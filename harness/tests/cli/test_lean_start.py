@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from command_line import assay
 
 #: What a run of shipped contracts needs after its first call, or not at all.
 LATER = (
@@ -52,6 +55,15 @@ def test_garbage_is_collected_while_a_command_works(arguments: list[str]) -> Non
         "start.main()"
     )
     assert output(code).splitlines()[-1] == "enabled True True"
+
+
+def test_a_second_command_of_a_process_keeps_no_garbage(tmp_path: Path) -> None:
+    """Only what was loaded is frozen, once: a test process with thousands of commands must not grow."""
+    assay("--version", cwd=tmp_path)
+    frozen = gc.get_freeze_count()
+    assert gc.isenabled()
+    assay("check", "aisp", cwd=tmp_path)
+    assert gc.get_freeze_count() == frozen
 
 
 def test_httpx_comes_without_its_command_line() -> None:

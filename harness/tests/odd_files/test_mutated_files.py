@@ -1,8 +1,8 @@
 """Mutated files of each kind: refused in a line a finding, or read; nothing else ever happens.
 
 In the gate each kind has some seconds. `ASSAY_MUTATED_FILES=3000` tests that number of files of each
-kind (`tox -e nightly`), `ASSAY_MUTATED_FIRST` is the number of the first one. A file that fails
-is kept.
+kind (`tox -e nightly-files`), `ASSAY_MUTATED_FIRST` is the number of the first one. A file that
+fails is kept.
 """
 
 import os
