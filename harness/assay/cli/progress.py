@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
@@ -20,7 +21,8 @@ import click
 
 from assay.binding.model.target import TransportKind
 from assay.cli.signals import check
-from assay.planning.plan import Trial
+from assay.planning.plan import Plan, Trial
+from assay.rules.verdict import Standing, Verdict
 from assay.running.session import Session
 from assay.sca.protocol import StderrPrompt
 
@@ -50,20 +52,60 @@ def elapsed_text(elapsed: float, done: float, planned: float) -> str:
     return f"elapsed {duration(elapsed)}{about}"
 
 
+#: The parts of a run before its searches.
+BASE, CONTEXTS = "base", "contexts"
+#: What is added for trials that are tried again in parts, as seen at the sandbox.
+IN_PARTS = 1.15
+
+
+def parts_of(plan: Plan) -> dict[str, int]:
+    """Return how many calls each part of a plan is expected to take."""
+    base = sum(trial.calls for trial in plan.trials)
+    return {BASE: base, CONTEXTS: round((plan.calls - base) * IN_PARTS)}
+
+
+@dataclass(slots=True)
+class Expectation:
+    """How many calls a run is expected to make: those so far, and the rest of each part.
+
+    What a part made more or fewer than expected is known when the next one begins.
+    """
+
+    parts: dict[str, int] = field(default_factory=dict[str, int])
+    calls: int = 0
+    part: str = BASE
+    _before: int = 0
+
+    def begin(self, part: str) -> None:
+        """Begin the next part."""
+        if part != self.part:
+            self.parts.pop(self.part, None)
+            self.part, self._before = part, self.calls
+
+    @property
+    def total(self) -> int:
+        """The calls of the whole run; 0 while nothing is known."""
+        if not self.parts:
+            return 0
+        made = self.calls - self._before
+        later = sum(calls for part, calls in self.parts.items() if part != self.part)
+        return self.calls + max(0, self.parts.get(self.part, 0) - made) + later
+
+
 @dataclass(slots=True, kw_only=True)
 class Heartbeat:
     """Counts trials and calls of a session, and prints how far it has come.
 
-    The calls of the plan are counted only once the run has lasted: that takes a dry run.
+    The expected calls are counted only once the run has lasted: that takes a dry run.
     """
 
     session: Session
+    expected: Expectation = field(default_factory=Expectation)
+    expect: Callable[[], dict[str, int]]
     clock: Callable[[], float] = time.monotonic
     every: float = HEARTBEAT
     began: float = 0.0
     trials: int = 0
-    calls: int = 0
-    planned: int = 0
     _ended: Event = field(default_factory=Event)
     _thread: Thread | None = None
 
@@ -87,10 +129,10 @@ class Heartbeat:
         self.trials += 1
 
     def on_call(self) -> None:
-        """Count a call."""
-        self.calls += 1
-        if not self.planned and self.clock() - self.began > self.every / 2:
-            self.planned = self.session.plan.calls
+        """Count a call, and what is expected when the run has lasted."""
+        self.expected.calls += 1
+        if not self.expected.parts and self.clock() - self.began > self.every / 2:
+            self.expected.parts |= self.expect()
 
     def line(self) -> str:
         """Return how far the run has come."""
@@ -99,17 +141,20 @@ class Heartbeat:
         planned_trials = len(self.session.plan.all_trials)
         of_all = f" of {planned_trials:,}" if done <= planned_trials else ""
         trials = f"{done:,}{of_all} trials"
-        whole = f" of about {self.planned:,}" if self.calls < self.planned else ""
+        calls, total = self.expected.calls, self.expected.total
+        whole = f" of about {total:,}" if calls < total else ""
         # A wait is no pace.
-        planned = 0 if self.session.environment.waiting is not None else self.planned
-        elapsed = elapsed_text(self.clock() - self.began, self.calls, planned)
-        return f"run: {trials}, {self.calls:,}{whole} calls, {elapsed}"
+        planned = 0 if self.session.environment.waiting is not None else total
+        elapsed = elapsed_text(self.clock() - self.began, calls, planned)
+        return f"run: {trials}, {calls:,}{whole} calls, {elapsed}"
 
     def _beat(self) -> None:
         while not self._ended.wait(self.every):
             click.echo(self.line(), err=True)
 
 
+#: How much of a violation is printed while a run goes on; the summary has the whole.
+VIOLATION_WIDTH = 300
 #: The widest bar, and the columns that a bar's numbers and times need.
 BAR_WIDTH = 30
 NUMBERS_WIDTH = 54
@@ -155,7 +200,8 @@ def counting_bar(width: int, *units: str) -> Any:
 
     return Bar(
         TextColumn(f"{{task.description:<{described}.{described}}}"),
-        BarColumn(bar_width=bar_width),
+        # Rich fills a bar in red, as if something had failed.
+        BarColumn(bar_width, complete_style="cyan", finished_style="cyan"),
         MofNCompleteColumn(table_column=Column(no_wrap=True)),
         *(TextColumn(unit, table_column=Column(no_wrap=True)) for unit in units),
         TimeColumn(table_column=Column(no_wrap=True)),
@@ -167,10 +213,21 @@ def counting_bar(width: int, *units: str) -> Any:
 class Progress:
     """The progress of a session, shown if standard error is a terminal."""
 
-    def __init__(self, session: Session, *, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        session: Session,
+        expect: Callable[[], dict[str, int]] | None = None,
+        *,
+        quiet: bool = False,
+    ) -> None:
         self._session = session
+        self._expect = expect = expect or partial(parts_of, session.plan)
+        self._expected = Expectation()
+        self._quiet = quiet
         self._shown = sys.stderr.isatty() and not quiet
-        self._heartbeat = Heartbeat(session=session) if not (self._shown or quiet) else None
+        self._heartbeat: Heartbeat | None = None
+        if not (self._shown or quiet):
+            self._heartbeat = Heartbeat(session=session, expected=self._expected, expect=expect)
         self._bar: Any = None
         self._task: Any = None
         self._activity = ""
@@ -179,28 +236,51 @@ class Progress:
         if self._shown:
             self._bar = counting_bar(44, "calls")
             self._bar.start()
-            self._task = self._bar.add_task("", total=self._session.plan.calls)
-            self._session.on_exchange = self._advance
+            self._expected.parts |= self._expect()
+            self._task = self._bar.add_task("", total=self._expected.total)
         if self._heartbeat is not None:
             self._heartbeat.__enter__()
-            self._session.on_exchange = self._heartbeat.on_call
+        self._session.on_exchange = self._advance
+        if not self._quiet:
+            self._session.on_violation = self.on_violation
         self._session.environment.person = self
         return self
 
     def _advance(self) -> None:
-        self._bar.advance(self._task)
+        if self._heartbeat is not None:
+            self._heartbeat.on_call()
+        elif self._bar is not None:
+            self._expected.calls += 1
+            self._bar.update(self._task, advance=1, total=self._expected.total)
 
     def on_trial(self, trial: Trial) -> None:
         """Show which trial is running, unless the run was asked to end."""
         check()
+        self._expected.begin(CONTEXTS if trial.context else BASE)
         if self._heartbeat is not None:
             self._heartbeat.on_trial()
         self._activity = f"{trial.contract}/{trial.clause}"
         self._describe(self._activity)
 
+    def on_violation(self, verdict: Verdict) -> None:
+        """Print a violation as soon as it is found, or that it was taken back."""
+        from assay.report.sanitize import clean, one_line  # noqa: PLC0415 -- only on a finding
+        from assay.report.wording import SIGNS  # noqa: PLC0415 -- the same
+
+        violated = verdict.standing is Standing.VIOLATES
+        what = "" if violated else f"taken back, {verdict.standing.value}: "
+        text = one_line(clean(f"{what}{verdict.reason}", VIOLATION_WIDTH))
+        line = f"{SIGNS[verdict.standing]} {verdict.obligation}  {text}"
+        if self._bar is None:
+            click.echo(line, err=True)
+        else:
+            style = "bold red" if violated else ""
+            self._bar.console.print(line, style=style, markup=False, highlight=False)
+
     def on_search(self, contract: str, how: str) -> None:
-        """Show which search is running; its number of calls is not known."""
+        """Show which search is running."""
         self._activity = f"{contract}: {how}"
+        self._expected.begin(self._activity)
         self._describe(self._activity)
 
     def show(self, text: str) -> None:

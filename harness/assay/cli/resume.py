@@ -67,6 +67,10 @@ class RunOptions:
     shard: Shard | None
     dry_run: bool
     no_doctor: bool
+    exit_first: bool
+    most_violated: int
+    last_failed: str | None
+    watch: bool
     quiet: bool
 
 
@@ -112,7 +116,7 @@ ELSEWHERE = frozenset(
     }
 )
 #: Options that make no sense for a run that has begun.
-USELESS = ("out", "dry_run")
+USELESS = ("out", "dry_run", "last_failed")
 #: The names of options that differ from those of their parameters.
 OPTION_NAMES = {
     "contracts": "--contract",
@@ -121,6 +125,7 @@ OPTION_NAMES = {
     "replays": "--replay",
     "roles": "--role",
     "dry_run": "--dry-run",
+    "last_failed": "--lf",
 }
 
 

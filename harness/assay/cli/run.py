@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,8 @@ import click
 
 from assay.cli import doctor, options, publication
 from assay.cli.crash_report import note_folder
-from assay.cli.progress import Progress, announce
+from assay.cli.progress import Progress, announce, parts_of
+from assay.cli.rerun import NEWEST, only_failed, watch
 from assay.cli.results import continued_by, finish, named_if_cut_short, new_folder
 from assay.cli.resume import (
     Resumption,
@@ -46,6 +48,7 @@ from assay.running.resumption import RecordedProgress
 from assay.running.session import Options, RunResult, Session, run_session
 
 if TYPE_CHECKING:
+    from assay.fuzzing.findings import SearchRequest
     from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence
 
 
@@ -57,6 +60,9 @@ Examples:
   assay run --target bank.yaml --out "reports/gate/{started}" --format sarif
   assay run -m quota -k "next-day or midnight"
   assay run --seed 7
+  assay run --target bank.yaml -x
+  assay run --target bank.yaml --lf
+  assay run --target bank.yaml --watch --maxfail 3
   assay run --shard 2/5 --out shard-2
   assay run --journeys 200 --fields 200 --schema 20
   assay run --replay reports/local/before-go-live/sequences
@@ -74,11 +80,13 @@ SECTIONS = {
         "marks",
         "contexts",
         "roles",
+        "last_failed",
         "shard",
         "seed",
     ),
     "Searches": ("lives", "journeys", "fields", "schema", "examples", "replays"),
     "Safety and cost": ("dry_run", "no_doctor", "concurrency", "wait", "ledger"),
+    "While it runs": ("exit_first", "most_violated", "watch", "quiet"),
     "Result": (
         "out",
         "resume",
@@ -87,7 +95,6 @@ SECTIONS = {
         "baseline",
         "formats",
         "annotations",
-        "quiet",
     ),
 }
 
@@ -165,6 +172,31 @@ SECTIONS = {
 @options.shard
 @options.dry_run
 @options.no_doctor
+@click.option("-x", "--exitfirst", "exit_first", is_flag=True, help="Stop at the first violation.")
+@click.option(
+    "--maxfail",
+    "most_violated",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Stop when N obligations are violated. `--resume` continues the run.",
+)
+@click.option(
+    "--lf",
+    "--last-failed",
+    "last_failed",
+    is_flag=False,
+    flag_value=NEWEST,
+    metavar="[RUN]",
+    help="Test only what was violated, inconclusive or not verified in this earlier run (its folder"
+    " or journal; default: the newest in reports/local), in all contexts; everything if nothing was.",
+)
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="Run again whenever a YAML or Python file beside the named files changes, or the bank can"
+    " be reached again.",
+)
 @options.quiet
 def command(**given: Any) -> int:
     """Test a target against its contracts and write a conformance report.
@@ -173,6 +205,8 @@ def command(**given: Any) -> int:
     """
     options_ = RunOptions(**given)
     with terminable(), publication.commands_stopped():
+        if options_.watch:
+            return watch(options_, sys.argv[1:])
         return run(options_) if options_.resume is None else _resume(options_, options_.resume)
 
 
@@ -198,6 +232,7 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
         InputError: a file or an option cannot be used, or the target cannot be reached.
 
     """
+    given = only_failed(given)
     sequences = read_sequences(given.replays)
     check_extras(given.schema)
     searches = {"journeys": given.journeys, "fields": given.fields, "schema": given.schema}
@@ -274,7 +309,8 @@ def _perform(
 
     """
     try:
-        with Progress(session, quiet=given.quiet) as progress:
+        parts = partial(expected, prepared, times)
+        with Progress(session, parts, quiet=given.quiet) as progress:
 
             def search() -> None:
                 replay(session, prepared, sequences)
@@ -321,6 +357,7 @@ def _open(
             command="assay " + " ".join(sys.argv[1:]),
             reproduce=prepared.reproduce,
             roles=prepared.roles,
+            most_violated=1 if given.exit_first else given.most_violated,
             concurrency=_concurrency(given, prepared),
             invocation=invocation(given, environment),
         ),
@@ -472,14 +509,34 @@ def read_sequences(paths: Sequence[Path]) -> list[RecordedSequence]:
 
 def print_prices(prepared: Prepared, times: Mapping[str, int]) -> None:
     """Print what the requested searches may cost."""
+    from assay.fuzzing.limits import price_of  # noqa: PLC0415 -- only for a search
+
+    for request, operations, lives in _searches(prepared, times):
+        click.echo(price_of(request, prepared.target, operations, lives))
+
+
+def expected(prepared: Prepared, times: Mapping[str, int]) -> dict[str, int]:
+    """Return about how many calls each part of a run will make, in their order."""
+    from assay.fuzzing.limits import expected_calls  # noqa: PLC0415 -- only where it is shown
+
+    parts = parts_of(prepared.plan)
+    for request, operations, lives in _searches(prepared, times):
+        calls = expected_calls(request, prepared.target, operations, lives)
+        parts[f"{request.contract}: {request.how}"] = calls
+    return parts
+
+
+def _searches(
+    prepared: Prepared, times: Mapping[str, int]
+) -> Iterator[tuple[SearchRequest, int, tuple[int, ...]]]:
+    """Yield each requested search, the number of operations, and the calls of each life."""
     if not any(times.values()):
         return
     from assay.fuzzing.findings import requested_searches  # noqa: PLC0415 -- only for a search
-    from assay.fuzzing.limits import price_of  # noqa: PLC0415 -- as above
     from assay.fuzzing.lives import price_of_lives  # noqa: PLC0415 -- as above
 
     for request in requested_searches(prepared.plan, times):
         contract = prepared.plan.contracts[request.contract]
-        lives = request.times if request.how == LIVES else 0
-        calls = price_of_lives(contract, prepared.target, lives)
-        click.echo(price_of(request, prepared.target, len(contract.operations), calls))
+        strength = request.times if request.how == LIVES else 0
+        calls = price_of_lives(contract, prepared.target, strength)
+        yield request, len(contract.operations), calls

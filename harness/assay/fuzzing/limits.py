@@ -13,6 +13,10 @@ from assay.fuzzing.findings import SearchRequest
 CALLS = 10
 #: The providers whose customers can be new in each trial; each customer says whether it is.
 CREATING = frozenset({Customers.CREATED, Customers.CHOSEN})
+#: The calls of a sequence, and of a mutated field with its controls, as seen at the sandbox.
+CALLS_OF = {"journeys": 37, "fields": 14}
+#: The calls of an operation's fixed cases in a search by schemas, and of each random case.
+FIXED_CASES, RANDOM_CASE = 30, 1.5
 #: Why a search only reads.
 LIVE = "the target is a live bank"
 LASTING = "the customers of this target are not created for the run"
@@ -62,6 +66,18 @@ def limits_of(target: Target, sequences: int, *, fresh: bool = True) -> SearchLi
     signs = target.sca.kind is not ScaKind.MANUAL
     tries = 400 if target.transport is TransportKind.EMBEDDED else 150
     return SearchLimits(sequences=sequences, tries=tries, signs=signs)
+
+
+def expected_calls(
+    request: SearchRequest, target: Target, operations: int, lives: Sequence[int] = ()
+) -> int:
+    """Return about how many calls a search will make; arguments are those of `price_of`."""
+    most = limits_of(target, request.times).calls
+    if most is not None:
+        return 0 if request.how == "lives" else most
+    if request.how == "schema":
+        return round(operations * (FIXED_CASES + RANDOM_CASE * request.times))
+    return sum(lives) if request.how == "lives" else CALLS_OF[request.how] * request.times
 
 
 def price_of(

@@ -28,7 +28,7 @@ from assay.judging.judge import Breach, breaches, indeterminate
 from assay.planning.plan import Plan, Trial, count_signatures
 from assay.rules.obligation import Obligation
 from assay.rules.rule import Script
-from assay.rules.verdict import Exit, Verdict, tally
+from assay.rules.verdict import Exit, Standing, Verdict, tally
 from assay.running import contextual
 from assay.running.contextual import run_contexts
 from assay.running.environment import Environment
@@ -58,6 +58,8 @@ class Options:
     invocation: Mapping[str, Json] | None = None
     #: The clauses that judge each trial besides its own: all, unless some are named.
     judging: frozenset[str] | None = None
+    #: After how many violated obligations the run stops; 0 for never.
+    most_violated: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,6 +71,8 @@ class Session:
     journal: Journal
     options: Options = field(default_factory=Options)
     on_exchange: Callable[[], None] = lambda: None
+    #: Is told each verdict that an obligation is violated as it is reached, and each that takes it back.
+    on_violation: Callable[[Verdict], None] = lambda _: None
     faults: list[str] = field(default_factory=list[str])
     closed: bool = False
     resumes: Path | None = None
@@ -94,6 +98,7 @@ class Session:
             journal=self.journal,
             assembly=self._assembly,
             sources=Sources.of(self.plan, target, self.options),
+            on_violation=self._violated,
         )
         secrets = self.environment.secrets.entries
         self._assembly.answers.key = digest_key(each.value for each in secrets if each.lasting)
@@ -115,6 +120,14 @@ class Session:
         self._assembly.see(event)
         if isinstance(event, AnsweredCall | Authorised):
             self.on_exchange()
+
+    def _violated(self, verdict: Verdict) -> None:
+        """Tell a verdict, and stop the run if enough is violated."""
+        self.on_violation(verdict)
+        most, guard = self.options.most_violated, self.environment.guard
+        if most and len(self._verdicts.told) >= most and not guard.stopped:
+            obligations = "1 obligation was" if most == 1 else f"{most} obligations were"
+            guard.stopped = f"the run was stopped because {obligations} violated (--maxfail)"
 
     def _restore(self, progress: RecordedProgress) -> None:
         """Take in what was done before the run was cut short."""
@@ -380,7 +393,10 @@ def run_trials(
             return
         on_trial(trial)
         session.run_trial(trial)
-    run_contexts(session, session.plan.contextual, on_trial, enough)
+    guard = session.environment.guard
+    run_contexts(
+        session, session.plan.contextual, on_trial, lambda: enough() or bool(guard.stopped)
+    )
 
 
 def run_session(
@@ -492,6 +508,9 @@ class VerdictRecord:
     journal: Journal
     assembly: VerdictAssembly
     sources: Sources
+    on_violation: Callable[[Verdict], None] = lambda _: None
+    #: The obligations that were told to be violated.
+    told: set[str] = field(default_factory=set[str])
     _written: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
     _taken: dict[str, VerdictSource] = field(default_factory=dict[str, VerdictSource])
 
@@ -532,6 +551,14 @@ class VerdictRecord:
         for verdict in self.assembly.reached(changed):
             if self._written.get(verdict.obligation) != verdict:
                 self._write(verdict, preliminary=True)
+                self._tell(verdict)
+
+    def _tell(self, verdict: Verdict) -> None:
+        """Tell that an obligation is violated, or is no longer."""
+        name = verdict.obligation
+        if (verdict.standing is Standing.VIOLATES) is not (name in self.told):
+            self.told ^= {name}
+            self.on_violation(verdict)
 
     def write_final(self) -> tuple[Verdict, ...]:
         """Write and return every verdict that was reached, in the plan's order.

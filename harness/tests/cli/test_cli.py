@@ -251,7 +251,9 @@ def test_help_of_run_has_sections(tmp_path):
     """The sixteen options of `run` are listed by what they are for, each once."""
     _, out, _ = assay("run", "--help", cwd=tmp_path)
     titles = re.findall(r"(?m)^([A-Z].*):$", out)
-    assert ["What is tested", "Searches", "Safety and cost", "Result", "Options"] == titles
+    assert titles == [
+        *("What is tested", "Searches", "Safety and cost", "While it runs", "Result", "Options")
+    ]
     for option in ("--contract", "--replay", "--no-doctor", "--quiet", "--help"):
         assert 1 == len(re.findall(rf"(?m)^  (?:-\w, )?{option}\b", out))
 

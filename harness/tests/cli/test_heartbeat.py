@@ -7,7 +7,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from assay.cli.progress import Heartbeat, Progress, duration, elapsed_text, time_left
+from assay.cli.progress import (
+    BASE,
+    CONTEXTS,
+    Expectation,
+    Heartbeat,
+    Progress,
+    duration,
+    elapsed_text,
+    time_left,
+)
+from assay.cli.run import expected
+from assay.contexts.context import Depth
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.running.environment import set_up
@@ -38,8 +49,8 @@ class Beats:
         """Do nothing."""
 
 
-def session_of(trials, calls, waiting=None):
-    plan = SimpleNamespace(all_trials=[0] * trials, calls=calls)
+def session_of(trials, waiting=None):
+    plan = SimpleNamespace(all_trials=[0] * trials)
     return SimpleNamespace(plan=plan, environment=SimpleNamespace(waiting=waiting))
 
 
@@ -63,7 +74,9 @@ def test_time_left_needs_a_pace(done, planned, left):
 def test_the_lines_of_a_run(capsys):
     """Trials, calls, the time that has passed and the time left; the dry run comes late."""
     clock = Clock()
-    beat = Heartbeat(session=session_of(40, 100), clock=clock, _ended=Beats(0))
+    beat = Heartbeat(
+        session=session_of(40), expect=lambda: {BASE: 100}, clock=clock, _ended=Beats(0)
+    )
     with beat:
         beat._thread.join(5)
         assert "" == capsys.readouterr().err
@@ -77,16 +90,42 @@ def test_the_lines_of_a_run(capsys):
         assert "run: 1 of 40 trials, 20 of about 100 calls, elapsed 0:20, about 1:20 left" == (
             beat.line()
         )
-        beat.calls = 130
+        beat.expected.calls = 130
         assert "run: 1 of 40 trials, 130 calls, elapsed 0:20" == beat.line()
         beat.trials = 42
         assert "run: 41 trials, 130 calls, elapsed 0:20" == beat.line()
 
 
+def test_what_is_expected_is_corrected_part_by_part():
+    """What a part made fewer or more is known when the next begins; the total is never passed."""
+    expected = Expectation({BASE: 100, CONTEXTS: 50, "aisp: journeys": 30})
+    totals = []
+    for part, calls in ((BASE, 80), (CONTEXTS, 60), ("aisp: journeys", 10)):
+        expected.begin(part)
+        expected.calls += calls
+        totals.append(expected.total)
+    assert totals == [180, 170, 170]
+    assert Expectation(calls=7).total == 0
+
+
+def test_searches_are_expected():
+    """The parts of a run are its trials, further contexts and each search, in the order of the run."""
+    prepared = prepare(contexts=Depth.EACH, keywords="listing or duplicate")
+    parts = expected(prepared, {"lives": 2, "journeys": 10, "fields": 0, "schema": 1})
+    searches = [
+        f"{each}: {how}" for each in ("aisp", "pis") for how in ("lives", "journeys", "schema")
+    ]
+    assert [*parts] == [BASE, CONTEXTS, *searches]
+    assert all(parts.values())
+    assert parts[BASE] == sum(trial.calls for trial in prepared.plan.trials)
+
+
 def test_a_wait_is_no_pace():
     """A run that waits does not say how long it takes."""
     clock = Clock()
-    beat = Heartbeat(session=session_of(2, 100, waiting=object()), clock=clock, began=0.0)
+    beat = Heartbeat(
+        session=session_of(2, waiting=object()), expect=lambda: {BASE: 100}, clock=clock, began=0.0
+    )
     beat.on_call()
     assert "left" not in beat.line()
     assert "1 of about 100 calls" in beat.line()
@@ -94,7 +133,8 @@ def test_a_wait_is_no_pace():
 
 def test_a_line_comes_with_every_beat(capsys):
     """Whatever the run does meanwhile."""
-    with Heartbeat(session=session_of(2, 100), clock=Clock(), _ended=Beats(2)) as beat:
+    session = session_of(2)
+    with Heartbeat(session=session, expect=dict, clock=Clock(), _ended=Beats(2)) as beat:
         beat._thread.join(5)
     lines = capsys.readouterr().err.splitlines()
     assert ["run: 0 of 2 trials, 0 calls, elapsed 0:00"] * 2 == lines
@@ -110,7 +150,7 @@ def test_a_session_is_counted():
         for trial in prepared.plan.trials:
             progress.on_trial(trial)
             session.run_trial(trial)
-        assert progress._heartbeat.calls == session.exchanges > 0
+        assert progress._expected.calls == session.exchanges > 0
         assert progress._heartbeat.trials == len(prepared.plan.trials)
     with Progress(session, quiet=True) as progress:
         assert progress._heartbeat is None
@@ -124,9 +164,8 @@ def test_the_bar_has_labels(monkeypatch):
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "160")
-    plan = SimpleNamespace(calls=10)
-    session = SimpleNamespace(plan=plan, environment=SimpleNamespace(), on_exchange=None)
-    with Progress(session) as progress:
+    session = SimpleNamespace(plan=None, environment=SimpleNamespace(), on_exchange=None)
+    with Progress(session, lambda: {BASE: 10}) as progress:
         task = progress._bar.tasks[0]
         task.start_time = task.get_time() - 10
         for _ in range(5):
