@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("assay.cli.run", "Test a target against its contracts."),
     "fleet": ("assay.cli.fleet", "Test many banks with one target-file template."),
     "plan": ("assay.cli.plan", "List what a run would test, its cost, and what cannot be tested."),
+    "explain": ("assay.cli.explain", "Explain one obligation, and its verdict in a run."),
     "check": ("assay.cli.check", "Validate contract and target files offline."),
     "diff": ("assay.cli.diff", "Compare two versions of a contract."),
     "doctor": ("assay.cli.doctor", "Check a target file against its target before a run."),

@@ -167,7 +167,7 @@ def run_on_bank(
 
     """
     planned, target = reference(contracts)
-    with session_on(_bank(policies), planned, target, seed) as session:
+    with session_on(bank_of(policies), planned, target, seed) as session:
         session.options = replace(session.options, judging=judging)
         if trials is None:
             verdicts = run_session(session).verdicts
@@ -186,7 +186,8 @@ def run_on_bank(
     )
 
 
-def _bank(policies: Policies) -> Callable[[str], Any]:
+def bank_of(policies: Policies) -> Callable[[str], Any]:
+    """Return what makes the bank with these policies for a base URL."""
     return lambda base_url: make_app(policies, base_url=base_url)
 
 
@@ -230,7 +231,7 @@ def traced() -> Trace:
     """
     trace = Trace(tuple(ChangedBank.of(id_, each.change) for id_, each in variants().items()))
     planned, target = reference()
-    with session_on(_bank(trace.policies()), planned, target) as session:
+    with session_on(bank_of(trace.policies()), planned, target) as session:
         session.open()
         for trial in planned.trials:
             trace.trial = trial.id

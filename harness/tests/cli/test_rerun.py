@@ -43,22 +43,24 @@ def violated(journal):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Return a folder with a run that found two violations, and what was printed meanwhile."""
+    """Return a folder with a run that found two violations; what it printed, and meanwhile."""
     folder = tmp_path_factory.mktemp("whole")
-    code, _, err = run(folder, "--out", "reports/local/whole")
+    code, out, err = run(folder, "--out", "reports/local/whole")
     assert code == 1
-    return folder, err
+    return folder, out, err
 
 
 # -- violations at once ------------------------------------------------------------
 def test_each_violation_is_printed_once_while_the_run_goes_on(whole):
     """A line each, in the order in which they are found, with what was expected and seen."""
-    folder, err = whole
+    folder, out, err = whole
     names = violated(folder / "reports/local/whole/journal.jsonl")
     lines = [line for line in err.splitlines() if line.startswith("✗ ")]
     assert len(names) > 1
     assert sorted(names) == sorted(line.split()[1] for line in lines)
     assert all(re.search("expected .+; ", line) for line in lines)
+    for name in names:  # and the card at the end says how it is explained
+        assert f"\n    explain    assay explain {name} reports/local/whole\n" in out
 
 
 def test_a_violation_is_printed_before_the_next_trial(tmp_path):
@@ -139,7 +141,7 @@ def test_more_violations_than_are_there_end_nothing(whole, tmp_path):
 # -- --lf --------------------------------------------------------------------------
 def test_only_what_failed_is_run_again(whole, tmp_path):
     """As by `-k` with the ids, of which one may begin another; a further -k selects among it."""
-    folder, _ = whole
+    folder, *_ = whole
     earlier = folder / "reports/local/whole"
     names = violated(earlier / "journal.jsonl")
     code, _, err = run(tmp_path, "--lf", str(earlier), "--out", "again")

@@ -7,9 +7,11 @@ markup, and lines to copy are never broken.
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from assay.report.sanitize import bounded
@@ -128,6 +130,10 @@ def _violations(report: Report) -> Iterator[Styled]:
     results = report.of(Standing.VIOLATES)
     for result in results[:CARDS]:
         yield from _card(result)
+        if result.reproduce:
+            run = shlex.quote(str(Path(report.journal).parent))
+            yield Styled(f"    explain    assay explain {result.planned.id} {run}", "", None)
+        yield Styled("")
     if len(results) > CARDS:
         yield Styled(f"and {len(results) - CARDS:,} more {Standing.VIOLATES.value}", "bold")
         yield Styled("")
@@ -141,7 +147,6 @@ def _card(result: ReportedResult) -> Iterator[Styled]:
         copied = line.startswith(COPIED)
         whole = line if line.startswith(("reproduce", "request")) else bounded(line, WIDTH)
         yield Styled(f"    {whole}" if line else "", _style(line), None if copied else LABEL)
-    yield Styled("")
 
 
 def _style(line: str) -> str:
