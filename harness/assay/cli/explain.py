@@ -206,14 +206,14 @@ def _places(prepared: Prepared, item: Planned, steps: Sequence[Step]) -> Iterato
 
 # -- What a dry run shows ------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
-class Played:
+class DryPlay:
     """The steps and events of a dry run."""
 
     steps: tuple[Step, ...]
     events: tuple[Event, ...]
 
 
-def play(prepared: Prepared, trial: Trial, *, accepts: bool) -> Played:
+def play(prepared: Prepared, trial: Trial, *, accepts: bool) -> DryPlay:
     """Play a trial to a made-up bank that keeps the contract, or `accepts` what is varied."""
     _, script = script_of(prepared.plan, trial)
     contract = prepared.plan.contracts[trial.contract]
@@ -230,10 +230,10 @@ def play(prepared: Prepared, trial: Trial, *, accepts: bool) -> Played:
 
     with suppress(Exception):  # a probe may fail on made-up answers; what it did is shown
         steps.extend(each_step(script, reply, MOST))
-    return Played(tuple(steps), tuple(events))
+    return DryPlay(tuple(steps), tuple(events))
 
 
-def _criteria(kind: Kind, item: Planned, played: Iterable[Played]) -> Iterator[str]:
+def _criteria(kind: Kind, item: Planned, played: Iterable[DryPlay]) -> Iterator[str]:
     """Yield what is expected, as the check says it of dry runs, and what would contradict it."""
     expected: dict[str, dict[str, None]] = {}
     for each in played:

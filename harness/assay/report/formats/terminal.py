@@ -51,7 +51,7 @@ WIDTH = 400
 #: Where the text of a card's line begins, behind its label.
 LABEL = 15
 #: How the lines of a card that are not broken begin: exchanges, and commands to copy.
-COPIED = (">", "<", "*", "=", "reproduce", "request")
+COPIED = (">", "<", "*", "=", "reproduce", "request", "explain")
 
 _COLOURS = {
     Standing.CONFORMS: "green",
