@@ -53,7 +53,7 @@ class Problem:
     """One thing wrong in one place of an input.
 
     `line` counts from 1; 0 means the whole file. `key` is the dotted name of the place,
-    empty where the problem has none; `what` begins with it.
+    empty where the problem has none; `what` begins with it. `at` is the same as steps.
     """
 
     path: str
@@ -61,6 +61,7 @@ class Problem:
     what: str
     hint: str = ""
     key: str = field(default="", compare=False)
+    at: tuple[str | int, ...] = field(default=(), compare=False)
 
     @property
     def statement(self) -> str:
@@ -140,9 +141,23 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(word, sorted(set(known)), n=1, cutoff=0.6)), None)
 
 
+class Hint(str):
+    """A hint that knows which word it proposes, and in place of which."""
+
+    __slots__ = ("meant",)
+    meant: tuple[str, str]
+
+    @classmethod
+    def instead(cls, word: str, close: str) -> Hint:
+        """Return the hint that a known word was meant."""
+        hint = cls(f"did you mean {close!r}?")
+        hint.meant = word, close
+        return hint
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint with the closest known word, or with all of them if they are few."""
     candidates = sorted(set(known))
     if close := closest(word, candidates):
-        return f"did you mean {close!r}?"
+        return Hint.instead(word, close)
     return f"known: {', '.join(candidates)}" if candidates and len(candidates) <= MOST_WORDS else ""

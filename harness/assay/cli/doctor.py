@@ -17,6 +17,7 @@ import click
 
 from assay.cli import options
 from assay.cli.progress import ExaminationProgress
+from assay.errors import InputError
 from assay.preparation.prepare import Prepared, is_examined
 from assay.transport.secrets import look_up
 
@@ -27,6 +28,7 @@ EPILOG = """\b
 Examples:
   assay doctor --target bank.yaml
   assay doctor --target bank.yaml --quick
+  assay doctor --target bank.yaml --fix
   assay doctor --target bank.yaml --contract ./meters.yaml --verbose
   assay doctor --target bank.yaml --contract aisp --json
 
@@ -46,10 +48,28 @@ Exit codes:
     is_flag=True,
     help="Make at most three calls. The result lists the checks that need more.",
 )
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Propose changes of the target file, show each as a diff, and make those that you accept;"
+    " then check again, until nothing is left to propose. Comments are kept.",
+)
+@click.option(
+    "-y",
+    "--yes",
+    is_flag=True,
+    help="With --fix, make the changes that are certain, and ask nothing.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Also list every line marked as a guess.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
-    contracts: Sequence[str], target: str | None, quick: bool, verbose: bool, as_json: bool
+    contracts: Sequence[str],
+    target: str | None,
+    quick: bool,
+    fix: bool,
+    yes: bool,
+    verbose: bool,
+    as_json: bool,
 ) -> int:
     """Check a target file against its target, and name each wrong line.
 
@@ -58,6 +78,8 @@ def command(
     """
     from assay.onboarding.doctor import examine  # noqa: PLC0415 -- slow to import
 
+    if fix:
+        _fix(contracts, target, quick=quick, yes=yes)
     if as_json:
         examined = examine(target, contracts, quick=quick)
         click.echo(json.dumps(_document(target, examined), indent=2))
@@ -74,6 +96,40 @@ def command(
         click.echo(line)
     click.echo(_next(_options(contracts, target), examined))
     return examined.exit.value
+
+
+def asks() -> bool:
+    """Whether somebody can be asked."""
+    return sys.stdin.isatty()
+
+
+def _fix(contracts: Sequence[str], target: str | None, *, quick: bool, yes: bool) -> None:
+    """Repair a target file with what the user accepts, or with what is certain.
+
+    Raises:
+        InputError: the target is no file of the user's.
+
+    """
+    from assay.onboarding.doctor import examine  # noqa: PLC0415 -- slow to import
+    from assay.onboarding.doctor.repair import Proposal, repair  # noqa: PLC0415 -- the same
+
+    path = Path(target or "")
+    if not target or not path.is_file():
+        what = "there is no target file to change" if not target else f"{target} is no file"
+        raise InputError.one("--fix", what, hint="name it: `--target bank.yaml`")
+
+    def accept(proposal: Proposal) -> bool:
+        click.echo(f"  {proposal.finding}", err=True)
+        for line in proposal.diff:
+            click.echo(f"    {line}", err=True)
+        if yes or not asks():
+            answer = "made" if proposal.certain else "left: it is not certain"
+            click.echo(f"    {answer}", err=True)
+            return proposal.certain
+        return click.confirm("    Make this change?", default=proposal.certain, err=True)
+
+    _, changes = repair(path, lambda: examine(target, contracts, quick=quick), accept)
+    click.echo(f"{path}: {changes} change{'' if changes == 1 else 's'} made", err=True)
 
 
 def fit(

@@ -71,7 +71,7 @@ def problem(document: Document, pointer: Pointer, what: str, hint: str = "") -> 
     path, line = document.place(pointer)
     where = spell(pointer)
     message = f"{where}: {what}" if where else what
-    return Problem(path=path, line=line, what=message, hint=hint, key=where)
+    return Problem(path=path, line=line, what=message, hint=hint, key=where, at=pointer)
 
 
 def spell(pointer: Iterable[str | int]) -> str:

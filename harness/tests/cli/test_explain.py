@@ -107,9 +107,7 @@ def test_an_unknown_id_says_which_may_be_meant(tmp_path):
 def stopped(tmp_path_factory):
     """Return the folder of a run in which one obligation conforms and others were not reached."""
     folder = tmp_path_factory.mktemp("run")
-    (folder / "bank.yaml").write_text(
-        "assay: 1\ntarget: bank\nextends: sandbox\nzone: null\n"
-    )
+    (folder / "bank.yaml").write_text("assay: 1\ntarget: bank\nextends: sandbox\nzone: null\n")
     run = (
         "run",
         "-t",

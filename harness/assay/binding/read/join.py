@@ -144,7 +144,7 @@ def problem_at(target: Target, at: Pointer, what: str, hint: str = "") -> Proble
     if path != target.path and "extends" in target.lines:
         what += f", inherited from {path}:{line}"
         path, line = target.path, target.lines["extends"]
-    return Problem(path=path, line=line, what=f"{key}: {what}", hint=hint, key=key)
+    return Problem(path=path, line=line, what=f"{key}: {what}", hint=hint, key=key, at=at)
 
 
 def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
@@ -371,4 +371,4 @@ def _problem(target: Target, at: Pointer, what: str, hint: str) -> Iterator[Prob
     path, line = target.place(*at)
     key, path = spell(at), path or target.path
     if not target.is_of_wider_base(*at):
-        yield Problem(path=path, line=line, what=f"{key}: {what}", hint=hint, key=key)
+        yield Problem(path=path, line=line, what=f"{key}: {what}", hint=hint, key=key, at=at)

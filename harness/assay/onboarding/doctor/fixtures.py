@@ -13,6 +13,7 @@ from assay.binding.model.target import FixtureKind, ScaKind, Target
 from assay.contract.model import Capability, Json
 from assay.errors import CannotArrange, TargetError, did_you_mean
 from assay.files.document import Pointer, found
+from assay.files.edits import Edit
 from assay.fixtures.protocol import FixtureProvider
 from assay.history import Authorised, Effect, Ending, State, Wire
 from assay.onboarding.doctor.items import alike, unit_of
@@ -272,9 +273,12 @@ def _filled(
         word = event.step.decision.value
         sent = target.sca.decisions.get(word, word)
         if what == "decision" and offered and sent not in offered:
-            hint = f"did you mean {nearest(sent, offered) or offered[0]}?"
+            near = nearest(sent, offered)
+            hint = f"did you mean {near or offered[0]}?"
             found = f"{', '.join(offered[:_MOST])} on the screen"
-            yield record.finding(("sca", "decisions", word), repr(sent), found, hint)
+            place: Pointer = ("sca", "decisions", word)
+            edit = Edit(at=place, old=sent, new=near) if near else None
+            yield record.finding(place, repr(sent), found, hint, edit=edit)
             return
     n = list(target.sca.screens).index(screen)
     found, expected = event.why or event.ending.value, "the form to lead to the next screen"
@@ -293,7 +297,8 @@ def _factors(record: Examined, event: Authorised) -> Iterator[Finding]:
         weight = Weight.DOUBT if similar else Weight.UNSEEN
         expected = "a factor listed in the target file"
         hint = f"did you mean {similar[0]}: {masked}?" if similar else f"add {masked} to it"
-        yield record.finding(place, expected, found, hint, weight=weight)
+        edit = Edit(at=place, old=factors[similar[0]], new=shown) if similar else None
+        yield record.finding(place, expected, found, hint, weight=weight, edit=edit)
 
 
 def _codes(record: Examined, event: Authorised) -> Iterator[Finding]:

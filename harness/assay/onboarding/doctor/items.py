@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from difflib import SequenceMatcher
 from itertools import product
 from typing import Final
 
@@ -19,10 +20,12 @@ from assay.binding.wire.values import RequestValues, sent
 from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import number_of, same, same_value, text_of
 from assay.files.document import Pointer, spell
+from assay.files.edits import Edit
 from assay.history import Owned
 from assay.onboarding.doctor.pointer_probe import (
     AnsweredOperation,
     Fits,
+    Meant,
     PointerProbe,
     compare,
     correction,
@@ -43,6 +46,8 @@ from assay.rules.rule import facts_of
 
 #: How many different words of a bank are reported for one key.
 _MOST_WORDS = 5
+#: The least similarity of two spellings of one word.
+_SAME = 0.85
 #: A shorter value may be part of a link by chance.
 _DISTINCTIVE = 4
 
@@ -108,6 +113,7 @@ def _words(
         what="one of the words under `values`",
         fits=fits,
         named=False,
+        recognised=bool(single),
     )
     shown = values(seen.items, pointers)
     if not shown:
@@ -116,10 +122,10 @@ def _words(
     if len(single) < len(known_values):
         return  # words that only mean something together cannot be examined one by one
     unknown = {str(value): value for value in shown if not fits(value)}
-    hint = "" if any(map(fits, shown)) else correction(seen.items, probe)
-    if hint:
+    instead = None if any(map(fits, shown)) else correction(seen.items, probe)
+    if instead:
         found = f"another word at {pointers[0]}"
-        yield seen.doubt(feature, probe.expected, found, hint, below=("at",))
+        yield seen.doubt(feature, probe.expected, found, below=("at",), instead=instead)
         return
     for value in [*unknown.values()][:_MOST_WORDS]:
         yield _unknown_word(seen.record, (*seen.place(feature), "values"), known, value)
@@ -134,7 +140,10 @@ def _unknown_word(
     entry = next((name for name, values in known.items() if similar in map(str, values)), None)
     masked = repr(record.redactor.bounded(word, 40))
     where, expected = (*place, entry) if entry else place, "a word listed in the target file"
-    return record.finding(where, expected, masked, f"add {masked}")
+    edit = None
+    if entry and isinstance(value, str) and SequenceMatcher(None, similar, word).ratio() >= _SAME:
+        edit = Edit(at=where, old=similar, new=word)
+    return record.finding(where, expected, masked, f"add {masked}", edit=edit)
 
 
 # -- Keys
@@ -155,6 +164,7 @@ def key(seen: AnsweredOperation) -> Iterator[Finding]:
         at=item.key,
         fits=(lambda value: id_of(value) in known) if known else is_id,
         named=not known,
+        recognised=bool(known),
     )
     finding = next(compare(seen, probe), None)
     shown = values(seen.items, item.key)
@@ -229,11 +239,11 @@ def _created_key(seen: AnsweredOperation) -> Iterator[Finding]:
     def fits(value: Json) -> bool:
         return is_id(value) and len(str(value)) >= _DISTINCTIVE and _linked(answer, str(value))
 
-    probe = PointerProbe(feature="key", at=item.key, fits=fits, named=False)
-    hint = correction(seen.items, probe)
-    if hint or repeated:
+    probe = PointerProbe(feature="key", at=item.key, fits=fits, named=False, recognised=True)
+    instead = correction(seen.items, probe)
+    if instead or repeated:
         found = "the same value in many requests" if repeated else "a value that is in no link"
-        yield seen.doubt("key", probe.expected, found, hint)
+        yield seen.doubt("key", probe.expected, found, instead=instead)
 
 
 def has_wrong_key(record: Examined, operation: Operation) -> bool:
@@ -290,21 +300,22 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
         what=_what(name),
         fits=fits or is_plain,
         named=fits is None,
+        recognised=fits is not None,
         names=(name,),
     )
     place, nothing = seen.place("field", name), f"nothing at {bound.at[0]}"
     expected = f"the {name} that was sent"
-    hint = correction(seen.items, probe)
-    if hint:
+    if instead := correction(seen.items, probe):
         found = f"another value at {bound.at[0]}" if shown else nothing
-        yield seen.record.finding(place, probe.expected, found, hint)
+        yield seen.doubt("field", probe.expected, found, name=name, instead=instead)
     elif not shown:
         yield seen.record.finding(_argument_of(seen, name) or place, probe.expected, nothing)
     elif at := _transformed(seen, name):
         yield seen.record.finding(at, expected, f"the value after `{at[-1]}`")
     elif unit := _other_unit(seen, name, bound):
         hint = f'is it counted in units of "{unit}"? (`unit`)'
-        yield seen.record.finding(place, expected, "a multiple of it", hint)
+        edit = Edit(at=(*place, "unit"), old=text_of(bound.unit) if bound.unit else None, new=unit)
+        yield seen.record.finding(place, expected, "a multiple of it", hint, edit=edit)
     elif (part := _mapping(bound)) and fits and _decoded(seen, name) and any(map(fits, shown)):
         found = f"a value different from the one at {bound.at[0]}"
         yield seen.record.finding((*place, part), expected, found)
@@ -322,8 +333,9 @@ def _of_one_resource(
         if fits is None or not resource or values(raw_items, bound.at):
             continue
         probe = PointerProbe(feature="field", name=name, at=bound.at, fits=fits, named=False)
-        if hint := correction(raw_items, probe):
+        if other := correction(raw_items, probe):
             expected, found = f"{_what(name)} of each {resource}", " or ".join(bound.at)
+            hint = meant(other.value)
             yield seen.doubt("field", expected, f"nothing at {found}", hint, name=name)
 
 
@@ -435,7 +447,8 @@ def alternatives(
             continue
         if similar := respelt(seen.items[:_MOST_SEARCHED], pointer, pointers):
             found = f"nothing at {pointer}"
-            yield seen.doubt(feature, expected, found, meant(similar), name=name, below=(n,))
+            instead = Meant(of=pointer, value=similar)
+            yield seen.doubt(feature, expected, found, name=name, below=(n,), instead=instead)
 
 
 def _what(name: str) -> str:

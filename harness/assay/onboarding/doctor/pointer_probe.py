@@ -20,6 +20,7 @@ from assay.binding.model.spelling import OperationBinding
 from assay.binding.wire.links import id_of
 from assay.contract.model import Json, Operation
 from assay.files.document import Pointer
+from assay.files.edits import Edit
 from assay.history import Item
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 
@@ -168,6 +169,15 @@ def respelt(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meant:
+    """A value that was probably meant, and `of` which one it takes the place; None for none."""
+
+    of: str | None
+    value: str
+    certain: bool = False
+
+
 def meant(pointer: str) -> str:
     """Return the hint that names what was probably meant, empty if that is."""
     return f"did you mean {pointer}?" if pointer else ""
@@ -232,10 +242,18 @@ class AnsweredOperation:
         name: str = "",
         below: tuple[str | int, ...] = (),
         weight: Weight = Weight.DOUBT,
+        instead: Meant | None = None,
     ) -> Finding:
-        """Return a finding at the key of a feature, or `below` it."""
+        """Return a finding at the key of a feature, or `below` it.
+
+        Where a value was probably meant, it is the hint, and the change of the file.
+        """
         place = (*self.place(feature, name), *below)
-        return self.record.finding(place, expected, found, hint, weight=weight)
+        edit = None
+        if instead:
+            hint = hint or meant(instead.value)
+            edit = Edit(at=place, old=instead.of, new=instead.value, certain=instead.certain)
+        return self.record.finding(place, expected, found, hint, weight=weight, edit=edit)
 
 
 def paired(answer: SeenAnswer) -> Sequence[tuple[Mapping[str, Json], Item]]:
@@ -252,7 +270,8 @@ class PointerProbe:
     that of the pointer. `what` replaces the title of the feature. With `named`, another
     pointer is suggested only if its name is similar to one of the pointers or of `names`;
     `missing` is the weight of the finding if nothing is found and nothing is suggested. Without
-    any `at`, nothing is wrong. With `spelling_only`, a pointer is suggested only if it differs in the spelling of one step.
+    any `at`, nothing is wrong. With `spelling_only`, a pointer is suggested only if it differs in the
+    spelling of one step. `recognised` says that `fits` knows the value itself, not only its sort.
     """
 
     feature: str
@@ -265,6 +284,7 @@ class PointerProbe:
     names: tuple[str, ...] = ()
     missing: Weight = Weight.DOUBT
     spelling_only: bool = False
+    recognised: bool = False
 
     @property
     def expected(self) -> str:
@@ -289,27 +309,31 @@ def compare(
     seen_values = values(documents, probe.at)
     if not probe.at or any(probe.fits(value) for value in seen_values):
         return
-    hint = correction(documents, probe)
+    instead = correction(documents, probe)
     pointers = " or ".join(pointer or "the top level" for pointer in probe.at)
     what = f"{kind(seen_values[0])} at {pointers}" if seen_values else f"nothing at {pointers}"
-    weight = Weight.DOUBT if hint or seen_values else probe.missing
+    weight = Weight.DOUBT if instead or seen_values else probe.missing
     yield seen.doubt(
         probe.feature,
         probe.expected,
         what,
-        hint,
+        instead=instead,
         name=probe.name,
         below=probe.below,
         weight=weight,
     )
 
 
-def correction(documents: Sequence[Json], probe: PointerProbe) -> str:
-    """Return the hint that names the pointer that was probably meant, or an empty text."""
+def correction(documents: Sequence[Json], probe: PointerProbe) -> Meant | None:
+    """Return the pointer that was probably meant, if there is one.
+
+    It is certain where the value is recognised.
+    """
     for wanted in (*probe.at, *probe.names):
         pointer = suggest(documents, wanted, probe.fits, named=probe.named)
         if probe.spelling_only and not any(differs_in_spelling(pointer, at) for at in probe.at):
             continue
         if pointer and pointer not in probe.at:
-            return meant(pointer)
-    return ""
+            of = max(probe.at, key=lambda at: likeness(at, pointer)) if probe.at else None
+            return Meant(of=of, value=pointer, certain=probe.recognised)
+    return None

@@ -20,10 +20,12 @@ from assay.binding.wire.links import usable
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same
 from assay.files.document import Pointer
+from assay.files.edits import Edit
 from assay.history import Indeterminate
 from assay.onboarding.doctor import items
 from assay.onboarding.doctor.pointer_probe import (
     AnsweredOperation,
+    Meant,
     PointerProbe,
     compare,
     correction,
@@ -33,7 +35,6 @@ from assay.onboarding.doctor.pointer_probe import (
     is_reference,
     is_things,
     kind,
-    meant,
     members,
     nearest,
     paired,
@@ -62,7 +63,8 @@ def _list(seen: AnsweredOperation) -> Iterator[Finding]:
         pointer = suggest(seen.bodies, operation.id, is_things)
         hint = f"add list: {pointer}" if pointer else "add `list`"
         place, expected = ("operations", operation.id), "a pointer to the list"
-        yield seen.record.finding(place, expected, "none", hint, weight=Weight.UNSEEN)
+        edit = Edit(at=(*place, "list"), old=None, new=pointer) if pointer else None
+        yield seen.record.finding(place, expected, "none", hint, weight=Weight.UNSEEN, edit=edit)
 
 
 def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -74,15 +76,15 @@ def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
         yield from _further(seen)
         return
     probe = PointerProbe(feature="list", at=pointers, fits=is_things, named=False)
-    hint, what = correction(seen.bodies, probe), ""
+    instead, what = correction(seen.bodies, probe), ""
     if all(items is None for items in found_lists):
         what = f"no list at {where}"
-    elif hint:
+    elif instead:
         what = f"an empty list at {where}"
     elif not seen.operation.about and any(each.owns for each in seen.record.subjects.values()):
         what = "an empty list for a customer who owns items"
     if what:
-        yield seen.doubt("list", probe.expected, what, hint)
+        yield seen.doubt("list", probe.expected, what, instead=instead)
 
 
 def _unlisted(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -92,7 +94,8 @@ def _unlisted(seen: AnsweredOperation) -> Iterator[Finding]:
             similar = nearest(pointer, _unread(seen))
             weight = Weight.DOUBT if similar else Weight.UNSEEN
             expected, found = "another list of items", f"no list at {pointer}"
-            yield seen.doubt("list", expected, found, meant(similar), below=(n,), weight=weight)
+            instead = Meant(of=pointer, value=similar) if similar else None
+            yield seen.doubt("list", expected, found, below=(n,), weight=weight, instead=instead)
 
 
 def _further(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -119,7 +122,13 @@ def _unread(seen: AnsweredOperation) -> Mapping[str, Json]:
 
 def _one(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the pointer to the single item of a response."""
-    fits = is_id if "" in seen.binding.item.key else _is_object
+    keys = seen.binding.item.key
+
+    def fits(value: Json) -> bool:
+        if "" in keys:
+            return is_id(value)
+        return _is_object(value) and (not keys or any(is_id(find(value, key)) for key in keys))
+
     at = () if seen.binding.one is None else (seen.binding.one,)
     return compare(seen, PointerProbe(feature="one", at=at, fits=fits, named=False))
 
@@ -158,9 +167,12 @@ def _link(seen: AnsweredOperation, n: int, pointer: str) -> Iterator[Finding]:
         similar = respelt(seen.bodies, pointer, known, is_link)
         if similar or pointer not in binding.optional_links:
             weight = Weight.DOUBT if similar else Weight.UNSEEN
-            hint = meant(similar) or "if the bank may omit it, write {at: …, optional: true}"
+            instead = Meant(of=pointer, value=similar) if similar else None
+            hint = "" if similar else "if the bank may omit it, write {at: …, optional: true}"
             found = f"nothing at {pointer}"
-            yield seen.doubt("links", "a link", found, hint, below=below, weight=weight)
+            yield seen.doubt(
+                "links", "a link", found, hint, below=below, weight=weight, instead=instead
+            )
 
 
 def _sent_as(seen: AnsweredOperation, value: Json) -> Iterator[str]:
@@ -248,7 +260,8 @@ def _header(
     wanted = f"/{header.lower()}"
     similar = next((each for each in names if differs_in_spelling(f"/{each.lower()}", wanted)), "")
     expected, found = f"{BINDING_FEATURES[feature].title} in a header", f"no header {header}"
-    yield seen.doubt(feature, expected, found, meant(similar), name=name)
+    instead = Meant(of=header, value=similar) if similar else None
+    yield seen.doubt(feature, expected, found, name=name, instead=instead)
 
 
 # -- Checks of `volatile`: the values of an item that change from one answer to the next by themselves

@@ -16,8 +16,9 @@ from assay.binding.model.target import OperationBinding, Target, TransportKind
 from assay.binding.wire.decode import body_of
 from assay.binding.wire.encode import BARE
 from assay.contract.model import Contract, Json, Operation
-from assay.errors import Problem
+from assay.errors import Hint, Problem
 from assay.files.document import Pointer, spell
+from assay.files.edits import Edit
 from assay.history import (
     AnsweredCall,
     Authorised,
@@ -61,7 +62,8 @@ class Finding:
     `line` counts from 1; 0 means the whole file. `key` is the dotted name of the place. A key
     that the file inherits is reported at its line with `extends`; `inherited` is the place itself.
     `expected` is empty where `found` is a complete statement. `confirmation` is the name under
-    `confirmed` with which the file says that a doubt is intended.
+    `confirmed` with which the file says that a doubt is intended. `edit` is the change of the file
+    that the hint proposes, where it is one.
     """
 
     weight: Weight
@@ -73,6 +75,7 @@ class Finding:
     found: str
     hint: str = ""
     confirmation: str = ""
+    edit: Edit | None = None
 
     @property
     def blocking(self) -> bool:
@@ -95,6 +98,7 @@ class Finding:
 
 def from_problem(problem: Problem) -> Finding:
     """Return a problem that another part of Assay reported, as a finding."""
+    meant = problem.hint.meant if isinstance(problem.hint, Hint) and problem.at else None
     return Finding(
         weight=Weight.FAULT,
         path=problem.path,
@@ -103,6 +107,7 @@ def from_problem(problem: Problem) -> Finding:
         expected="",
         found=one_line(problem.statement),
         hint=problem.hint,
+        edit=Edit(at=problem.at, old=meant[0], new=meant[1], certain=True) if meant else None,
     )
 
 
@@ -372,6 +377,7 @@ class Examined:
         hint: str = "",
         *,
         weight: Weight = Weight.DOUBT,
+        edit: Edit | None = None,
     ) -> Finding:
         """Return a finding at a key of the target file, or at its nearest parent that exists."""
         path, line = self.target.place(*pointer)
@@ -389,6 +395,7 @@ class Examined:
             expected=expected,
             found=one_line(self.redactor.link(found)),
             hint=one_line(self.redactor.link(hint)),
+            edit=edit,
         )
 
 

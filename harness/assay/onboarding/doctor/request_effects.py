@@ -15,8 +15,15 @@ from typing import TypeAlias
 
 from assay.binding.model.target import FixtureKind, Turn
 from assay.contract.model import Json, Operation
+from assay.files.edits import Edit
 from assay.history import Accepted, Indeterminate
-from assay.onboarding.doctor.pointer_probe import PointerProbe, correction, is_link, nearest
+from assay.onboarding.doctor.pointer_probe import (
+    PointerProbe,
+    correction,
+    is_link,
+    meant,
+    nearest,
+)
 from assay.onboarding.doctor.probes import SINCE, UNTIL
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 from assay.rules.rule import facts_of
@@ -208,19 +215,20 @@ def _second_page(record: Examined, second: SeenAnswer) -> Iterator[Finding]:
         yield record.finding(("hosts",), expected, outcome.why, hint)
     elif not second.accepted:
         found = f"{second.status} for the second page"
-        yield record.finding(place, expected, found, _next_link(record, operation))
+        hint, edit = _next_link(record, operation)
+        yield record.finding(place, expected, found, hint, edit=edit)
     elif second.raw_items and second.raw_items == first.raw_items:
         bound = second.binding.next
         counted = bound is not None and bound.turn in {Turn.PAGE, Turn.OFFSET}
         why = "is the parameter, or `first`, wrong?" if counted else ""
-        hint = _next_link(record, operation) or why
-        yield record.finding(place, expected, "the first page again", hint)
+        hint, edit = _next_link(record, operation)
+        yield record.finding(place, expected, "the first page again", hint or why, edit=edit)
     elif _mostly(second.raw_items, first.raw_items):
-        found, hint = "most items of the first page again", _next_link(record, operation)
-        yield record.finding(place, expected, found, hint)
+        found, (hint, edit) = "most items of the first page again", _next_link(record, operation)
+        yield record.finding(place, expected, found, hint, edit=edit)
     elif not second.raw_items and _has_more(record, first):
-        hint = _next_link(record, operation)
-        yield record.finding(place, expected, "a page without items", hint)
+        hint, edit = _next_link(record, operation)
+        yield record.finding(place, expected, "a page without items", hint, edit=edit)
 
 
 def _mostly(items: Sequence[object], others: Sequence[object]) -> bool:
@@ -249,11 +257,11 @@ def _one_page(record: Examined, operation: Operation) -> Iterator[Finding]:
         found = "a next page that was not read" if _names_next(first) else "a list of one page"
         yield record.finding(place, expected, found, weight=Weight.UNSEEN)
     elif _has_more(record, first):
-        hint = _next_link(record, operation)
+        hint, edit = _next_link(record, operation)
         if first.binding.next is None:
             hint = hint or "add `next`"
         found = f"none after {len(first.items)} items, although there are more"
-        yield record.finding(place, expected, found, hint)
+        yield record.finding(place, expected, found, hint, edit=edit)
 
 
 def _pageable(record: Examined, operation: Operation) -> bool:
@@ -266,11 +274,11 @@ def _names_next(answer: SeenAnswer) -> bool:
     return isinstance(answer.outcome, Accepted) and bool(answer.outcome.next)
 
 
-def _next_link(record: Examined, operation: Operation) -> str:
-    """Return a hint at what looks like the link to the next page in the first answer."""
+def _next_link(record: Examined, operation: Operation) -> tuple[str, Edit | None]:
+    """Return a hint at what looks like the link to the next page in the first answer, and the edit."""
     for first in record.plain(operation.id):
         if first.wire.header("Link") is not None:
-            return "did you mean {header: Link}?"
+            return "did you mean {header: Link}?", None
         bound = first.binding.next
         at = (bound.at,) if bound and bound.turn in {Turn.LINK, Turn.CURSOR} else ()
 
@@ -278,6 +286,7 @@ def _next_link(record: Examined, operation: Operation) -> str:
             return is_link(value) and value != here and not here.endswith(str(value))
 
         probe = PointerProbe(feature="next", at=at, fits=leads_on, names=("next", "nextPage"))
-        if hint := correction([first.body], probe):
-            return hint
-    return ""
+        if instead := correction([first.body], probe):
+            edit = Edit(at=first.place("next"), old=instead.of, new=instead.value)
+            return meant(instead.value), edit
+    return "", None

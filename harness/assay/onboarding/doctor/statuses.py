@@ -15,6 +15,7 @@ from assay.binding.model.target import Auth, AuthKind, Matcher, Outcomes, Place,
 from assay.binding.read.absent_parts import absent_grants
 from assay.binding.wire.decode import decode
 from assay.contract.model import Operation
+from assay.files.edits import Edit
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
 from assay.onboarding.doctor import items
 from assay.onboarding.doctor.pointer_probe import ALIKE, likeness, meant, nearest
@@ -240,12 +241,20 @@ def _path(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
     yield record.finding(place, expected, "404", hint)
 
 
+#: The methods that may take the place of another.
+_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
+
+
 def _method(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
     allow = answer.wire.header("Allow")
     hint = f"allowed: {allow[:60]}" if allow else f"the contract has {answer.operation.method}"
     hint = f"{hint}; if the bank does not offer it, say so under `not_offered` or `absent`"
     found = f"405 to {answer.wire.method}"
-    yield record.finding(answer.place("method"), "an allowed method", found, hint)
+    place, only = answer.place("method"), (allow or "").strip()
+    edit = None
+    if only in _METHODS and answer.binding.method:
+        edit = Edit(at=place, old=answer.binding.method, new=only, certain=True)
+    yield record.finding(place, "an allowed method", found, hint, edit=edit)
 
 
 def _media(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
