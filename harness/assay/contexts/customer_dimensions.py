@@ -71,6 +71,8 @@ def belongings(at: Situation) -> Values:
         description="for customers who own something else as well",
         reason=partial(more_reason, kinds),
         mapper=partial(Owning, change=partial(_with_others, kinds)),
+        # Who owns one thing of each kind is no longer a customer with a card alone.
+        hides=("item",),
     )
     if size is not None or sizes:
         change = partial(_in_full_pages, kinds, size, sizes)

@@ -41,6 +41,7 @@ GOAL = 0.98
 #: Why a fault is excluded that acts only outside its situation, though the trial shows it whole.
 ELSEWHERE = "no request at which the fault acts is in the situation"
 
+_OF_ACCOUNTS = "the fault is about balances and entries of accounts"
 _NEED_NOT_BE_SERVED = "a call with an optional argument need not be served"
 _FOR_ITS_NUMBER = "a call without the customer may be refused for its number"
 
@@ -53,6 +54,9 @@ SILENT: Mapping[tuple[str, str], str] = {
     ("pis.execution.*", "amount=*"): "a bank may limit the amounts that it executes",
     ("pis.sca.*", "amount=*"): "a bank may limit the amounts that it executes",
     ("paging.*", "presence=absent"): "a page without the customer may be refused for its number",
+    ("consent.balance-*", "item=card"): _OF_ACCOUNTS,
+    ("consent.transaction-*", "item=card"): _OF_ACCOUNTS,
+    ("credentials.open-*", "item=card"): _OF_ACCOUNTS,
     ("consent.*-never", "presence=absent"): _FOR_ITS_NUMBER,
     ("consent.*-all-or-nothing", "presence=absent"): _FOR_ITS_NUMBER,
     ("consent.*-never", "arguments=*"): _NEED_NOT_BE_SERVED,

@@ -1,8 +1,9 @@
 """`disclosed-when` compares what is told before and after a consent."""
 
 from dataclasses import replace
+from datetime import timedelta
 
-from account_information import FAILED, LOST, NO, account, ask, check, consent, owner
+from account_information import FAILED, LOST, NO, TODAY, account, ask, card, check, consent, owner
 from rows import for_each
 
 from assay.testing import listed
@@ -73,6 +74,22 @@ def test_a_consent_to_what_is_not_served_may_be_no_consent():
     customer = owner("psu", account("A1"), account("S1", savings=True))
     assert [] == says(customer, consent("S1"), read(SILENT))
     assert ["disclosed-after disagrees 2"] == says(customer, consent("S1", "A1"), read(SILENT))
+
+
+@for_each(
+    ("traits", "counts"),
+    [
+        ({"last-used": TODAY}, True),
+        ({"last-used": TODAY, "immediate-debit": True}, False),
+        ({"last-used": TODAY - timedelta(days=200)}, False),
+        ({"last-used": TODAY, "closed": True}, False),
+    ],
+)
+def test_a_consent_to_a_card_counts_where_the_card_is_served(traits, counts):
+    """A customer with a card alone is named as well; a card that is not listed is no account."""
+    customer = owner("psu", card("C1", **traits))
+    expected = ["disclosed-after disagrees 2"] if counts else []
+    assert expected == says(customer, consent("C1"), read(SILENT))
 
 
 def test_a_consent_to_what_belongs_to_somebody_else_may_be_no_consent():

@@ -19,7 +19,18 @@ from assay.rules.consents import EARLIER, GIVEN, Consents
 from assay.rules.facets import Facts
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import fresh_subjects, has_value, is_part, plain
-from assay.rules.rule import Calls, Facet, Kind, Purpose, Scenario, Scope, Script, bound, needs
+from assay.rules.rule import (
+    Calls,
+    Facet,
+    Kind,
+    Purpose,
+    Scenario,
+    Scope,
+    Script,
+    bound,
+    facts_of,
+    needs,
+)
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, doubt
 
 #: Why there is no answer before a consent.
@@ -104,7 +115,7 @@ class DisclosedWhen(Kind):
                 continue
             if not consents.perhaps_given(call.subject):
                 before.append(exchange)
-            elif _names_ordinary(consents.certain(call.subject), subjects.get(call.subject)):
+            elif self._names_listed(consents.certain(call.subject), exchange, subjects):
                 given = self._given(exchange)
                 if given:
                     shown.add(call.subject)
@@ -130,20 +141,23 @@ class DisclosedWhen(Kind):
                 known = exchange.call.subject in untouched
                 yield evidence if known else doubt(evidence, EARLIER)
 
+    def _names_listed(
+        self, keys: frozenset[str], exchange: Exchange, subjects: Mapping[str, Subject]
+    ) -> bool:
+        """Whether a consent names something that it can be given to.
+
+        A bank may ignore a consent to what it does not serve at all, such as a savings account, or to
+        what belongs to somebody else.
+        """
+        subject = subjects.get(exchange.call.subject)
+        if subject is None or not subject.owns:
+            return bool(keys)
+        listed, at = facts_of(self.contract).surely_listed, exchange.at
+        return any(owned.key in keys and listed(owned, at) for owned in subject.owns)
+
     def _given(self, exchange: Exchange) -> bool:
         outcome = exchange.outcome
         return isinstance(outcome, Accepted) and has_value(outcome.values.get(self.value))
-
-
-def _names_ordinary(keys: frozenset[str], subject: Subject | None) -> bool:
-    """Whether a consent names something that it can be given to.
-
-    A bank may ignore a consent to what it does not serve at all, such as a savings account, or to
-    what belongs to somebody else.
-    """
-    if subject is None or not subject.owns:
-        return bool(keys)
-    return any(owned.key in keys for owned in subject.owns if not owned.traits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
