@@ -64,6 +64,7 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 @click.option("--auth", type=click.Choice(AUTHS), help="Authentication of calls.")
 @click.option(
     "--presence",
+    metavar="NAME[=VALUE]",
     help="Header that marks a call as made with the customer present; `-` if none.",
 )
 @click.option(
@@ -228,7 +229,7 @@ QUESTIONS: Mapping[str, str] = {
     "environment": "Is it a sandbox, or the live bank?",
     "zone": "Time zone of the bank's calendar day (for example Europe/Paris; - if unknown)",
     "auth": "How are calls authenticated? bearer = a token, key = an API key, client-credentials and authorization-code = OAuth",
-    "presence": "Header that marks a call as made with the customer present (for example PSU-IP-Address; - if none)",
+    "presence": "Header that marks a call as made with the customer present (for example PSU-IP-Address, or Present=1; - if none)",
     "fixtures": "Where does test data come from? control = control API, roles = existing test customers, python = your own Python class, none",
     "extends": "Known API that the bank implements (stet-1.4.0 = STET 1.4, sandbox = Assay's sandbox bank, none)",
     "name": "Short name of the target in reports (for example acme-sandbox)",
@@ -295,7 +296,8 @@ def _check_zone(answer: str) -> tuple[str, str] | None:
 
 
 def _check_header(answer: str) -> tuple[str, str] | None:
-    if _HEADER.fullmatch(answer.strip()) and answer.lower() not in {"authorization", "cookie"}:
+    name = answer.partition("=")[0].strip()
+    if _HEADER.fullmatch(name) and name.lower() not in {"authorization", "cookie"}:
         return None
     return "expected the name of a header without secrets", "for example PSU-IP-Address"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import chain, pairwise
 from typing import Final, TypeAlias
 
@@ -140,6 +141,8 @@ def _verdict(
         reason = str(why(obligation))
     elif standing is Standing.INDETERMINATE and run.stopped:
         reason = f"{reason}; the trial {run.stopped}"
+    elif standing is Standing.INDETERMINATE and (waiting := next(_waiting(run.history), None)):
+        reason = f"{reason}; {waiting.what}"
     return Verdict(
         obligation=obligation.id,
         standing=standing,
@@ -206,6 +209,7 @@ def why_undecided(
         _failed(open_, "the control call of"),
         _unsigned(history),
         _unreported(history),
+        _waiting(history),
         _unread(open_, kind, obligation),
         _failed(calls, "in the announced maintenance hours,"),
         _unanswered(calls),
@@ -348,6 +352,32 @@ def _unsigned(history: History) -> Iterator[Undecided]:
             )
             why = "does it repeat a request of an earlier trial?"
             yield Undecided(what=f"{what} ({why})", events=(exchange,))
+
+
+def _waiting(history: History) -> Iterator[Undecided]:
+    """Yield the requests that are signed and due, and still open: nothing shows how they end."""
+    for event in history.events:
+        confirmed = isinstance(event, Authorised) and event.ending is Ending.CONFIRMED
+        if not isinstance(event, Authorised) or not confirmed or not event.moments:
+            continue
+        about = [
+            each for each in history.exchanges if each.item and each.item.key == event.step.request
+        ]
+        later = [each for each in about if each.n > event.n and each.item]
+        states = {each.item.state for each in later if each.item}
+        days = (str(value)[:10] for each in about[:1] for value in each.call.arguments.values())
+        if states == {State.OPEN} and not any(map(_is_day, days)):
+            signed, seen = f"{event.moments[-1]:%H:%M:%S}", f"{later[-1].at:%H:%M:%S}"
+            what = f"a request that was signed at {signed} is still open at {seen}"
+            why = "does the bank execute requests at set times, after the clock has moved?"
+            yield Undecided(what=f"{what} ({why})", events=(event, later[-1]))
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _unreported(history: History) -> Iterator[Undecided]:

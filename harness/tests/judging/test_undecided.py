@@ -6,17 +6,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rows import for_each
 
-from assay.history import Call, Cause, Effect, Effects, Indeterminate, Item, State
+from assay.history import Authorise, Call, Cause, Effect, Effects, Indeterminate, Item, State
 from assay.judging.judge import Undecided, why_undecided
 from assay.parsing.parse import find_contract, parse_contract
 from assay.rules.facets import Facts
 from assay.rules.obligation import bound_clauses, obligations
-from assay.testing import accepted, exchange, failed, history, refused
+from assay.testing import accepted, exchange, failed, history, refused, signature
 
 PIS = parse_contract(find_contract("pis"))
 KINDS = {name: bound.kind for name, bound in bound_clauses(PIS).items()}
 OBLIGATIONS = {each.id: each for each in obligations(PIS)}
 ORDER, SHOW = (Call(operation=name, subject="psu") for name in ("create-payment", "read-payment"))
+LATER = replace(ORDER, arguments={"date": "2026-09-20"})
 AGAIN = replace(ORDER, arguments={"amount": "2.00"})
 VARIED = replace(SHOW, variation="without a header")
 MADE = exchange(ORDER, accepted("K1"))
@@ -84,6 +85,26 @@ def test_a_case_that_is_missing_is_told_by_the_calls_there_were():
 def test_executed_requests_that_nobody_reports(done, key):
     """It is the fixture provider that reports nothing, or reports requests without their fields."""
     assert key == reason(MADE, Effects(now=NOW, done=done)).key
+
+
+SIGNED = signature(Authorise(subject="psu", request="K1", approval=None), at=NOW)
+
+
+@for_each(
+    ("events", "told"),
+    [
+        ([MADE, SIGNED, OPEN], True),
+        ([MADE, SIGNED, OPEN, exchange(SHOW, accepted(replace(SHOWN, state=State.DONE)))], False),
+        ([MADE, OPEN, SIGNED], False),
+        ([MADE, OPEN], False),
+        ([exchange(LATER, accepted("K1")), SIGNED, OPEN], False),
+    ],
+)
+def test_a_request_that_is_signed_and_still_open_is_told(events, told):
+    """A bank that executes at set times shows no end: that is said, not only that nothing decides."""
+    said = str(reason(*events))
+    assert ("signed at 00:00:00 is still open at" in said) == told
+    assert ("does the bank execute requests at set times" in said) == told
 
 
 def test_a_clock_that_runs_or_shows_parts_of_a_second_is_named():

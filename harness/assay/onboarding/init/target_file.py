@@ -49,6 +49,9 @@ SIGNER: Final[Json] = {
 }
 #: The first line of a file, for editors; `assay schema target` prints the schema.
 MODELINE: Final = "yaml-language-server: $schema=assay-target.schema.json"
+#: The value of a header for calls with the customer present, and the header of a key, where none is given.
+ADDRESS: Final = "192.0.2.10"
+KEY_HEADER: Final = "X-Api-Key"
 EXAMPLE_IBAN: Final = "FR7630001007941234567890185"
 #: Headers that other sections set, and headers of signatures.
 _ELSEWHERE: Final = frozenset(
@@ -114,8 +117,9 @@ def _calls(draft: TargetDraft) -> Iterator[YamlEntry]:
     if inherited and draft.presence in {"", inherited["header"]}:
         return
     if draft.presence:
-        header: dict[str, Json] = {"header": draft.presence, "value": "192.0.2.10"}
-        why = draft.whys.get("presence", "")
+        name, given, value = draft.presence.partition("=")
+        header: dict[str, Json] = {"header": name.strip(), "value": value.strip() or ADDRESS}
+        why = draft.whys.get("presence", "" if given else "the value is a usual one")
         yield YamlEntry(key="presence", value=header, why=why, says=says)
     elif any(facts_of(contract).limits(attended=False) for contract in draft.contracts):
         yield replace(gap("presence", what="the name of this header"), says=says)
@@ -337,6 +341,7 @@ def auth_section(draft: TargetDraft) -> YamlEntry:
     why = draft.whys.get("auth", "")
     if not (by_tpp or others) and draft.auth not in ADDRESSES and len(below) <= 2:  # noqa: PLR2004 -- fits a line
         value = {entry.key: entry.value for entry in below}
+        why = why or next((entry.why for entry in below if entry.why), "")
         return YamlEntry(key="auth", value=value, why=why, says=tuple(says))
     return YamlEntry(key="auth", below=below, why=why, says=tuple(says))
 
@@ -371,7 +376,8 @@ def _auth_entries(
     if guess.member:
         yield _token_in(guess)
     elif guess.kind == "key":
-        yield YamlEntry(key="header", value=guess.given.get("header", "X-Api-Key"))
+        why = "" if "header" in guess.given else "a usual name"
+        yield YamlEntry(key="header", value=guess.given.get("header", KEY_HEADER), why=why)
     if guess.kind in {"bearer", "key"} and token:
         yield YamlEntry(key="token_env", value=f"{draft.prefix}_{token}")
     if guess.kind not in ADDRESSES:
@@ -389,7 +395,7 @@ def _auth_entries(
 
 def _token_in(guess: GuessedAuth) -> YamlEntry:
     """Return that the token is in the body, besides the usual place."""
-    header = guess.given.get("header", "X-Api-Key") if guess.kind == "key" else "Authorization"
+    header = guess.given.get("header", KEY_HEADER) if guess.kind == "key" else "Authorization"
     places: Json = [{"header": header}, {"body": guess.member}]
     why = "every body has a member named like a token"
     return YamlEntry(key="token_in", value=places, why=why)

@@ -510,7 +510,22 @@ def test_it_asks_at_a_terminal(tmp_path):
     assert ("my-bank", "https://x.example/v1") == (data["target"], data["base_url"])
     assert "zone" not in data
     assert {"header": "X-There", "value": "192.0.2.10"} == data["presence"]
-    assert {} == guessed(tmp_path / "b.yaml")[0]
+    (line,) = guessed(tmp_path / "b.yaml")[0].items()
+    assert ('presence: {header: X-There, value: "192.0.2.10"}', "the value is a usual one") == line
+
+
+def test_what_is_a_usual_name_only_is_marked(tmp_path):
+    """The header of a key and the value of presence are defaults; a value that was given is none."""
+    args = ("init", "--yes", "--auth", "key", "--fixtures", "none", "--out", "b.yaml")
+    for presence, value, marked in (("X-There", "192.0.2.10", True), ("X-There=1", "1", False)):
+        (tmp_path / "b.yaml").unlink(missing_ok=True)
+        assert 0 == assay(*args, "--presence", presence, cwd=tmp_path)[0]
+        assert {"header": "X-There", "value": value} == load(tmp_path / "b.yaml").data["presence"]
+        marks = {
+            line.partition(":")[0]: why for line, why in guessed(tmp_path / "b.yaml")[0].items()
+        }
+        assert "a usual name" in marks.values()
+        assert marked == ("presence" in marks)
 
 
 @pytest.mark.parametrize(
