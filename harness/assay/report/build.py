@@ -331,6 +331,8 @@ class CitedExchanges:
     ) -> None:
         self._shown = SHOWN if passes else FINDINGS
         self._exchanges: dict[Key, ReportedExchange] = {}
+        self._controls: dict[Key, ReportedExchange] = {}
+        self._accepted: dict[tuple[str, str, str], Line] = {}
         cited: dict[str, set[int]] = {}
         wanted: set[Key] = set()
         for result in results:
@@ -343,7 +345,8 @@ class CitedExchanges:
         self._timelines = TimelineReader(
             cited={trial: frozenset(numbers) for trial, numbers in cited.items()}
         )
-        self._trials = {trial for trial, _ in wanted} | cited.keys()
+        self._shown_trials = {trial for trial, _ in wanted}
+        self._trials = self._shown_trials | cited.keys()
 
     def wants(self, raw: bytes) -> bool:
         """Whether a line is an event of a trial that is cited, without reading all of it."""
@@ -361,6 +364,18 @@ class CitedExchanges:
             if key in self._exchanges:
                 line.refuse(f"exchange {key[1]} of {key[0]} is recorded twice")
             self._exchanges[key] = decode.exchange(line)
+        if kind == "exchange" and trial in self._shown_trials:
+            self._take_control(line)
+
+    def _take_control(self, line: Line) -> None:
+        """Keep the last call accepted without a variation, for the varied ones that follow it."""
+        key = decode.exchange_key(line)
+        call = key[0], line.text("operation", ""), line.text("subject", "")
+        if not line.text("variation", ""):
+            if line.inner("outcome").text("kind", "") == "accepted":
+                self._accepted[call] = line
+        elif key in self._wanted and call in self._accepted:
+            self._controls[key] = decode.exchange(self._accepted[call])
 
     def add_to(self, result: ReportedResult, *, network: bool) -> ReportedResult:
         """Return a result with what it cites; `network` says that requests can be sent again."""
@@ -368,6 +383,9 @@ class CitedExchanges:
         return replace(
             result,
             exchanges=cited,
+            controls={
+                key[1]: self._controls[key] for key in self._keys(result) if key in self._controls
+            },
             timeline=self._timelines.of(result.shown_by),
             resend=curl_command(cited[0]) if cited and network else "",
         )
