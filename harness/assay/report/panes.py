@@ -27,20 +27,11 @@ DEEPEST = 12
 LONG = 6
 VALUES = 20
 #: Headers that differ from call to call, whatever is varied.
-VOLATILE = frozenset(
-    (
-        "content-length",
-        "date",
-        "digest",
-        "content-digest",
-        "signature",
-        "signature-input",
-        "x-request-id",
-    )
-)
+_VOLATILE = re.compile(r"(?i)((content-)?(digest|length)|date|signature(-input)?|x-request-id): ")
 _JSON = re.compile(r'\s*[{\[]\s*["{\[\]}\d]')
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s"{}\[\],:]+')
-_MEMBER = re.compile(r'\s*"([^"]+)": *(.*?),?$')
+#: Name and value of a header, a parameter or a member.
+_PAIR = re.compile(r'\s*[?&]? ?"?([^\s":=]+)"?(?:: |=)"?(.*?)"?,?$')
 _CUT = re.compile(r"… \([\d,]+ more characters left out\)$")
 _QUOTED = re.compile(r"'([^']{2,})'")
 _WORD = re.compile(r"\w+(?:[.:+-]\w+)*")
@@ -48,20 +39,6 @@ _STATUS = re.compile(r"\(\d{3}\)")
 
 #: The texts of a pane, each with the HTML element that it stands in: `ins`, `del`, `mark` or none.
 Pane = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PaneLine:
-    """A line of a message; `name` and `value` are those of a header, a parameter or a member."""
-
-    text: str
-    name: str = ""
-    value: str = ""
-
-    @property
-    def key(self) -> str:
-        """What must be the same in the control for the line not to differ."""
-        return self.name.lower() if self.name.lower() in VOLATILE else self.text.rstrip(",")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +59,7 @@ def panes(
         shown = ([each for each in lines if (each[:1] in "*>") is sent] for sent in (True, False))
         request, response = (_spans(("", each[2:]) for each in part) for part in shown)
         return Panes(request=request, response=response)
-    words = _Words(each for each in findings if exchange.n in each.exchanges)
+    words = _Words(each for each in findings if exchange.n == each.shown_by)
     sent, seen = _limited(_request_lines(exchange)), _limited(_response_lines(exchange))
     return Panes(
         request=_spans(_difference(_limited(_request_lines(control)), sent))
@@ -93,35 +70,30 @@ def panes(
     )
 
 
-def _request_lines(exchange: ReportedExchange) -> Iterator[PaneLine]:
+def _request_lines(exchange: ReportedExchange) -> Iterator[str]:
     """Yield method and address, each parameter of the query, headers and body."""
-    address, _, query = exchange.request.url.partition("?")
-    yield PaneLine(text=f"{exchange.request.method} {address}")
-    for sign, part in zip("?" + "&" * len(query), filter(None, query.split("&")), strict=False):
-        name, _, value = part.partition("=")
-        yield PaneLine(text=f"  {sign} {part}", name=name, value=value)
+    address, mark, query = exchange.request.url.partition("?")
+    yield f"{exchange.request.method} {address}"
+    for parameter in query.split("&") if mark else ():
+        yield f"  {mark} {parameter}"
+        mark = "&"
     yield from _message(exchange.request.headers, exchange.request.body)
 
 
-def _response_lines(exchange: ReportedExchange) -> Iterator[PaneLine]:
+def _response_lines(exchange: ReportedExchange) -> Iterator[str]:
     """Yield status, headers and body."""
     response = exchange.response
-    status = str(response.status or "no response")
-    yield PaneLine(text=status, value=f"({status})")
+    yield str(response.status or "no response")
     yield from _message(response.headers, response.body)
     if response.truncated:
-        yield PaneLine(text="(the body is truncated in the journal)")
+        yield "(the body is truncated in the journal)"
 
 
-def _message(headers: Headers, body: str) -> Iterator[PaneLine]:
-    for name, value in headers:
-        yield PaneLine(text=f"{name}: {value}", name=name, value=value)
+def _message(headers: Headers, body: str) -> Iterator[str]:
+    yield from (f"{name}: {value}" for name, value in headers)
     if body:
-        yield PaneLine(text="")
-    for line in json_lines(body):
-        member = _MEMBER.match(line)
-        name, value = member.groups() if member else ("", "")
-        yield PaneLine(text=line, name=name, value=value.strip('"'))
+        yield ""
+    yield from json_lines(body)
 
 
 def json_lines(text: str) -> Iterator[str]:
@@ -156,26 +128,29 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _limited(lines: Iterable[PaneLine]) -> tuple[PaneLine, ...]:
+def _limited(lines: Iterable[str]) -> Sequence[str]:
     """Return the lines for which a pane has room, and how many are left out."""
-    every = tuple(lines)
-    if len(every) <= LINES:
-        return every
-    rest = counted(len(every) - LINES, "more line")
-    return (*every[:LINES], PaneLine(text=f"… ({rest} left out)"))
+    every = list(lines)
+    rest = len(every) - LINES
+    return [*every[:LINES], f"… ({counted(rest, 'more line')} left out)"] if rest > 0 else every
 
 
-def _difference(control: Sequence[PaneLine], sent: Sequence[PaneLine]) -> Iterator[tuple[str, str]]:
+def _difference(control: Sequence[str], sent: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the lines sent, with those that only one of control and varied request has."""
-    keys = [each.key for each in control], [each.key for each in sent]
+    before, after = (list(map(_comparable, lines)) for lines in (control, sent))
     for change, start, end, first, last in SequenceMatcher(
-        None, *keys, autojunk=False
+        None, before, after, autojunk=False
     ).get_opcodes():
         if change == "equal":
-            yield from (("", f"  {each.text}") for each in sent[first:last])
+            yield from (("", f"  {line}") for line in sent[first:last])
         else:
-            yield from (("del", f"- {each.text}") for each in control[start:end])
-            yield from (("ins", f"+ {each.text}") for each in sent[first:last])
+            yield from (("del", f"- {line}") for line in control[start:end])
+            yield from (("ins", f"+ {line}") for line in sent[first:last])
+
+
+def _comparable(line: str) -> str:
+    volatile = _VOLATILE.match(line)
+    return volatile[0].lower() if volatile else line.rstrip(",")
 
 
 def _spans(lines: Iterable[tuple[str, str]]) -> Pane:
@@ -184,9 +159,9 @@ def _spans(lines: Iterable[tuple[str, str]]) -> Pane:
     return tuple((element, "\n".join(text for _, text in part)) for element, part in parts)
 
 
-def _marked(lines: Sequence[PaneLine], words: _Words) -> Pane:
+def _marked(lines: Sequence[str], words: _Words) -> Pane:
     decisive = words.decisive(lines)
-    return _spans(("mark" if line in decisive else "", f"  {line.text}") for line in lines)
+    return _spans(("mark" if line in decisive else "", f"  {line}") for line in lines)
 
 
 class _Words:
@@ -201,15 +176,17 @@ class _Words:
         self._values = frozenset([*_QUOTED.findall(seen), *words][:VALUES])
         self._statuses = frozenset(_STATUS.findall(seen))
 
-    def decisive(self, lines: Sequence[PaneLine]) -> frozenset[PaneLine]:
+    def decisive(self, lines: Iterable[str]) -> frozenset[str]:
         """Return a named status, and the lines named best: by name and value, by value, or by name."""
         scores = {line: self._score(line) for line in lines}
         best = max(scores.values(), default=0)
-        marked = {line for line, score in scores.items() if 0 < score == best}
-        return frozenset(marked | {line for line in lines if line.value in self._statuses})
+        named = (line for line, score in scores.items() if 0 < score == best)
+        return frozenset(named) | {line for line in scores if f"({line})" in self._statuses}
 
-    def _score(self, line: PaneLine) -> int:
-        values = (each == line.value or each in line.value for each in self._values)
+    def _score(self, line: str) -> int:
+        pair = _PAIR.match(line)
+        name, value = pair.groups() if pair else ("", line)
+        if any(each == value or (len(each) >= LONG and each in value) for each in self._values):
+            return 2 + (name in self._names)
         # A name in lower case may be any word of the sentence.
-        named = line.name in self._names and not line.name.islower()
-        return 2 + (line.name in self._names) if any(values) else int(named)
+        return int(name in self._names and not name.islower())

@@ -139,10 +139,14 @@ def entry_text(entry: TimelineEntry) -> str:
     subject = f"{entry.subject}: " if entry.subject else ""
     if not entry.exchange:
         return f"{subject}{entry.text}"
-    status = f" ({entry.status})" if entry.status else ""
-    why = f": {entry.why}" if entry.why else ""
     variation = f" [{entry.variation}]" if entry.variation else ""
-    return f"{subject}{entry.operation}{variation} -> {entry.outcome}{status}{why}"
+    return f"{subject}{entry.operation}{variation} -> {entry_outcome(entry)}"
+
+
+def entry_outcome(entry: TimelineEntry) -> str:
+    """Return the outcome of a call or a signature, with its status and why."""
+    status = f" ({entry.status})" if entry.status else ""
+    return f"{entry.outcome}{status}{f': {entry.why}' if entry.why else ''}"
 
 
 def notes(result: ReportedResult, *, shown: int) -> Iterator[str]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import PureWindowsPath
@@ -19,7 +20,7 @@ from typing import TextIO
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
-from assay.report.cards import evidence_of, time_text
+from assay.report.cards import evidence_of
 from assay.report.journal_exchanges import (
     OperationTraffic,
     TrafficSummary,
@@ -28,11 +29,14 @@ from assay.report.journal_exchanges import (
 )
 from assay.report.sanitize import bounded, css_string
 from assay.report.source_matrix import Coverage, MatrixLine, SourceMatrix, source_matrices
+from assay.report.timeline import EntryKind
 from assay.report.values import Report, ReportedResult
 from assay.report.views import (
     ClauseRow,
     by_clause,
     by_reason,
+    call_title,
+    entry_outcome,
     is_open_point,
     reason_of,
     source_text,
@@ -224,6 +228,16 @@ def short(text: str, limit: int = TEXT) -> str:
     return bounded(text, limit)
 
 
+def time_text(text: str) -> str:
+    """Return a time for people, to the second and with its zone; any other text as it is."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    zone = "UTC" if time.utcoffset() == timedelta() else time.strftime("%z") or "(no zone)"
+    return f"{time:%Y-%m-%d %H:%M:%S} {zone}"
+
+
 def run_label(report: Report) -> str:
     """Return what identifies a run on every printed page."""
     footer = report.footer
@@ -243,29 +257,17 @@ def item_words(result: ReportedResult) -> Mapping[str, str]:
 
 
 #: The attributes by which the page filters, with the labels of their chips.
-_DIMENSIONS = (("v", "Verdict"), ("c", "Contract"), ("l", "Level"), ("k", "Rule kind"))
+_DIMENSIONS = {"v": "Verdict", "c": "Contract", "l": "Level", "k": "Rule kind"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """A dimension by which the page filters: its values, with the number of their obligations."""
-
-    key: str
-    label: str
-    values: tuple[tuple[str, int], ...]
-
-
-def filters(report: Report) -> tuple[Filter, ...]:
-    """Return the dimensions in which obligations differ; verdicts in the order of the report."""
-    verdicts = [standing.value for standing in Standing]
-    found: list[Filter] = []
-    for key, label in _DIMENSIONS:
+def filters(report: Report) -> Iterator[tuple[str, str, Mapping[str, int]]]:
+    """Yield the key, the label and the counted values of what obligations differ in."""
+    for key, label in _DIMENSIONS.items():
         counts = Counter(item_words(result)[key] for result in report.results)
-        order = verdicts if key == "v" else sorted(counts)
-        values = tuple((value, counts[value]) for value in order if value and counts[value])
+        order = (each.value for each in Standing) if key == "v" else sorted(counts)
+        values = {value: counts[value] for value in order if value and counts[value]}
         if len(values) > 1:
-            found.append(Filter(key=key, label=label, values=values))
-    return tuple(found)
+            yield key, label, values
 
 
 def line_words(line: MatrixLine) -> Mapping[str, str]:
@@ -278,7 +280,7 @@ def _words(values: Iterable[str]) -> str:
     return " ".join(dict.fromkeys(values))
 
 
-# -- The HTML report: one self-contained page, the result first and the details below ----
+# -- The page ------------------------------------------------------------------------------------
 
 
 def render(report: Report, out: TextIO) -> None:
@@ -367,15 +369,18 @@ def page_template(name: str) -> Template:
 _NAMES: Mapping[str, object] = {
     "Standing": Standing,
     "Coverage": Coverage,
+    "EntryKind": EntryKind,
     "signs": SIGNS,
     "meanings": MEANINGS,
     "findings": FINDINGS,
     "counted": counted,
+    "call_title": call_title,
     "contract_name": contract_name,
     "duration_of": duration,
     "item_words": item_words,
     "line_words": line_words,
     "latency": latency,
+    "entry_outcome": entry_outcome,
     "moment": time_text,
     "search_summary": search_summary,
     "answer_summary": answer_summary,

@@ -9,18 +9,14 @@
 
   // -- theme: automatic, light or dark; kept where the browser lets a local file keep anything
   const themes = ["automatic", "light", "dark"], theme = find("[data-theme-switch]");
-  let chosen = 0;
-  try { chosen = Math.max(themes.indexOf(localStorage.getItem("assay-theme")), 0); } catch { /* no storage */ }
-  const paint = () => {
-    theme.textContent = `Theme: ${themes[chosen]}`;
-    if (chosen) root.dataset.theme = themes[chosen];
-    else delete root.dataset.theme;
+  const store = (...value) => {
+    try { return value.length ? localStorage.setItem("assay-theme", value) : localStorage.getItem("assay-theme"); } catch { return null; }
   };
-  paint();
+  const paint = (name) => { root.dataset.theme = name; theme.textContent = `Theme: ${name}`; };
+  paint(themes.includes(store()) ? store() : themes[0]);
   theme.addEventListener("click", () => {
-    chosen = (chosen + 1) % themes.length;
-    try { localStorage.setItem("assay-theme", themes[chosen]); } catch { /* no storage */ }
-    paint();
+    paint(themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length]);
+    store(root.dataset.theme);
   });
 
   // -- filter: an item shows its verdicts, contract, kind and level in data attributes
@@ -98,7 +94,7 @@
     const own = document.activeElement.closest("[data-finding]");
     const at = own ? lines.indexOf(find("summary", own)) + by : 0;
     const next = lines[Math.min(Math.max(at, 0), lines.length - 1)];
-    if (next) next.focus();
+    next?.focus();
   };
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
