@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
@@ -314,6 +314,8 @@ SHOWN = FINDINGS | {Standing.CONFORMS}
 _EVENT = re.compile(rb'\{"type": "([a-z]+)", "trial": ("(?:[^"\\]|\\.)*")')
 
 Key = tuple[str, int]
+#: Trial, operation and customer of a call.
+Call = tuple[str, str, str]
 
 
 class CitedExchanges:
@@ -331,8 +333,8 @@ class CitedExchanges:
     ) -> None:
         self._shown = SHOWN if passes else FINDINGS
         self._exchanges: dict[Key, ReportedExchange] = {}
-        self._controls: dict[Key, ReportedExchange] = {}
-        self._accepted: dict[tuple[str, str, str], Line] = {}
+        self._accepted: dict[Call, Line] = {}
+        self._varied: dict[Key, tuple[Call, Line | None]] = {}
         cited: dict[str, set[int]] = {}
         wanted: set[Key] = set()
         for result in results:
@@ -368,14 +370,20 @@ class CitedExchanges:
             self._take_control(line)
 
     def _take_control(self, line: Line) -> None:
-        """Keep the last call accepted without a variation, for the varied ones that follow it."""
-        key = decode.exchange_key(line)
+        """Keep the last call accepted without a variation, and what there was before a varied one."""
+        key, varied = decode.exchange_key(line), line.text("variation", "")
         call = key[0], line.text("operation", ""), line.text("subject", "")
-        if not line.text("variation", ""):
-            if line.inner("outcome").text("kind", "") == "accepted":
-                self._accepted[call] = line
-        elif key in self._wanted and call in self._accepted:
-            self._controls[key] = decode.exchange(self._accepted[call])
+        if varied and key in self._wanted:
+            self._varied[key] = call, self._accepted.get(call)
+        elif not varied and line.inner("outcome").text("kind", "") == "accepted":
+            self._accepted[call] = line
+
+    def _controls(self, keys: Iterable[Key]) -> Iterator[tuple[int, ReportedExchange]]:
+        """Yield the number and the control of varied exchanges; the one before it, or else after it."""
+        for key in keys:
+            call, before = self._varied.get(key, (None, None))
+            if line := before or (self._accepted.get(call) if call else None):
+                yield key[1], decode.exchange(line)
 
     def add_to(self, result: ReportedResult, *, network: bool) -> ReportedResult:
         """Return a result with what it cites; `network` says that requests can be sent again."""
@@ -383,9 +391,7 @@ class CitedExchanges:
         return replace(
             result,
             exchanges=cited,
-            controls={
-                key[1]: self._controls[key] for key in self._keys(result) if key in self._controls
-            },
+            controls=dict(self._controls(self._keys(result))),
             timeline=self._timelines.of(result.shown_by),
             resend=curl_command(cited[0]) if cited and network else "",
         )

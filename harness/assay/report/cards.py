@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.report.panes import Panes, panes
@@ -114,10 +114,7 @@ class _Room:
 
     contexts: Mapping[str, tuple[str, ...]]
     folder: str
-    left: int = -1
-
-    def __post_init__(self) -> None:
-        self.left = EXCHANGES
+    left: int = field(default_factory=lambda: EXCHANGES)
 
     def card(self, result: ReportedResult) -> BoundedCard:
         """Return the card of a result."""

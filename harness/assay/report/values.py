@@ -201,9 +201,9 @@ class ReportedResult:
     `evidence` is bounded, `observations` counts all of it. `exchanges` are those that the
     evidence cites, the most telling first; of a conforming obligation, only if asked for. `trial`
     is set if it is not the planned one, as when only a search found the violation; `timeline` is
-    that of the trial. `controls` are, by the number of a varied exchange, the calls accepted without
-    the variation before it, even if no evidence cites them. `resend` is the command that sends the decisive request again, where a
-    target in the network got it. `waiver` says that its waiver has expired.
+    that of the trial. `controls` are the like calls accepted without a variation, by the number of
+    the varied exchange; no evidence need cite them. `resend` is the command that sends the decisive
+    request again, where a target in the network got it. `waiver` says that its waiver has expired.
     """
 
     planned: PlannedObligation

@@ -133,6 +133,15 @@ def test_control_of_the_trial(journal, written):
     assert re.search(r"<del>[^<]*-   \? page=1", text)
 
 
+def test_control_after(journal, written):
+    """Where none was accepted before, one that was accepted after the varied call is the control."""
+    journal.plan().exchange(n=17)
+    for n in (18, 19):
+        journal.exchange(n=n, variation="", outcome={"kind": "accepted"})
+    text = written(journal.verdict(verdict="violates").footer().read(), "html")
+    assert "difference to the control, exchange 19" in text
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -273,11 +273,7 @@ def filters(report: Report) -> Iterator[tuple[str, str, Mapping[str, int]]]:
 def line_words(line: MatrixLine) -> Mapping[str, str]:
     """Return the words by which the page filters a line of the document."""
     items = [item_words(result) for entry in line.entries for result in entry.results]
-    return {key: _words(item[key] for item in items) for key in ("v", "c", "k", "l")}
-
-
-def _words(values: Iterable[str]) -> str:
-    return " ".join(dict.fromkeys(values))
+    return {key: " ".join(dict.fromkeys(item[key] for item in items)) for key in _DIMENSIONS}
 
 
 # -- The page ------------------------------------------------------------------------------------
