@@ -178,11 +178,12 @@ def test_html_timeline(journal, written):
     journal.exchange(n=15, at="2026-09-16T10:00:00.250+02:00", variation="")
     journal.add(type="advanced", trial=trial, now="2026-09-17T10:00:00.250+02:00")
     journal.exchange(n=17, at="2026-09-17T10:00:01.500+02:00")
+    journal.exchange(n=18, at="2026-09-17T10:00:01.500+02:00")
     text = written(journal.verdict(verdict="violates").footer().read(), "html")
     table = re.search(r'(?s)<table class="timeline">(.*?)</table>', text)[1]
     rows = [re.sub("<[^>]+>", "|", row) for row in re.findall("<tr.*?</tr>", table)[1:]]
     times = [re.findall(r"\+[\d.]+ s|clock moved: .*?(?=\|)", row) for row in rows]
-    assert [["+0.00 s"], ["+0.25 s"], ["clock moved: 1 day"], ["+1.50 s"]] == times
+    assert [["+0.00 s"], ["+0.25 s"], ["clock moved: 1 day"], ["+1.50 s"], []] == times
     assert "psu: GET /accounts/1/balances, customer absent |without the customer|" in rows[3]
     assert "bank.invalid" not in table
 
@@ -194,6 +195,7 @@ def test_html_sources(journal, written):
         journal.plan(sources=sources).exchange().verdict(verdict="violates").footer().read(), "html"
     )
     card = cards_of(text)["aisp/batch-quota/next-day"]
+    assert 1 == card.count("<dt>Source</dt>")
     first, more = re.search(r"(?s)<dt>Source</dt><dd>(.*?)<details>(.*?)</details>", card).groups()
     assert ("Section 1, line 1", ["+2", "Section 2, line 2", "Section 3, line 3"]) == (
         first,

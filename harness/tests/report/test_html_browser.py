@@ -229,6 +229,10 @@ def test_findings_by_keyboard(opened, cascade):
     assert page.evaluate("document.activeElement.innerText").find("not judged for one reason") > 0
     page.keyboard.press("j")
     assert page.evaluate("document.activeElement.innerText").find("not judged for one reason") > 0
+    chip(page, "indeterminate").click()
+    page.keyboard.press("j")
+    assert "not judged for one reason" in page.evaluate("document.activeElement.innerText")
+    page.click("text=Clear filter")
     chip(page, "violates").click()
     page.keyboard.press("j")
     assert focused(page) == "aisp/clause-0/facet"

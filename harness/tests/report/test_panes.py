@@ -90,6 +90,16 @@ def test_difference():
     assert "  X-Request-ID: 9" in texts(shown.request, "")
 
 
+def test_difference_at_the_end():
+    """A member that only gets a comma, because another follows it, is no difference."""
+    sent, without = (
+        replace(SENT, request=replace(SENT.request, body=body))
+        for body in ('{"a":1,"b":2}', '{"a":1}')
+    )
+    shown = panes(sent, without, ()).request
+    assert (['+   "b": 2'], []) == (texts(shown, "ins"), texts(shown, "del"))
+
+
 def test_no_control():
     """Without a control there is no difference."""
     shown = panes(SENT, None, ())
@@ -109,6 +119,25 @@ def test_no_control():
 def test_decisive(expected, seen, marked):
     """The member, or the status, that the finding names is marked; words alone mark nothing."""
     assert marked == texts(panes(SENT, None, [evidence(expected, seen)]).response, "mark")
+
+
+@pytest.mark.parametrize(
+    ("expected", "seen", "marked"),
+    [
+        ("none", "'47.11'", ['    "price": "47.11",', '    "fee": "47.11",']),
+        ("the maxFee as sent", "'1.10'", ['    "maxFee": "1.10",']),
+        ("links on a.example", "a link to b.example", ['    "next": "https://b.example/2"']),
+    ],
+    ids=["value", "name and value", "part of a value"],
+)
+def test_decisive_among_many(expected, seen, marked):
+    """A value marks all that have it, a name decides between them; a short value is no part."""
+    body = (
+        '{"total":"147.11","price":"47.11","fee":"47.11","tax":"1.10","maxFee":"1.10",'
+        '"self":"https://a.example/1","next":"https://b.example/2"}'
+    )
+    answered = replace(SENT, response=replace(SENT.response, body=body))
+    assert marked == texts(panes(answered, None, [evidence(expected, seen)]).response, "mark")
 
 
 def test_decisive_of_another():
@@ -159,11 +188,12 @@ def test_no_control_of_the_trial(journal, written, changes):
 
 
 def test_control_of_the_evidence(journal, written):
-    """A control that the evidence names wins over another one of the trial."""
+    """Controls that the evidence names win over others of the trial, and have no difference."""
     journal.plan()
-    for n in (14, 15):
+    for n in (13, 14, 15):
         journal.exchange(n=n, variation="", outcome={"kind": "accepted"})
     found = {"agreement": "disagrees", "expected": "a", "seen": "b"}
-    found |= {"exchanges": [14, 17], "controls": [14]}
+    found |= {"exchanges": [13, 14, 17], "controls": [13, 14]}
     report = journal.exchange(n=17).verdict(verdict="violates", evidence=[found]).footer().read()
-    assert "difference to the control, exchange 14" in written(report, "html")
+    text = written(report, "html")
+    assert ["13"] == re.findall(r"difference to the control, exchange (\d+)", text)
