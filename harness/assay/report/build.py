@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
@@ -314,6 +314,8 @@ SHOWN = FINDINGS | {Standing.CONFORMS}
 _EVENT = re.compile(rb'\{"type": "([a-z]+)", "trial": ("(?:[^"\\]|\\.)*")')
 
 Key = tuple[str, int]
+#: Trial, operation and customer of a call.
+Call = tuple[str, str, str]
 
 
 class CitedExchanges:
@@ -331,6 +333,8 @@ class CitedExchanges:
     ) -> None:
         self._shown = SHOWN if passes else FINDINGS
         self._exchanges: dict[Key, ReportedExchange] = {}
+        self._accepted: dict[Call, Line] = {}
+        self._varied: dict[Key, tuple[Call, Line | None]] = {}
         cited: dict[str, set[int]] = {}
         wanted: set[Key] = set()
         for result in results:
@@ -343,7 +347,8 @@ class CitedExchanges:
         self._timelines = TimelineReader(
             cited={trial: frozenset(numbers) for trial, numbers in cited.items()}
         )
-        self._trials = {trial for trial, _ in wanted} | cited.keys()
+        self._shown_trials = {trial for trial, _ in wanted}
+        self._trials = self._shown_trials | cited.keys()
 
     def wants(self, raw: bytes) -> bool:
         """Whether a line is an event of a trial that is cited, without reading all of it."""
@@ -361,6 +366,24 @@ class CitedExchanges:
             if key in self._exchanges:
                 line.refuse(f"exchange {key[1]} of {key[0]} is recorded twice")
             self._exchanges[key] = decode.exchange(line)
+        if kind == "exchange" and trial in self._shown_trials:
+            self._take_control(line)
+
+    def _take_control(self, line: Line) -> None:
+        """Keep the last call accepted without a variation, and what there was before a varied one."""
+        key, varied = decode.exchange_key(line), line.text("variation", "")
+        call = key[0], line.text("operation", ""), line.text("subject", "")
+        if varied and key in self._wanted:
+            self._varied[key] = call, self._accepted.get(call)
+        elif not varied and line.inner("outcome").text("kind", "") == "accepted":
+            self._accepted[call] = line
+
+    def _controls(self, keys: Iterable[Key]) -> Iterator[tuple[int, ReportedExchange]]:
+        """Yield the number and the control of varied exchanges; the one before it, or else after it."""
+        for key in keys:
+            call, before = self._varied.get(key, (None, None))
+            if line := before or (self._accepted.get(call) if call else None):
+                yield key[1], decode.exchange(line)
 
     def add_to(self, result: ReportedResult, *, network: bool) -> ReportedResult:
         """Return a result with what it cites; `network` says that requests can be sent again."""
@@ -368,6 +391,7 @@ class CitedExchanges:
         return replace(
             result,
             exchanges=cited,
+            controls=dict(self._controls(self._keys(result))),
             timeline=self._timelines.of(result.shown_by),
             resend=curl_command(cited[0]) if cited and network else "",
         )

@@ -6,9 +6,9 @@ every exchange that a verdict cites; of the others, a bounded number. Nothing he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 
 from assay.journal.codec import SIGNING
@@ -224,12 +224,35 @@ def _moved(entry: TimelineEntry, before: Iterable[TimelineEntry]) -> TimelineEnt
     return replace(entry, text=f"clock moved by {_span(span)} to {moment(entry.at)}")
 
 
+def relative_times(timeline: Timeline) -> Iterator[tuple[TimelineEntry, str]]:
+    """Yield each entry with its time since the first one, or with how far it moved the clock.
+
+    The times do not count by how much the clock was moved; the text is empty if there is none.
+    """
+    start = last = None
+    moved = timedelta()
+    for entry in timeline:
+        try:
+            now = datetime.fromisoformat(entry.at)
+        except ValueError:
+            yield entry, ""
+            continue
+        now = now if now.tzinfo else now.replace(tzinfo=UTC)
+        start, step = start or now, now - (last or now)
+        last = now
+        if entry.kind is EntryKind.CLOCK:
+            moved += step
+            yield entry, f"clock moved: {_span(step)}" if step else entry.text
+        else:
+            yield entry, f"{(now - start - moved).total_seconds():+.2f} s"
+
+
 def _span(span: timedelta) -> str:
     sign, span = ("-", -span) if span < timedelta(0) else ("", span)
     hours, rest = divmod(round(span.total_seconds()), 3_600)
     minutes, seconds = divmod(rest, 60)
     days, hours = divmod(hours, 24)
-    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (seconds, "s")]
+    parts = [(days, "day" if days == 1 else "days"), (hours, "h"), (minutes, "min"), (seconds, "s")]
     return sign + (" ".join(f"{number} {unit}" for number, unit in parts if number) or "0 s")
 
 

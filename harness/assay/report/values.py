@@ -201,8 +201,9 @@ class ReportedResult:
     `evidence` is bounded, `observations` counts all of it. `exchanges` are those that the
     evidence cites, the most telling first; of a conforming obligation, only if asked for. `trial`
     is set if it is not the planned one, as when only a search found the violation; `timeline` is
-    that of the trial. `resend` is the command that sends the decisive request again, where a
-    target in the network got it. `waiver` says that its waiver has expired.
+    that of the trial. `controls` are the like calls accepted without a variation, by the number of
+    the varied exchange; no evidence need cite them. `resend` is the command that sends the decisive
+    request again, where a target in the network got it. `waiver` says that its waiver has expired.
     """
 
     planned: PlannedObligation
@@ -214,6 +215,7 @@ class ReportedResult:
     reproduce: str = ""
     trial: str = ""
     exchanges: tuple[ReportedExchange, ...] = ()
+    controls: Mapping[int, ReportedExchange] = field(default_factory=dict[int, ReportedExchange])
     timeline: Timeline = ()
     resend: str = ""
     waiver: str = ""
@@ -412,6 +414,7 @@ class Report:
                 reason="" if each.standing is Standing.CONFORMS else each.reason,
                 evidence=(),
                 exchanges=(),
+                controls={},
                 timeline=(),
             )
             for each in self.results

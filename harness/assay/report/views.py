@@ -139,10 +139,14 @@ def entry_text(entry: TimelineEntry) -> str:
     subject = f"{entry.subject}: " if entry.subject else ""
     if not entry.exchange:
         return f"{subject}{entry.text}"
-    status = f" ({entry.status})" if entry.status else ""
-    why = f": {entry.why}" if entry.why else ""
     variation = f" [{entry.variation}]" if entry.variation else ""
-    return f"{subject}{entry.operation}{variation} -> {entry.outcome}{status}{why}"
+    return f"{subject}{entry.operation}{variation} -> {entry_outcome(entry)}"
+
+
+def entry_outcome(entry: TimelineEntry) -> str:
+    """Return the outcome of a call or a signature, with its status and why."""
+    status = f" ({entry.status})" if entry.status else ""
+    return f"{entry.outcome}{status}{f': {entry.why}' if entry.why else ''}"
 
 
 def notes(result: ReportedResult, *, shown: int) -> Iterator[str]:
@@ -205,6 +209,28 @@ def reason_of(result: ReportedResult) -> str:
 def advice(reason: str) -> str:
     """Return what to do about a reason, or '' where the reason itself says it."""
     return next((hint for keyword, hint in ADVICE if keyword in reason), "")
+
+
+def violation_groups(
+    violations: Iterable[ReportedResult],
+) -> tuple[tuple[ReportedResult, ...], ...]:
+    """Group violations of one sentence, or shown by one exchange: they are likely to have one cause."""
+    same: dict[object, object] = {}
+
+    def cause(key: object) -> object:
+        while same.setdefault(key, key) != key:
+            same[key] = key = same[same[key]]
+        return key
+
+    every = tuple(violations)
+    for each in every:
+        for finding in each.findings:
+            if finding.shown_by:
+                same[cause((each.shown_by, finding.shown_by))] = cause(each.planned.says)
+    groups: dict[object, list[ReportedResult]] = {}
+    for each in every:
+        groups.setdefault(cause(each.planned.says), []).append(each)
+    return tuple(map(tuple, groups.values()))
 
 
 def by_clause(report: Report) -> tuple[ClauseRow, ...]:
@@ -280,6 +306,7 @@ def _failed(result: ReportedResult) -> Iterator[TimelineEntry]:
 
 
 # -- exchanges as text -----------------------------------------------------------------
+_HOST = re.compile(r"^[a-z]+://[^/?#]*")
 #: The longest body that a command sends.
 COMMAND_BODY = 4_000
 #: Headers that curl writes itself.
@@ -295,6 +322,14 @@ def exchange_title(exchange: ReportedExchange, role: EvidenceRole | None = None)
     who = f"{customer}{presence}"
     title = f"exchange {exchange.n} · {exchange.operation} · {who} · clock {moment(exchange.at)}"
     return f"{title} · {role.value}" if role else title
+
+
+def call_title(exchange: ReportedExchange) -> str:
+    """Return method, path and status of a call, or who signed, in a few words."""
+    if exchange.operation == SIGNING:
+        return f"signature by {exchange.subject or 'the customer'} → {exchange.outcome}"
+    path = _HOST.sub("", exchange.request.url) or "/"
+    return f"{exchange.request.method} {path} → {exchange.response.status or 'no response'}"
 
 
 def exchange_lines(exchange: ReportedExchange, *, body: int = 4_096) -> Iterator[str]:

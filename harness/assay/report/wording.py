@@ -130,16 +130,26 @@ def _all(number: int) -> str:
 
 def caveats(report: Report) -> tuple[str, ...]:
     """Return what a reader must know besides the headline, one sentence each."""
+    return *target_caveats(report), *harness_notes(report)
+
+
+def harness_notes(report: Report) -> Iterator[str]:
+    """Yield what went wrong in the harness itself, one sentence each."""
+    if faults := fault_count(report):
+        times = "once" if faults == 1 else f"{faults:,} times"
+        yield f"The harness itself failed {times}. This is not a finding about the target."
+    for reason, number in Counter(trial.reason for trial in report.unfinished).most_common(3):
+        trials = counted(number, "trial")
+        yield f"In further contexts, {trials} ended early: {reason}."
+
+
+def target_caveats(report: Report) -> tuple[str, ...]:
+    """Return what a reader must know of the target and the plan, one sentence each."""
     sentences = [] if report.complete else [unfinished(report)]
     for standing, (singular, plural) in _CAVEATS.items():
         if number := len(report.of(standing)):
             sentences.append((singular if number == 1 else plural).format(f"{number:,}"))
     sentences += waiver_caveats(report.waivers)
-    if faults := fault_count(report):
-        times = "once" if faults == 1 else f"{faults:,} times"
-        sentences.append(
-            f"The harness itself failed {times}. This is not a finding about the target."
-        )
     if strays := len(report.strays):
         violations = counted(strays, "violation")
         sentences.append(f"The search found {violations} of obligations that were not planned.")
@@ -149,9 +159,6 @@ def caveats(report: Report) -> tuple[str, ...]:
             f"The search saw {seen} that the exported document does not allow. This alone"
             " violates no obligation."
         )
-    for reason, number in Counter(trial.reason for trial in report.unfinished).most_common(3):
-        trials = counted(number, "trial")
-        sentences.append(f"In further contexts, {trials} ended early: {reason}.")
     if report.header.shard:
         others = counted(len(report.elsewhere), "obligation")
         sentences.append(f"This is shard {report.header.shard} of a plan; {others} are in others.")

@@ -3,12 +3,13 @@
 import hashlib
 import re
 from base64 import b64encode
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
 
-from assay.report.formats import html
+from assay.report import cards
 
 
 class Page(HTMLParser):
@@ -94,22 +95,158 @@ def test_html_headings(page):
 
 def test_html_budget(journal, monkeypatch, written):
     """Beyond its budget the page counts the findings that it leaves out."""
-    monkeypatch.setattr(html, "CARDS", 3)
-    monkeypatch.setattr(html, "EXCHANGES", 4_000)
+    monkeypatch.setattr(cards, "CARDS", 3)
+    monkeypatch.setattr(cards, "EXCHANGES", 4_000)
     text = written(journal.findings(5), "html")
     assert text.count("<article") == 3
     assert "2 more are left out here" in text
-    assert text.count("<details><summary>exchange 17") == 1
+    assert text.count("<summary>exchange 17") == 1
     assert "and 1 more exchange" in text
     ids = re.findall(r'id="(aisp/[^"]+)"', text)
     assert 5 == len(ids) == len(set(ids))
 
 
-def test_html_plain_words(journal, written):
-    """The plain list is short and says how many more there are."""
-    text = written(journal.findings(22), "html")
-    assert text.count('<span class="seen">Expected:') == 20
-    assert "and 2 more below" in text
+def cards_of(text):
+    """Return the articles of a page, by the id of their obligation."""
+    return dict(re.findall(r'(?s)<article [^>]*id="([^"]+)".*?>(.*?)</article>', text))
+
+
+def summary_of(text, name="aisp/batch-quota/next-day"):
+    """Return the words of the line that opens a card."""
+    line = re.search(r"(?s)<summary>(.*?)</summary>", cards_of(text)[name])[1]
+    return re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", line)).strip()
+
+
+def test_html_one_line(mixed, written):
+    """A finding is one closed line: the sentence, the facet, what was expected, what was seen."""
+    text = written(mixed, "html")
+    sentence = "At most four accesses a day without the customer."
+    line = f"✗ {sentence} violates next-day expected accepted seen refused with 429"
+    assert line == summary_of(text)
+    assert 2 == text.count("<details data-finding><summary>")
+    assert "<details data-finding open" not in text
+
+
+def groups_of(text):
+    """Return the head of each group of violations, with the ids of its cards."""
+    part = text[text.index('id="violations"') : text.index("</section>")]
+    heads = re.findall(r"(?s)<h3 data-head>(.*?) <span[^>]*>(.*?), probably", part)
+    ids = [re.findall(r'<article [^>]*id="([^"]+)"', each) for each in part.split("<h3 data-head>")]
+    return [(*head, names) for head, names in zip(heads, ids[1:], strict=True)]
+
+
+def test_html_group_of_a_sentence(journal, written):
+    """Violations of one sentence are one group, whose lines have the sentences of the facets."""
+    names = [f"aisp/clause-{n}/facet" for n in range(3)]
+    for n, name in enumerate(names):
+        says = "A page has 15 items." if n < 2 else "Only euro."
+        journal.plan(name, says=says, asks=f"the facet {n}")
+    for n, name in enumerate(names):
+        journal.exchange(name.replace("/facet", "#facet"), n=17 + n)
+        evidence = {"agreement": "disagrees", "expected": "15", "seen": "16", "exchanges": [17 + n]}
+        journal.verdict(name, "violates", evidence=[evidence])
+    text = written(journal.footer().read(), "html")
+    ((title, number, ids),) = groups_of(
+        text.replace('<article class="card violates" id="aisp/clause-2', "<x ")
+    )
+    assert ("A page has 15 items.", "2 findings", names[:2]) == (title, number, ids)
+    assert "✗ the facet 0 violates facet expected 15 seen 16" == summary_of(text, names[0])
+    assert "✗ Only euro. violates facet expected 15 seen 16" == summary_of(text, names[2])
+
+
+def test_html_group_of_an_exchange(journal, written):
+    """So are violations that one exchange shows, though their sentences differ; not of one trial."""
+    names = [f"aisp/clause-{n}/facet" for n in range(3)]
+    for name in names:
+        journal.plan(name, says=f"The sentence of {name}.", trial="aisp/one#trial")
+    journal.exchange("aisp/one#trial", 17).exchange("aisp/one#trial", 18)
+    for name, number in zip(names, (17, 17, 18), strict=True):
+        evidence = {"agreement": "disagrees", "expected": "a", "seen": "b", "exchanges": [number]}
+        journal.verdict(name, "violates", evidence=[evidence])
+    text = written(journal.footer().read(), "html")
+    ((title, number, _),) = groups_of(text)
+    assert ("Exchange 17: GET /accounts/1/balances → 429", "2 findings") == (title, number)
+    assert "✗ The sentence of aisp/clause-1/facet. " in summary_of(text, names[1])
+
+
+def test_html_timeline(journal, written):
+    """A timeline has relative times without the moves of the clock, and what was sent."""
+    trial = "aisp/batch-quota#next-day"
+    journal.plan().add(
+        type="subject", trial=trial, name="psu", now="2026-09-16T10:00:00+02:00", owns=[]
+    )
+    journal.exchange(n=15, at="2026-09-16T10:00:00.250+02:00", variation="")
+    journal.add(type="advanced", trial=trial, now="2026-09-17T10:00:00.250+02:00")
+    journal.exchange(n=17, at="2026-09-17T10:00:01.500+02:00")
+    journal.exchange(n=18, at="2026-09-17T10:00:01.500+02:00")
+    text = written(journal.verdict(verdict="violates").footer().read(), "html")
+    table = re.search(r'(?s)<table class="timeline">(.*?)</table>', text)[1]
+    rows = [re.sub("<[^>]+>", "|", row) for row in re.findall("<tr.*?</tr>", table)[1:]]
+    times = [re.findall(r"\+[\d.]+ s|clock moved: .*?(?=\|)", row) for row in rows]
+    assert [["+0.00 s"], ["+0.25 s"], ["clock moved: 1 day"], ["+1.50 s"], []] == times
+    assert "psu: GET /accounts/1/balances, customer absent |without the customer|" in rows[3]
+    assert "bank.invalid" not in table
+
+
+def test_html_sources(journal, written):
+    """A card shows one source, and the others behind a number."""
+    sources = [{"section": f"Section {n}", "line": n} for n in range(1, 4)]
+    text = written(
+        journal.plan(sources=sources).exchange().verdict(verdict="violates").footer().read(), "html"
+    )
+    card = cards_of(text)["aisp/batch-quota/next-day"]
+    assert 1 == card.count("<dt>Source</dt>")
+    first, more = re.search(r"(?s)<dt>Source</dt><dd>(.*?)<details>(.*?)</details>", card).groups()
+    assert ("Section 1, line 1", ["+2", "Section 2, line 2", "Section 3, line 3"]) == (
+        first,
+        re.findall(r"\+2|Section \d, line \d", more),
+    )
+
+
+def test_html_commands(journal, written):
+    """A card shows the commands that reproduce and explain it, and a button beside each."""
+    journal.path = journal.path.parent / "a run" / "journal.jsonl"
+    journal.path.parent.mkdir()
+    text = unescape(
+        cards_of(written(journal.finding().footer().read(), "html"))["aisp/batch-quota/next-day"]
+    )
+    commands = re.findall(r"<code>(assay .*?)</code> <button [^>]*data-copy[^>]* hidden>", text)
+    folder = f"'{journal.path.parent}'"
+    assert [
+        "assay run -k 'aisp/batch-quota/next-day' --seed 0",
+        f"assay explain aisp/batch-quota/next-day {folder}",
+    ] == commands
+
+
+def test_html_harness_notes(mixed, written):
+    """What went wrong in the harness is in the record, and not above the findings."""
+    text = written(mixed, "html")
+    note = "The harness itself failed once."
+    assert 1 == text.count(note)
+    assert text.index('id="record"') < text.index(note) < text.index('id="faults"')
+    assert "could not be verified" in text[: text.index("<main>")]
+
+
+def test_html_chips(mixed, page, written):
+    """The filter has a chip with its number for each value of what differs, and no form."""
+    chips = [a for tag, a in page.tags if tag == "button" and "data-pick" in a]
+    text = written(mixed, "html")
+    assert 7 == len([each for each in chips if each["data-pick"] == "v"])
+    assert {"quota", "unspecified"} == {
+        each["data-value"] for each in chips if each["data-pick"] == "k"
+    }
+    assert not [each for each in chips if each["data-pick"] in {"c", "l"}]
+    assert re.search(r'data-value="quota"[^>]*>quota <span class="zero">6</span>', text)
+    assert not {"select", "form", "label"} & {tag for tag, _ in page.tags}
+
+
+def test_html_four_sizes(mixed, written):
+    """The page has four sizes of type."""
+    style = re.search(r"<style>(.*?)@page \{ @bottom", written(mixed, "html"), re.DOTALL)[1]
+    sizes = set(re.findall(r"font-size: ([^;]+);", style)) | set(
+        re.findall(r"font: ([^/ ]+)[/ ]", style)
+    )
+    assert {"var(--small)", "var(--text)", "var(--large)", "var(--title)"} == sizes - {"inherit"}
 
 
 def luminance(colour):
@@ -121,7 +258,7 @@ def luminance(colour):
 
 def test_html_contrast(mixed, written):
     """Every text colour meets WCAG AA on every ground, light and dark."""
-    grounds = {"paper", "raised", "sunk"}
+    grounds = {"paper", "raised", "sunk", "marked"}
     pairs = r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)"
     colours = {name: pair for name, *pair in re.findall(pairs, written(mixed, "html"))}
     assert grounds < colours.keys()

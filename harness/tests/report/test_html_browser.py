@@ -96,6 +96,19 @@ def cascade(journal):
     return journal.footer().read()
 
 
+def expand(page):
+    """Open all that a page has, the filter as well; on a phone that is closed at first."""
+    page.keyboard.press("/")
+    for kinds in page.get_by_text("Rule kind", exact=True).all():
+        kinds.click()
+    page.click("text=Expand all")
+
+
+def chip(page, name):
+    """Return the chip with a name, which a number follows."""
+    return page.get_by_role("button", name=re.compile(rf"^\W*{name} \d"))
+
+
 AXE = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations.flatMap(
     (each) => each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 200)}`))"""
 
@@ -108,7 +121,7 @@ def test_accessible(opened, cascade, scheme, viewport):
     axe = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
     page = opened(cascade, color_scheme=scheme, viewport=viewport)
     page.evaluate(axe)
-    page.click("text=Expand all")
+    expand(page)
     assert page.evaluate(AXE) == []
 
 
@@ -116,7 +129,7 @@ def test_accessible(opened, cascade, scheme, viewport):
 def test_hostile_in_a_browser(opened, journal, viewport):
     """No text of a target runs, loads or breaks the layout, wide or on a phone."""
     page = opened(hostile_report(journal, "".join(HOSTILE.values()) * 20), viewport=viewport)
-    page.click("text=Expand all")
+    expand(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
     assert page.locator("script, img, iframe").count() == 1
 
@@ -141,14 +154,21 @@ def test_filter(opened, cascade):
     assert not page.locator("article").first.is_visible()
     page.keyboard.press("Escape")
     assert len(shown(page)) == 16
-    page.get_by_label("Verdict").select_option("indeterminate")
+    chip(page, "indeterminate").click()
     assert shown(page) == {"aisp/clause-1/facet", "aisp/clause-2/facet"}
-    page.get_by_label("Level").select_option("may")
+    chip(page, "may").click()
     assert shown(page) == {"aisp/clause-1/facet"}
-    page.get_by_label("Rule kind").select_option("pagination")
+    chip(page, "violates").click()
+    assert shown(page) == {"aisp/clause-1/facet"}
+    chip(page, "may").click()
+    assert shown(page) == {f"aisp/clause-{n}/facet" for n in range(3)}
+    page.click("text=Rule kind")
+    chip(page, "pagination").click()
     assert shown(page) == set()
     assert status.inner_text() == "0 of 17 obligations shown"
+    assert chip(page, "pagination").get_attribute("aria-pressed") == "true"
     page.click("text=Clear filter")
+    assert page.locator("[aria-pressed=true]").count() == 0
     page.fill("[type=search]", "line 163")
     expect(status).to_have_text("17 of 17 obligations shown")
 
@@ -161,7 +181,7 @@ def test_deep_link(opened, cascade):
     target = page.locator("[id='aisp/clause-2/facet']")
     assert target.is_visible()
     expect(target).to_be_focused()
-    page.get_by_label("Verdict").select_option("violates")
+    chip(page, "violates").click()
     assert not target.is_visible()
     page.evaluate("location.hash = '#aisp/clause-2/facet?'")
     page.evaluate("location.hash = '#aisp/clause-2/facet'")
@@ -174,13 +194,107 @@ def test_theme(opened, cascade):
     page = opened(cascade, color_scheme="dark")
     paper = "getComputedStyle(document.documentElement).backgroundColor"
     dark = page.evaluate(paper)
-    page.get_by_label("Theme").select_option("light")
+    page.click("text=Theme: automatic")
     light = page.evaluate(paper)
     assert light != dark
     page.reload()
     assert page.evaluate(paper) == light
-    page.get_by_label("Theme").select_option("dark")
+    page.click("text=Theme: light")
     assert page.evaluate(paper) == dark
+    page.click("text=Theme: dark")
+    assert page.get_by_text("Theme: automatic").is_visible()
+
+
+def focused(page):
+    """Return the id of the card whose line has the focus."""
+    return page.evaluate(
+        "document.activeElement.matches('summary') && document.activeElement.closest('article').id"
+    )
+
+
+def test_findings_by_keyboard(opened, cascade):
+    """J and K move between the findings that are shown, Enter opens and closes one."""
+    page = opened(cascade)
+    lines = page.locator("[data-finding]")
+    assert lines.evaluate_all("all => all.map(each => each.open)") == [False, False]
+    page.keyboard.press("j")
+    assert focused(page) == "aisp/clause-0/facet"
+    page.keyboard.press("k")
+    assert focused(page) == "aisp/clause-0/facet"
+    page.keyboard.press("Enter")
+    assert lines.first.evaluate("each => each.open")
+    assert page.get_by_text("assay explain aisp/clause-0/facet").is_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.innerText").find("not judged for one reason") > 0
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.innerText").find("not judged for one reason") > 0
+    chip(page, "indeterminate").click()
+    page.keyboard.press("j")
+    assert "not judged for one reason" in page.evaluate("document.activeElement.innerText")
+    page.click("text=Clear filter")
+    chip(page, "violates").click()
+    page.keyboard.press("j")
+    assert focused(page) == "aisp/clause-0/facet"
+    page.keyboard.press("j")
+    assert focused(page) == "aisp/clause-0/facet"
+    page.keyboard.press("Enter")
+    assert not lines.first.evaluate("each => each.open")
+    page.keyboard.press("/")
+    page.keyboard.type("jk")
+    assert page.locator("[type=search]").input_value() == "jk"
+
+
+def test_finding_by_click(opened, cascade):
+    """A click on a finding opens it: the decisive exchange in two panes beside one another."""
+    page = opened(cascade)
+    page.locator("[data-finding] > summary").first.click()
+    request, response = (
+        each.bounding_box() for each in page.locator(".panes > div").filter(visible=True).all()[:2]
+    )
+    assert request["y"] == response["y"]
+    assert request["x"] + request["width"] < response["x"]
+    assert (
+        page.locator("pre").filter(visible=True).nth(1).inner_text().endswith("    2\n    ]\n  }")
+    )
+
+
+@pytest.mark.parametrize("clipboard", [True, False], ids=["clipboard", "none"])
+def test_copy(opened, cascade, clipboard):
+    """A button copies its command, whether the browser has a clipboard for pages or not."""
+    page = opened(cascade)
+    if not clipboard:
+        page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.locator("[data-finding] > summary").first.click()
+    for name, command in (
+        ("reproduce", "assay run -k 'aisp/clause-0/facet' --seed 0"),
+        ("explain", "assay explain aisp/clause-0/facet "),
+    ):
+        button = page.get_by_role("button", name=f"Copy the command: {name}").filter(visible=True)
+        button.click()
+        assert button.inner_text() == "Copied"
+        page.fill("[type=search]", "")
+        page.locator("[type=search]").press("Control+v")
+        assert page.locator("[type=search]").input_value().startswith(command)
+        page.fill("[type=search]", "")
+
+
+def test_phone(opened, cascade):
+    """On a phone the filter is closed, and the whole first finding is on the first screen."""
+    page = opened(cascade, viewport=PHONE)
+    assert not page.locator("[type=search]").is_visible()
+    box = page.locator("[data-finding] > summary").first.bounding_box()
+    assert box["y"] + box["height"] <= PHONE["height"]
+    page.set_viewport_size(WIDE)
+    page.locator("[type=search]").wait_for(state="visible")
+
+
+def test_four_sizes(opened, cascade):
+    """No text of the page has a fifth size."""
+    page = opened(cascade)
+    expand(page)
+    sizes = "all => [...new Set(all.map(each => getComputedStyle(each).fontSize))]"
+    assert len(page.locator("body *").evaluate_all(sizes)) == 4
 
 
 def test_keyboard(opened, cascade):
@@ -214,7 +328,8 @@ def test_print(opened, cascade):
     pdf = PdfReader(BytesIO(page.pdf(prefer_css_page_size=True)))
     texts = [re.sub(r"\s+", " ", sheet.extract_text()) for sheet in pdf.pages]
     assert "GET https://bank.invalid/accounts/1/balances" in " ".join(texts)
-    assert '{"accounts": [1, 2]}' in " ".join(texts)
+    assert '"accounts": [ 1, 2 ]' in " ".join(texts)
+    assert "assay explain aisp/clause-0/facet" in " ".join(texts)
     assert "aisp/clause-2/facet" in " ".join(texts)
     for number, text in enumerate(texts, 1):
         assert cascade.footer.digest in text

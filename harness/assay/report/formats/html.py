@@ -1,16 +1,16 @@
-"""The HTML report: one self-contained page, the result first and the details below.
+"""The HTML report: one self-contained page, the findings first and the record below.
 
 The page loads nothing. Its content policy allows one style sheet and one script, by their digests;
 the page is complete without the script, which only filters, opens and closes what is there. Every
-text passes Jinja's autoescape. The page has a size budget, so that a browser can open it: findings
-and exchanges beyond it are only counted.
+text passes Jinja's autoescape.
 """
 
 from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -20,6 +20,7 @@ from typing import TextIO
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
+from assay.report.cards import evidence_of
 from assay.report.journal_exchanges import (
     OperationTraffic,
     TrafficSummary,
@@ -28,20 +29,15 @@ from assay.report.journal_exchanges import (
 )
 from assay.report.sanitize import bounded, css_string
 from assay.report.source_matrix import Coverage, MatrixLine, SourceMatrix, source_matrices
-from assay.report.timeline import EntryKind, TimelineEntry, moment
-from assay.report.values import EvidenceRole, Report, ReportedResult
+from assay.report.timeline import EntryKind
+from assay.report.values import Report, ReportedResult
 from assay.report.views import (
     ClauseRow,
-    Group,
-    by_cause,
     by_clause,
     by_reason,
-    entry_text,
-    exchange_lines,
-    exchange_title,
+    call_title,
+    entry_outcome,
     is_open_point,
-    nearest_entries,
-    notes,
     reason_of,
     source_text,
 )
@@ -49,191 +45,24 @@ from assay.report.wording import (
     MEANINGS,
     SIGNS,
     answer_summary,
-    caveats,
     closing,
     counted,
     duration,
+    harness_notes,
     headline,
-    party_name,
     search_notes,
     search_summary,
+    target_caveats,
     waiver_sentence,
 )
 from assay.rules.verdict import Standing
 
-# -- Evidence ------------------------------------------------------------------------------------
-# Cards of findings, within the size that a browser opens quickly. The decisive exchange of a card
-# comes first, controls last. Inconclusive obligations with one cause share a card: the cause is shown
-# once, not forty times. What shows that an obligation conforms is there as well, closed; its exchanges
-# only if the report has them.
-#: Cards shown in full of each verdict; the rest is only counted.
-CARDS = 500
-#: The size of all exchanges and timelines together, in characters.
-EXCHANGES = 6_000_000
-#: Observations shown on each card, and the length of their texts.
+#: Findings listed of each search, observations on each card, and the length of their texts.
+FOUND = 100
 FINDINGS = 5
 TEXT = 1_000
-#: Entries of each timeline.
-ENTRIES = 60
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExchangeText:
-    """The title and the lines of an exchange; a `control` is the valid twin of another."""
-
-    title: str
-    text: str
-    control: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineRow:
-    """One entry of a timeline: the target's clock, the number of the exchange, what happened."""
-
-    at: str
-    exchange: int
-    kind: str
-    text: str
-    role: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoundedCard:
-    """A card with the exchanges and the timeline for which the page has room.
-
-    `contexts` are those in which its trial was run; the base context is the empty text.
-    """
-
-    result: ReportedResult
-    exchanges: tuple[ExchangeText, ...]
-    timeline: tuple[TimelineRow, ...]
-    notes: tuple[str, ...]
-    contexts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CauseCard:
-    """Inconclusive obligations with one cause, and the evidence of the first of them."""
-
-    cause: Group
-    first: BoundedCard
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageEvidence:
-    """The cards of a page; `carded` are the obligations that have their place on one.
-
-    `passes` are the conforming obligations whose exchanges the report has.
-    """
-
-    violations: tuple[BoundedCard, ...]
-    causes: tuple[CauseCard, ...]
-    inconclusive: tuple[BoundedCard, ...]
-    passes: Mapping[str, BoundedCard]
-    left_out: Mapping[Standing, int]
-    carded: frozenset[str]
-
-
-def evidence_of(report: Report, traffic: TrafficSummary) -> PageEvidence:
-    """Return the cards of a report, as far as the page has room."""
-    room = _Room(contexts=traffic.contexts)
-    violated = report.of(Standing.VIOLATES)
-    groups = by_cause(report)
-    single = [group.results[0] for group in groups if len(group.results) == 1]
-    violations = room.cards(violated[:CARDS])
-    causes = tuple(
-        CauseCard(cause=group, first=room.card(group.results[0]))
-        for group in groups[:CARDS]
-        if len(group.results) > 1
-    )
-    inconclusive = room.cards(single[:CARDS])
-    passed = room.cards([each for each in report.of(Standing.CONFORMS) if each.exchanges])
-    carded = {each.result.planned.id for each in (*violations, *inconclusive)}
-    carded.update(result.planned.id for each in causes for result in each.cause.results)
-    return PageEvidence(
-        violations=violations,
-        causes=causes,
-        inconclusive=inconclusive,
-        passes={each.result.planned.id: each for each in passed},
-        left_out={
-            Standing.VIOLATES: len(violated[CARDS:]),
-            Standing.INDETERMINATE: len(single[CARDS:]),
-        },
-        carded=frozenset(carded),
-    )
-
-
-@dataclass(slots=True, kw_only=True)
-class _Room:
-    """What is left of the page's budget for exchanges and timelines."""
-
-    contexts: Mapping[str, tuple[str, ...]]
-    left: int = -1
-
-    def __post_init__(self) -> None:
-        self.left = EXCHANGES
-
-    def cards(self, results: Sequence[ReportedResult]) -> tuple[BoundedCard, ...]:
-        """Return the cards of results, which are served in their order."""
-        return tuple(map(self.card, results))
-
-    def card(self, result: ReportedResult) -> BoundedCard:
-        """Return the card of a result."""
-        exchanges = tuple(self._texts(result))
-        return BoundedCard(
-            result=result,
-            exchanges=exchanges,
-            timeline=tuple(self._timeline(result)),
-            notes=tuple(notes(result, shown=len(exchanges))),
-            contexts=self.contexts.get(result.planned.trial, ()),
-        )
-
-    def _texts(self, result: ReportedResult) -> Iterator[ExchangeText]:
-        """Yield the exchanges for which there is room."""
-        roles = result.roles
-        for exchange in result.exchanges:
-            text = "\n".join(exchange_lines(exchange))
-            self.left -= len(text)
-            if self.left < 0:
-                return
-            role = roles.get(exchange.n)
-            yield ExchangeText(
-                title=exchange_title(exchange, role),
-                text=text,
-                control=role is EvidenceRole.CONTROL,
-            )
-
-    def _timeline(self, result: ReportedResult) -> Iterator[TimelineRow]:
-        """Yield the timeline, if there is room for all of it."""
-        rows = tuple(_rows(result, nearest_entries(result, ENTRIES)))
-        self.left -= sum(len(row.text) for row in rows)
-        if self.left >= 0:
-            yield from rows
-
-
-def _rows(result: ReportedResult, entries: Iterable[TimelineEntry]) -> Iterator[TimelineRow]:
-    now, roles = "", result.roles
-    for entry in entries:
-        role = roles.get(entry.exchange)
-        at = moment(entry.at) if entry.at and entry.at != now else ""
-        now = entry.at or now
-        yield TimelineRow(
-            at=at,
-            exchange=entry.exchange,
-            kind="executed" if entry.kind is EntryKind.CARRIED_OUT else entry.kind.value,
-            text=entry_text(entry).replace(" -> ", " → "),
-            role=role.value if role else "",
-        )
-
-
-def short(text: str, limit: int = TEXT) -> str:
-    """Return a text of a card, bounded."""
-    return bounded(text, limit)
-
 
 # -- Tables --------------------------------------------------------------------------------------
-# Tables and lists of the HTML page, computed from a report: its sections, coverage, questions.
-#
 # The template only lays out what it gets here; texts are escaped there.
 #: The part of a chart that the longest bar fills.
 FULL = 100.0
@@ -263,10 +92,10 @@ def page_sections(
         return id_, title, number, number
 
     rows: tuple[tuple[str, str, object, int | None], ...] = (
-        ("result", "Result", True, None),
-        ("about", "Scope", True, None),
         of("violations", "Violations", Standing.VIOLATES),
         of("inconclusive", "Inconclusive", Standing.INDETERMINATE),
+        ("result", "Verdicts", True, None),
+        ("about", "Scope", True, None),
         of("unverified", "Not verified", Standing.UNVERIFIED),
         of("waived", "Known non-conformities, waived", Standing.WAIVED),
         ("waivers", "Waivers", report.waivers, len(report.waivers)),
@@ -277,8 +106,8 @@ def page_sections(
         of("open-points", "Open points of the document", Standing.UNSPECIFIED),
         of("not-applicable", "Not applicable", Standing.NOT_APPLICABLE),
         ("search", "Search", report.searches, None),
-        ("faults", "Harness faults", report.faults, len(report.faults)),
         ("record", "Record", True, None),
+        ("faults", "Harness faults", report.faults, len(report.faults)),
     )
     return {
         id_: PageSection(id=id_, title=title, number=number)
@@ -394,6 +223,11 @@ def contract_name(path: str) -> str:
     return parts.name if parts.anchor or ".." in parts.parts else path
 
 
+def short(text: str, limit: int = TEXT) -> str:
+    """Return a text of a card, bounded."""
+    return bounded(text, limit)
+
+
 def time_text(text: str) -> str:
     """Return a time for people, to the second and with its zone; any other text as it is."""
     try:
@@ -422,20 +256,27 @@ def item_words(result: ReportedResult) -> Mapping[str, str]:
     }
 
 
+#: The attributes by which the page filters, with the labels of their chips.
+_DIMENSIONS = {"v": "Verdict", "c": "Contract", "l": "Level", "k": "Rule kind"}
+
+
+def filters(report: Report) -> Iterator[tuple[str, str, Mapping[str, int]]]:
+    """Yield the key, the label and the counted values of what obligations differ in."""
+    for key, label in _DIMENSIONS.items():
+        counts = Counter(item_words(result)[key] for result in report.results)
+        order = (each.value for each in Standing) if key == "v" else sorted(counts)
+        values = {value: counts[value] for value in order if value and counts[value]}
+        if len(values) > 1:
+            yield key, label, values
+
+
 def line_words(line: MatrixLine) -> Mapping[str, str]:
     """Return the words by which the page filters a line of the document."""
     items = [item_words(result) for entry in line.entries for result in entry.results]
-    return {key: _words(item[key] for item in items) for key in ("v", "c", "k", "l")}
+    return {key: " ".join(dict.fromkeys(item[key] for item in items)) for key in _DIMENSIONS}
 
 
-def _words(values: Iterable[str]) -> str:
-    return " ".join(dict.fromkeys(values))
-
-
-# -- The HTML report: one self-contained page, the result first and the details below ----
-#: Findings listed of each search, and violations in the summary.
-FOUND = 100
-SUMMARY = 20
+# -- The page ------------------------------------------------------------------------------------
 
 
 def render(report: Report, out: TextIO) -> None:
@@ -443,7 +284,7 @@ def render(report: Report, out: TextIO) -> None:
     style = page_text("html/page.css") + _running_footer(report)
     script = page_text("html/page.js")
     traffic = read_traffic_summary(report.journal)
-    evidence = evidence_of(report, traffic)
+    evidence = evidence_of(report, traffic.contexts)
     rows = by_clause(report)
     matrices = source_matrices(report)
     coverage = coverage_table(traffic, rows)
@@ -454,10 +295,10 @@ def render(report: Report, out: TextIO) -> None:
         script=script,
         policy=content_policy(style, script),
         headline=headline(report),
-        party=party_name(report),
-        caveats=caveats(report),
+        caveats=target_caveats(report),
+        harness=tuple(harness_notes(report)),
         closing=closing(report),
-        violated=report.of(Standing.VIOLATES),
+        filters=filters(report),
         evidence=evidence,
         groups=by_reason(report.of(Standing.UNVERIFIED)),
         rows=rows,
@@ -469,7 +310,6 @@ def render(report: Report, out: TextIO) -> None:
         bars=traffic_bars(traffic),
         sections=page_sections(report, matrices, coverage, traffic),
         most=FOUND,
-        summary=SUMMARY,
         planned=frozenset(result.planned.id for result in report.results),
         duration="" if report.seconds is None else duration(report.seconds),
     )
@@ -525,15 +365,18 @@ def page_template(name: str) -> Template:
 _NAMES: Mapping[str, object] = {
     "Standing": Standing,
     "Coverage": Coverage,
+    "EntryKind": EntryKind,
     "signs": SIGNS,
     "meanings": MEANINGS,
     "findings": FINDINGS,
     "counted": counted,
+    "call_title": call_title,
     "contract_name": contract_name,
     "duration_of": duration,
     "item_words": item_words,
     "line_words": line_words,
     "latency": latency,
+    "entry_outcome": entry_outcome,
     "moment": time_text,
     "search_summary": search_summary,
     "answer_summary": answer_summary,
