@@ -189,7 +189,8 @@ class Authorised:
     """Event: the result of a signature, numbered along with the exchanges.
 
     `offered` are the factors in the contract's words, None if they were not seen, and
-    `unspelt` those that the target file does not spell, as they are on the screens.
+    `unspelt` those that the target file does not spell, as they are on the screens; `anonymous` says
+    that they were offered before a login, when the bank need not know to whom.
     `coded` says that the code of the chosen factor is known. `screens` are the kinds of
     screens that were filled in, in order. `moments` are the instants of the customer's
     actions (opened a page, looked again, sent a form), the last one being the end;
@@ -207,6 +208,7 @@ class Authorised:
     redirected: str | None = None
     adds: tuple[str, ...] | None = None
     unspelt: tuple[str, ...] = ()
+    anonymous: bool = False
     coded: bool = False
     stuck: bool = False
     why: str = ""

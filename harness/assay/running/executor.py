@@ -116,6 +116,7 @@ class TrialSigning:
             redirected=flow.redirected,
             adds=self._added_parameters(step.request),
             unspelt=flow.unspelt,
+            anonymous=flow.anonymous,
             coded=flow.coded,
             stuck=flow.stuck,
             why=flow.why,

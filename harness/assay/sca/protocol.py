@@ -42,6 +42,7 @@ class ScreenFlowResult:
     screens: list[str] = field(default_factory=list[str])
     redirected: str | None = None
     unspelt: tuple[str, ...] = ()
+    anonymous: bool = False
     coded: bool = False
     stuck: bool = False
     why: str = ""

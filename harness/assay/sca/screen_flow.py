@@ -252,6 +252,8 @@ class ScreenFlow:
         result.offered = tuple(factor_name(self.sca, choice) for choice in choices)
         named = self.sca.factors.values()
         result.unspelt = tuple(choice for choice in choices if choice not in named)
+        logs_in = any("login" in fills.values() for fills in self.sca.screens)
+        result.anonymous = logs_in and "login" not in result.screens
         wanted = self.step.factor or next(iter(result.offered), None)
         if wanted and self.step.forced:
             code, codes = self.access.codes.get(wanted), [*self.access.codes.values()]

@@ -119,6 +119,7 @@ SIGNED = Authorised(
     screens=("login", "decision"),
     redirected="https://tpp.example/back",
     unspelt=("Rauchzeichen",),
+    anonymous=True,
     coded=True,
     stuck=True,
     why="the screens ended",

@@ -67,6 +67,16 @@ def test_what_is_offered_is_some_of_what_may_be(segment, offered, word, ending):
 
 
 @for_each(
+    ("offered", "word"),
+    [(("sms", "soft-token"), "unclear"), (("sms", "cap"), "agrees"), ((), "unclear")],
+)
+def test_what_is_offered_before_a_login_is_offered_to_nobody(offered, word):
+    """The bank does not know yet who signs: another factor among them is no violation."""
+    events = story("P1", offered=offered, anonymous=True)
+    assert [f"{word} 1,2,3"] == about("PRO-offered", *events, segment="PRO")
+
+
+@for_each(
     ("segment", "offered", "unspelt", "word"),
     [
         ("PART", ("sms", "APP"), ("APP",), "unclear"),
@@ -226,6 +236,14 @@ BENT = [
     *(("password-checked", partial(locked_out, password)) for password in BAD),
     ("PRO-not-with-soft-token", sent),
 ]
+
+
+def test_a_factor_that_is_offered_before_the_login_is_still_sent_in_vain():
+    """It is offered to whoever comes, and must sign nothing for a customer who does not have it."""
+    way = sent(STOPPED, OPEN, offered=("sms", "soft-token"), anonymous=True)
+    assert ["agrees 1,2,3,4,5,6"] == about("PRO-not-with-soft-token", *RIGHT, *way, segment="PRO")
+    known = sent(STOPPED, OPEN, offered=("sms", "soft-token"))
+    assert [] == about("PRO-not-with-soft-token", *RIGHT, *known, segment="PRO")
 
 
 @for_each(("facet", "bent"), BENT)

@@ -84,6 +84,10 @@ THANKS = shows("<h1>Thank you</h1>")
 GONE = shows("<h1>You were disconnected</h1>", 410)
 HOME = sends(BACK)
 ALL = (LOGIN, FACTOR, CODE, CONFIRM)
+#: A single screen for the login and the factor.
+AT_ONCE = shows(
+    form("<input name=login><input name=password><select name=factor><option>sms</select>")
+)
 
 
 @dataclass
@@ -406,6 +410,30 @@ def test_factors_are_told_in_the_contracts_words() -> None:
         factor_name(sca, "TXT"),
         sca.factors["soft-token"],
     )
+
+
+@pytest.mark.parametrize(
+    ("script", "anonymous"),
+    [
+        ((LOGIN, FACTOR, CODE), False),
+        ((FACTOR, LOGIN, CODE), True),
+        ((AT_ONCE, CODE), True),
+        ((FACTOR, CODE), True),
+    ],
+)
+def test_factors_that_are_offered_before_the_login(
+    script: tuple[tuple[int, dict[str, str], str], ...], anonymous: bool
+) -> None:
+    """On the screen of the login, or before it, a bank need not know to whom it offers them."""
+    everything = {"login": "login", "password": "password", "factor": "factor"}
+    sca = replace(SCA, screens=(*SCA.screens, everything))
+    assert anonymous is walk(*script, sca=sca).walked.anonymous
+
+
+def test_without_a_login_the_payment_says_who_signs() -> None:
+    """No screen of the target file asks for one: the bank knows its customer."""
+    sca = replace(SCA, screens=tuple(each for each in SCA.screens if "login" not in each))
+    assert not walk(FACTOR, CODE, sca=sca).walked.anonymous
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import timedelta
 from typing import Any, Final, cast
@@ -15,7 +15,7 @@ from assay.errors import CannotArrange, TargetError, did_you_mean
 from assay.files.document import Pointer, found
 from assay.files.edits import Edit
 from assay.fixtures.protocol import FixtureProvider
-from assay.history import Authorised, Effect, Ending, State, Wire
+from assay.history import Authorised, Effect, Effects, Ending, Event, Exchange, State, Wire
 from assay.onboarding.doctor.items import alike, unit_of
 from assay.onboarding.doctor.pointer_probe import nearest
 from assay.onboarding.doctor.probes import DENIED, SEGMENT
@@ -386,15 +386,24 @@ def _mistaken(name: str, value: Json, sent: Sequence[Mapping[str, Json]]) -> str
 
 
 def _unreported(record: Examined) -> Iterator[Finding]:
-    """Report a class that reports nothing, although the bank shows a request as done."""
-    asked = any(event.done is not None for event in record.effects)
+    """Report a class that reports nothing, although the bank had shown a request as done."""
     python = record.target.fixtures.kind is FixtureKind.PYTHON
-    items = (item for answer in record.answers for item in answer.items)
-    if asked and python and any(item.state is State.DONE for item in items):
+    if python and any(map(_asked_when_done, record.events.values())):
         expected = "executed requests, because the bank shows one as done"
         seen = f"none in effects() of {record.target.fixtures.adapter}"
         hint = "return `None` if executed requests are unknown"
         yield record.finding(effects_place(record), expected, seen, hint)
+
+
+def _asked_when_done(events: Iterable[Event]) -> bool:
+    """Whether the class was asked after the bank had shown a request as done."""
+    done = False
+    for event in events:
+        if isinstance(event, Exchange):
+            done = done or any(item.state is State.DONE for item in event.items)
+        elif isinstance(event, Effects) and event.done is not None and done:
+            return True
+    return False
 
 
 def _ids(

@@ -1,13 +1,17 @@
 """Mistakes in `effects()` of a fixture provider in Python, which the run would blame on the bank."""
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from assay.history import Call, Effects, Item, State
 from assay.onboarding.doctor import examination
+from assay.onboarding.doctor.fixtures import _asked_when_done
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
+from assay.testing import accepted, exchange
 
 pytestmark = pytest.mark.slow
 
@@ -104,3 +108,26 @@ def test_what_a_class_reports_is_examined(examined, expression, found):
     findings = examined(expression)
     assert found == [f"{each.weight.value}: {each.found}" for each in findings]
     assert {"fixtures.adapter"} >= {each.key for each in findings}
+
+
+READ = Call(operation="read-payment", subject="psu")
+SHOWN_DONE, SHOWN_OPEN = (
+    exchange(READ, accepted(Item(key="K1", state=state))) for state in (State.DONE, State.OPEN)
+)
+NOON = datetime(2026, 9, 16, 12, tzinfo=UTC)
+NOTHING, UNKNOWN = Effects(now=NOON, done=()), Effects(now=NOON, done=None)
+
+
+@pytest.mark.parametrize(
+    ("events", "late"),
+    [
+        ([SHOWN_DONE, NOTHING], True),
+        ([NOTHING, SHOWN_DONE], False),
+        ([SHOWN_OPEN, NOTHING, SHOWN_DONE], False),
+        ([SHOWN_DONE, UNKNOWN], False),
+        ([], False),
+    ],
+)
+def test_only_what_was_done_before_must_be_reported(events, late):
+    """A bank that executes some minutes later has nothing to report when it is asked before."""
+    assert late is _asked_when_done(events)

@@ -4,7 +4,8 @@ The offered factors are checked once for each segment of customers. Every factor
 to check that a code is asked for, and that wrong codes are rejected; wrong passwords are
 tried in the same way, the last one three times where the screen asks again. A factor that a segment does not have is sent as if the screen offered
 it. A factor without a known code may be confirmed outside the screens, so it is no violation
-if no code is asked for.
+if no code is asked for. Nor is it one if a screen that asks for the login offers all factors: the bank
+does not know yet who signs.
 """
 
 from __future__ import annotations
@@ -211,8 +212,11 @@ class Factors(Kind[FactorsScenario]):
         extra = [word for word in event.offered if word not in allowed]
         # An unbound word may be the target's own name for one of the other factors.
         sure = [word for word in extra if word in self.words or word not in event.unspelt]
-        agreement = DISAGREES if sure else UNCLEAR if extra or not event.offered else AGREES
-        hint = f" ({', '.join(extra)}: not bound in the target file)" if extra and not sure else ""
+        certain = sure and not event.anonymous
+        agreement = DISAGREES if certain else UNCLEAR if extra or not event.offered else AGREES
+        unbound = f"{', '.join(extra)}: not bound in the target file"
+        why = "before the bank knows who signs" if sure else unbound
+        hint = f" ({why})" if extra and not certain else ""
         yield replace(
             signing.evidence(
                 f"{subject.segment if subject else ''}-offered",
@@ -233,7 +237,8 @@ class Factors(Kind[FactorsScenario]):
             or "factor" not in event.screens
         ):
             return
-        if not _taken_from(signing) or word in (event.offered or ()):
+        offered = word in (event.offered or ()) and not event.anonymous
+        if not _taken_from(signing) or offered:
             return  # that it is offered is another facet's
         facet, expected = _not_taken(segment, word), f"that {word} signs nothing for {segment}"
         if event.coded or not signing.done:
