@@ -112,7 +112,11 @@ def label(context: Context) -> str:
 
 def in_context(script: Script, context: Context) -> Script:
     """Return a probe with its steps changed by each value of a context."""
-    mappers = [value.mapper() for value in context]
+    return with_mappers(script, [value.mapper() for value in context])
+
+
+def with_mappers(script: Script, mappers: Sequence[StepMapper]) -> Script:
+    """Return a probe with its steps changed by each of several mappers."""
     try:
         step = next(script)
         while True:

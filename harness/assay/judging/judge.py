@@ -369,7 +369,7 @@ def _waiting(history: History) -> Iterator[Undecided]:
         if states == {State.OPEN} and not any(map(_is_day, days)):
             signed, seen = f"{event.moments[-1]:%H:%M:%S}", f"{later[-1].at:%H:%M:%S}"
             what = f"a request that was signed at {signed} is still open at {seen}"
-            why = "does the bank execute requests at set times, after the clock has moved?"
+            why = "if the bank executes it later, set `executes_within` in the target file"
             yield Undecided(what=f"{what} ({why})", events=(event, later[-1]))
 
 

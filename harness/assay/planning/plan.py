@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from enum import Enum
 from functools import cached_property, partial
 
 from assay.binding.model.features import is_bound, missing_reason, place_of_items
 from assay.binding.model.target import RoleChoice, ScaKind, Target
 from assay.binding.read.join import BoundContract, capabilities
-from assay.contexts.context import Context, in_context
+from assay.contexts.context import Context, in_context, with_mappers
+from assay.contexts.mappers import Settling
 from assay.contract.model import Capability, Contract, Party
 from assay.errors import Shortage
 from assay.history import Authorise, Call, Step
@@ -161,7 +163,8 @@ class Plan:
 
     `clauses` are those of each contract, by the ids of both. `person` is true if a person signs
     (`sca.kind: manual`); trials without a signature then come first. `submitted` are the operations
-    whose requests are submitted. `shard` is set if the plan is a part of a greater one.
+    whose requests are submitted. `settling` is how long the bank needs to execute what is signed,
+    where the clock can be moved. `shard` is set if the plan is a part of a greater one.
     """
 
     items: tuple[Planned, ...]
@@ -171,6 +174,7 @@ class Plan:
     person: bool = False
     submitted: frozenset[str] = frozenset()
     contextual: tuple[Trial, ...] = ()
+    settling: timedelta = timedelta(0)
     shard: Shard | None = None
 
     @property
@@ -223,6 +227,7 @@ def plan(
             if select(obligation)
         ]
     person = target.sca.kind is ScaKind.MANUAL
+    moves = any(Capability.CLOCK in capabilities(each.contract, target) for each in bound)
     submitted = submitting(target)
     priced = tuple(_priced(items, clauses, submitted))
     return Plan(
@@ -232,6 +237,7 @@ def plan(
         contracts={each.contract.id: each.contract for each in bound},
         person=person,
         submitted=submitted,
+        settling=timedelta(seconds=target.executes_within if moves else 0),
     )
 
 
@@ -338,7 +344,9 @@ def script_of(plan_: Plan, trial: Trial) -> tuple[BoundClause, Script]:
     """Return the clause of a trial, and a new probe for it, in the trial's context."""
     clause = plan_.clauses[trial.contract][trial.clause]
     probe = probe_of(clause.kind, trial.scenario)
-    return clause, in_context(probe, trial.context) if trial.context else probe
+    script = in_context(probe, trial.context) if trial.context else probe
+    settling = [Settling(within=plan_.settling)] if plan_.settling else []
+    return clause, with_mappers(script, settling) if settling else script
 
 
 def count_signatures(plan_: Plan) -> int:

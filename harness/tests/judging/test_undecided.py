@@ -104,7 +104,7 @@ def test_a_request_that_is_signed_and_still_open_is_told(events, told):
     """A bank that executes at set times shows no end: that is said, not only that nothing decides."""
     said = str(reason(*events))
     assert ("signed at 00:00:00 is still open at" in said) == told
-    assert ("does the bank execute requests at set times" in said) == told
+    assert ("set `executes_within`" in said) == told
 
 
 def test_a_clock_that_runs_or_shows_parts_of_a_second_is_named():

@@ -352,7 +352,8 @@ class Target:
     this bank need not offer them.
     `hosts` are further base URLs under which it answers, `banks` the others of its group, and
     `nearby` says that all of them are found at the address of the base URL. `dialect` is what an embedded bank speaks,
-    "" for its own. Times are in seconds. `headers` and `queries` stand in
+    "" for its own. Times are in seconds; `executes_within` is how long after its signature a request
+    that is due may still be open. `headers` and `queries` stand in
     every call; a value may have placeholders (see `values.filled`). `document`
     is the file itself, with all that it extends, to find lines in.
     """
@@ -387,6 +388,7 @@ class Target:
     confirmed: Mapping[str, str] = field(default_factory=dict[str, str])
     waivers: tuple[Waiver, ...] = ()
     timeout: float = 10.0
+    executes_within: float = 0.0
     path: str = ""
     digest: str = ""
     lines: Mapping[str, int] = field(default_factory=dict[str, int])
