@@ -35,7 +35,10 @@ RUNS = [
     ("", Depth.BASE, {}),
     ("", Depth.EACH, {}),
     ("", Depth.EACH, {"lives": 2}),
-    *((mark, Depth.EACH, {}) for mark in ("quota", "listing", "pagination", "duplicate", "factors")),
+    *(
+        (mark, Depth.EACH, {})
+        for mark in ("quota", "listing", "pagination", "duplicate", "factors")
+    ),
     *(
         (mark, Depth.EACH, {})
         for mark in ("aisp", "pis", "execution", "idle", "field", "available")

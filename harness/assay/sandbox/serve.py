@@ -55,6 +55,15 @@ class _Server(TcpWSGIServer):
 
     channel_class = _Channel
 
+    def bind_server_socket(self) -> None:
+        """Bind, or leave nothing open: a server that was never made cannot be closed."""
+        try:
+            super().bind_server_socket()
+        except OSError:
+            self.task_dispatcher.shutdown()
+            wasyncore.close_all(cast("Any", self)._map, ignore_all=True)  # noqa: SLF001 -- see below
+            raise
+
     def readable(self) -> bool:
         """Accept a connection, always."""
         if len(self._channels()) >= _MOST_CONNECTIONS:

@@ -73,7 +73,8 @@ def run(tmp_path_factory, faulty):
         *("--journeys", SEQUENCES, "--out", "out", "--examples", "kept"),
         cwd=folder,
     )
-    assert (code, err) == (1, "")
+    assert code == 1
+    assert all(line.startswith("✗ ") for line in err.splitlines())
     return folder, out
 
 

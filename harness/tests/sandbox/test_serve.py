@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
+import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from urllib.parse import urlsplit
 
 import pytest
 from rows import for_each
 
 from assay.sandbox.app import make_app
-from assay.sandbox.serve import require_own_host, serving
+from assay.sandbox.serve import listen, require_own_host, serving
 
 WORLDS = "/assay-control/1/worlds"
 MANY = 300
@@ -134,3 +138,18 @@ def test_worlds_are_made(port: int) -> None:
         )
         answer = b"".join(iter(lambda: client.recv(65536), b""))
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["world"]
+
+
+def test_a_port_in_use_leaves_nothing_open() -> None:
+    """Neither a socket nor a thread: a process that tries another port must not collect them."""
+    with serving(make_app()) as url:
+        port, before = urlsplit(url).port or 0, threading.active_count()
+        gc.collect()
+        with warnings.catch_warnings(record=True) as told, pytest.raises(OSError, match="in use"):
+            warnings.simplefilter("always")
+            listen("127.0.0.1", port, make_app())
+        with warnings.catch_warnings(record=True) as later:
+            warnings.simplefilter("always")
+            gc.collect()
+        assert threading.active_count() == before
+    assert [each.message for each in (*told, *later) if each.category is ResourceWarning] == []

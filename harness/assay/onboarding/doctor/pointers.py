@@ -130,6 +130,8 @@ def _one(seen: AnsweredOperation) -> Iterator[Finding]:
         return _is_object(value) and (not keys or any(is_id(find(value, key)) for key in keys))
 
     at = () if seen.binding.one is None else (seen.binding.one,)
+    if any(map(_is_object, values(seen.bodies, at))) and "" not in keys:
+        return iter(())  # whether it is the right one, its key shows
     return compare(seen, PointerProbe(feature="one", at=at, fits=fits, named=False))
 
 

@@ -82,6 +82,15 @@ class _Server(TcpWSGIServer):
         except ValueError:
             raise OSError(0, "no address of this machine") from None
 
+    def bind_server_socket(self) -> None:
+        """Bind, or leave nothing open: a server that was never made cannot be closed."""
+        try:
+            super().bind_server_socket()
+        except OSError:
+            self.task_dispatcher.shutdown()
+            wasyncore.close_all(self._open, ignore_all=True)
+            raise
+
     def readable(self) -> bool:
         """Accept a connection, and close others if there are too many."""
         if len(self._open) > MAX_CONNECTIONS:
