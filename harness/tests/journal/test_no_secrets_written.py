@@ -136,6 +136,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Loudmouth, RunResul
     return bank, hold(bank, folder), folder
 
 
+@pytest.mark.slow
 def test_a_sound_bank(sound: tuple[Loudmouth, RunResult, Path]) -> None:
     """The journal of a run on the sound bank has nothing private of its customers."""
     bank, result, folder = sound

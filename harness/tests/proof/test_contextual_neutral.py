@@ -28,6 +28,7 @@ def test_neutral_variants_stay_green_in_every_context():
         )
 
 
+@pytest.mark.slow
 def test_the_sound_bank_stays_green_where_any_two_values_meet():
     """A share of the trials with `--contexts pairs`; the whole takes about a minute."""
     plan, _ = planned(Depth.PAIRS)
