@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,20 +78,17 @@ def command(
     """
     from assay.onboarding.doctor import examine  # noqa: PLC0415 -- slow to import
 
-    if fix:
-        _fix(contracts, target, quick=quick, yes=yes)
+    def look() -> Examination:
+        terminal = sys.stderr.isatty() and not as_json
+        with ExaminationProgress(terminal, _silent if as_json else click.echo) as shown:
+            return examine(
+                target, contracts, quick=quick, on_step=shown.on_step, on_call=shown.on_call
+            )
+
+    examined = _fix(target, look, yes=yes) if fix else look()
     if as_json:
-        examined = examine(target, contracts, quick=quick)
         click.echo(json.dumps(_document(target, examined), indent=2))
         return examined.exit.value
-    with ExaminationProgress(sys.stderr.isatty()) as progress:
-        examined = examine(
-            target,
-            contracts,
-            quick=quick,
-            on_step=progress.on_step,
-            on_call=progress.on_call,
-        )
     for line in (*_lines(examined, verbose=verbose), *_confirmable(examined)):
         click.echo(line)
     click.echo(_next(_options(contracts, target), examined))
@@ -103,15 +100,14 @@ def asks() -> bool:
     return sys.stdin.isatty()
 
 
-def _fix(contracts: Sequence[str], target: str | None, *, quick: bool, yes: bool) -> None:
-    """Repair a target file with what the user accepts, or with what is certain.
+def _fix(target: str | None, look: Callable[[], Examination], *, yes: bool) -> Examination:
+    """Repair a target file with what the user accepts, or with what is certain; return what is left.
 
     Raises:
         InputError: the target is no file of the user's.
 
     """
-    from assay.onboarding.doctor import examine  # noqa: PLC0415 -- slow to import
-    from assay.onboarding.doctor.repair import Proposal, repair  # noqa: PLC0415 -- the same
+    from assay.onboarding.doctor.repair import Proposal, repair  # noqa: PLC0415 -- slow to import
 
     path = Path(target or "")
     if not target or not path.is_file():
@@ -128,8 +124,9 @@ def _fix(contracts: Sequence[str], target: str | None, *, quick: bool, yes: bool
             return proposal.certain
         return click.confirm("    Make this change?", default=proposal.certain, err=True)
 
-    _, changes = repair(path, lambda: examine(target, contracts, quick=quick), accept)
+    examined, changes = repair(path, look, accept)
     click.echo(f"{path}: {changes} change{'' if changes == 1 else 's'} made", err=True)
+    return examined
 
 
 def fit(

@@ -9,7 +9,7 @@ also shows what happened there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import groupby
@@ -22,7 +22,7 @@ from assay.cli import options
 from assay.contexts.context import Depth, label
 from assay.contract.model import Contract
 from assay.errors import InputError, did_you_mean
-from assay.extras.attestation.inputs import find_inputs, read_run
+from assay.extras.attestation.inputs import file_digest, find_inputs, read_run
 from assay.history import (
     Advance,
     Arrange,
@@ -251,7 +251,7 @@ def _criteria(kind: Kind, item: Planned, played: Iterable[DryPlay]) -> Iterator[
 def _examples(contract: Contract, item: Planned) -> list[str]:
     """Return what is seen at the sandbox, and where it has a fault; nothing of other contracts."""
     name = contract.id
-    if name not in SHIPPED or find_contract(name).read_bytes() != Path(contract.path).read_bytes():
+    if name not in SHIPPED or file_digest(find_contract(name)) != contract.digest:
         return []
     from assay.proof.kill_matrix import bank_of  # noqa: PLC0415 -- only here, as the two below
     from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS  # noqa: PLC0415
@@ -263,10 +263,9 @@ def _examples(contract: Contract, item: Planned) -> list[str]:
     wrong = [each for each in (*MUTANTS, *PIS_MUTANTS) if asked in each.breaks][:EXAMPLES]
     found: list[str] = []
     for policies, says in ((SOUND, ""), *((each.change(SOUND), each.says) for each in wrong)):
-        environment = set_up(own.target, bank=bank_of(policies))
-        session = Session(plan=own.plan, environment=environment, journal=Journal(out=None))
-        shown = session.settle(obligation).evidence
-        environment.close()
+        with closing(set_up(own.target, bank=bank_of(policies))) as environment:
+            session = Session(plan=own.plan, environment=environment, journal=Journal(out=None))
+            shown = session.settle(obligation).evidence
         wanted = Agreement.DISAGREES if says else Agreement.AGREES
         for each in [each for each in shown if each.agreement is wanted][:1]:
             found += [] if says else [f"expected   {each.expected}"]

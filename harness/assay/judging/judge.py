@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from itertools import chain, pairwise
 from typing import Final, TypeAlias
 
@@ -38,6 +37,7 @@ from assay.planning.plan import Plan
 from assay.rules.checks import checked, countable
 from assay.rules.consent_probes import operations_in_scope
 from assay.rules.facets import NOTHING, BindingRequirement, Facts
+from assay.rules.formats import is_date
 from assay.rules.obligation import Obligation
 from assay.rules.rule import Kind, facts_of
 from assay.rules.verdict import Agreement, Evidence, Standing, Verdict, describe_answer, weigh
@@ -366,18 +366,11 @@ def _waiting(history: History) -> Iterator[Undecided]:
         later = [each for each in about if each.n > event.n and each.item]
         states = {each.item.state for each in later if each.item}
         days = (str(value)[:10] for each in about[:1] for value in each.call.arguments.values())
-        if states == {State.OPEN} and not any(map(_is_day, days)):
+        if states == {State.OPEN} and not any(map(is_date, days)):
             signed, seen = f"{event.moments[-1]:%H:%M:%S}", f"{later[-1].at:%H:%M:%S}"
             what = f"a request that was signed at {signed} is still open at {seen}"
             why = "if the bank executes it later, set `executes_within` in the target file"
             yield Undecided(what=f"{what} ({why})", events=(event, later[-1]))
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return bool(date.fromisoformat(text))
-    except ValueError:
-        return False
 
 
 def _unreported(history: History) -> Iterator[Undecided]:

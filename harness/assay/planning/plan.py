@@ -345,8 +345,9 @@ def script_of(plan_: Plan, trial: Trial) -> tuple[BoundClause, Script]:
     clause = plan_.clauses[trial.contract][trial.clause]
     probe = probe_of(clause.kind, trial.scenario)
     script = in_context(probe, trial.context) if trial.context else probe
-    settling = [Settling(within=plan_.settling)] if plan_.settling else []
-    return clause, with_mappers(script, settling) if settling else script
+    if plan_.settling:
+        script = with_mappers(script, [Settling(within=plan_.settling)])
+    return clause, script
 
 
 def count_signatures(plan_: Plan) -> int:

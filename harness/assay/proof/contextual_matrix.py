@@ -29,9 +29,8 @@ from assay.fuzzing.search import Search
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.plan import Plan, Trial, restrict
 from assay.proof.contextual_neutral import run_trials
-from assay.proof.kill_matrix import processes, reference, session_on, variants
+from assay.proof.kill_matrix import bank_of, processes, reference, session_on, variants
 from assay.running import contextual
-from assay.sandbox.app import make_app
 from assay.sandbox.mutants import Mutant
 from assay.sandbox.mutants.contextual import ORDERS, SITUATIONS, make_contextual_app
 from assay.sandbox.policies import SOUND
@@ -195,9 +194,7 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
     def confined(base_url: str) -> Any:
         return make_contextual_app(wrong, SOUND, situation, base_url=base_url)
 
-    def whole(base_url: str) -> Any:
-        return make_app(wrong, base_url=base_url)
-
+    whole = bank_of(wrong)
     planned, _ = _planned()
     clauses = _clauses(mutant)
     plan = restrict(

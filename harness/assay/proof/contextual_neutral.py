@@ -16,9 +16,8 @@ from assay.binding.model.target import Target
 from assay.contexts.context import Depth
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import Plan
-from assay.proof.kill_matrix import processes, reference, session_on, variants
+from assay.proof.kill_matrix import bank_of, processes, reference, session_on, variants
 from assay.running.session import run_trials as perform_trials
-from assay.sandbox.app import make_app
 from assay.sandbox.mutants import Neutral
 from assay.sandbox.mutants.bundles import blamed, bundles, together
 from assay.sandbox.policies import Policies
@@ -69,7 +68,7 @@ def run_in_contexts(policies: Policies, plan: Plan) -> tuple[int, frozenset[str]
 
     """
     _, target = reference()
-    return run_trials(lambda base_url: make_app(policies, base_url=base_url), plan, target)
+    return run_trials(bank_of(policies), plan, target)
 
 
 def _row(work: tuple[tuple[str, ...], Depth]) -> NeutralRow:

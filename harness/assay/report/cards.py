@@ -9,15 +9,20 @@ has it. The decisive exchange of a card comes first, controls last. Nothing here
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from assay.report.panes import Panes, panes
 from assay.report.timeline import EntryKind, TimelineEntry, relative_times
 from assay.report.values import EvidenceRole, Report, ReportedExchange, ReportedResult
-from assay.report.views import Group, by_cause, nearest_entries, notes, violation_groups
+from assay.report.views import (
+    Group,
+    by_cause,
+    explain_command,
+    nearest_entries,
+    notes,
+    violation_groups,
+)
 from assay.rules.verdict import Standing
 
 #: Cards shown in full of each verdict; the rest is only counted.
@@ -89,7 +94,7 @@ class PageEvidence:
 
 def evidence_of(report: Report, contexts: Mapping[str, tuple[str, ...]]) -> PageEvidence:
     """Return the cards of a report, as far as the page has room; `contexts` are those of each trial."""
-    room = _Room(contexts=contexts, folder=str(Path(report.journal).parent))
+    room = _Room(contexts=contexts, journal=report.journal)
     violated, causes = report.of(Standing.VIOLATES), by_cause(report)
     groups = violation_groups(violated[:CARDS])
     shown = (*groups, *(each.results for each in causes[:CARDS]))
@@ -113,16 +118,15 @@ class _Room:
     """What is left of the page's budget for exchanges and timelines."""
 
     contexts: Mapping[str, tuple[str, ...]]
-    folder: str
+    journal: str
     left: int = field(default_factory=lambda: EXCHANGES)
 
     def card(self, result: ReportedResult) -> BoundedCard:
         """Return the card of a result."""
         exchanges = tuple(self._exchanges(result))
-        name = shlex.quote(result.planned.id)
         return BoundedCard(
             result=result,
-            explain=f"assay explain {name} {shlex.quote(self.folder)}",
+            explain=explain_command(result.planned.id, self.journal),
             exchanges=exchanges,
             timeline=tuple(self._timeline(result)),
             notes=tuple(notes(result, shown=len(exchanges))),

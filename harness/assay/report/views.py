@@ -19,6 +19,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 from assay.contract.model import Source
@@ -199,6 +200,12 @@ def _grouped(causes: Iterable[tuple[tuple[str, str], ReportedResult]]) -> tuple[
         for (reason, hint), results in members.items()
     )
     return tuple(sorted(groups, key=lambda group: -len(group.results)))
+
+
+def explain_command(obligation: str, journal: str) -> str:
+    """Return the command that explains an obligation and its verdict in the run of a journal."""
+    run = str(Path(journal).parent)
+    return f"assay explain {shlex.quote(obligation)} {shlex.quote(run)}"
 
 
 def reason_of(result: ReportedResult) -> str:

@@ -1,4 +1,4 @@
-"""Short ways round while a bank is mended: violations at once, `-x`, `--lf` and `--watch`."""
+"""Runs while a bank is corrected: violations printed at once, `-x`, `--lf` and `--watch`."""
 
 import io
 import os

@@ -23,7 +23,7 @@ ROUNDS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A finding with the change that would mend it."""
+    """A finding with the change that would correct it."""
 
     finding: Finding
     before: str

@@ -7,16 +7,14 @@ markup, and lines to copy are never broken.
 
 from __future__ import annotations
 
-import shlex
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult, ReportedSearch
-from assay.report.views import Group, by_cause, by_reason, card_lines
+from assay.report.views import Group, by_cause, by_reason, card_lines, explain_command
 from assay.report.wording import (
     PHRASES,
     SIGNS,
@@ -131,8 +129,8 @@ def _violations(report: Report) -> Iterator[Styled]:
     for result in results[:CARDS]:
         yield from _card(result)
         if result.reproduce:
-            run = shlex.quote(str(Path(report.journal).parent))
-            yield Styled(f"    explain    assay explain {result.planned.id} {run}", "", None)
+            command = explain_command(result.planned.id, report.journal)
+            yield Styled(f"    explain    {command}", "", None)
         yield Styled("")
     if len(results) > CARDS:
         yield Styled(f"and {len(results) - CARDS:,} more {Standing.VIOLATES.value}", "bold")
