@@ -125,7 +125,8 @@ class Session:
         """Tell a verdict, and stop the run if enough is violated."""
         self.on_violation(verdict)
         most, guard = self.options.most_violated, self.environment.guard
-        if most and len(self._verdicts.told) >= most and not guard.stopped:
+        new = len(self._verdicts.told) - self._verdicts.restored
+        if most and new >= most and not guard.stopped:
             obligations = "1 obligation was" if most == 1 else f"{most} obligations were"
             guard.stopped = f"the run was stopped because {obligations} violated (--maxfail)"
 
@@ -511,6 +512,8 @@ class VerdictRecord:
     on_violation: Callable[[Verdict], None] = lambda _: None
     #: The obligations that were told to be violated.
     told: set[str] = field(default_factory=set[str])
+    #: How many of them were told before the run was resumed.
+    restored: int = 0
     _written: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
     _taken: dict[str, VerdictSource] = field(default_factory=dict[str, VerdictSource])
 
@@ -526,6 +529,10 @@ class VerdictRecord:
         progress.restore(self.assembly)
         for name, recorded in progress.verdicts.items():
             self.sources.add(name, recorded.source)
+        for verdict in self.assembly.reached(progress.verdicts):
+            if verdict.standing is Standing.VIOLATES:
+                self.told.add(verdict.obligation)
+        self.restored = len(self.told)
 
     def write_end(self, end: TrialEnd) -> None:
         """Write that a trial has ended, and all that it changed; before its preliminary verdicts."""

@@ -285,6 +285,12 @@ def test_reads_since_a_submission_that_no_call_makes(tmp_path):
     [
         ('consent: "{', 'consentId: "{', "operations.create-payment.submission.template"),
         ("key: /paymentId", "key: /paymntId", "operations.create-payment.submission.item.key"),
+        (
+            "  read-payment:\n    path: /payment-consents/{paymentRequestResourceId}\n"
+            '    submitted: {path: "/payments/{paymentRequestResourceId}"}\n',
+            "",
+            "operations.read-payment.submitted",
+        ),
         ("", "", ""),
     ],
 )

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
+from assay.binding.model.submission import SUBMITTED
 from assay.binding.model.target import Auth, AuthKind, Matcher, Outcomes, Place, Spelling, Target
 from assay.binding.read.absent_parts import absent_grants
 from assay.binding.wire.decode import decode
@@ -20,6 +22,7 @@ from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unav
 from assay.onboarding.doctor import items
 from assay.onboarding.doctor.pointer_probe import ALIKE, likeness, meant, nearest
 from assay.onboarding.doctor.probe_plan import HOST
+from assay.onboarding.doctor.probes import SIGNED, WAITING
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight, by_key
 from assay.rules.consent_probes import named_operations
 from assay.rules.refusing_kind import RefusingKind
@@ -62,6 +65,7 @@ def examine(record: Examined) -> Iterator[Finding]:
     yield from _aliases(record)
     yield from _hosts(record)
     yield from _refused_submissions(record)
+    yield from _lost_by_submission(record)
 
 
 def _available(record: Examined, operation: Operation) -> Iterator[Finding]:
@@ -353,6 +357,21 @@ def _refused_submissions(record: Examined) -> Iterator[Finding]:
         expected = "the submission of a request that was just signed to be accepted"
         hint = "are the path, the form and the token of the submission correct?"
         yield record.finding(place, expected, record.refusal(answers[0]), hint)
+
+
+def _lost_by_submission(record: Examined) -> Iterator[Finding]:
+    """Report an operation that shows requests, but none that was submitted."""
+    probes = (record.submitted(probe) for probe in record.events)
+    submitted = {each.request for each in chain.from_iterable(probes) if each.accepted}
+    for operation in (each for each in record.operations if each.shows):
+        shown = [each for each in record.varied(SIGNED, WAITING) if each.operation is operation]
+        answers = [each for each in shown if each.about in submitted]
+        known = record.binding(operation).submitted or not record.first(operation.id)
+        if answers and not known and all(each.status in ABSENT for each in answers):
+            expected = "a request to be shown after its submission, too"
+            hint = "has it another address then? give it under `submitted`"
+            place = answers[0].place(SUBMITTED)
+            yield record.finding(place, expected, record.refusal(answers[0]), hint)
 
 
 # -- Refusals ------------------------------------------------------------------------------------
