@@ -6,9 +6,12 @@ from payment_initiation import PIS
 from rows import for_each
 
 from assay.binding.read.join import bind
+from assay.history import Advance
 from assay.journal.writer import Journal
 from assay.planning.plan import plan
 from assay.preparation.target_file import find_target, read_target
+from assay.rules.dry_run import DryTarget, dry_run
+from assay.rules.rule import clauses_of
 from assay.running.environment import set_up
 from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
@@ -68,6 +71,27 @@ def test_whatever_modes_are_named_the_price_is_right(clause, words, facets, pric
     """And the sound bank keeps the clause in each of them."""
     calls, made, verdicts = judged(clause, words=words)
     assert (price, price, ["conforms"] * facets) == (calls, made, [*verdicts.values()])
+
+
+def test_a_bank_that_changes_signed_requests_only_has_a_control():
+    """Where the control takes no change before its signature, it is asked again after it."""
+
+    def signed(payment):
+        return SOUND.payments.modifiable(payment) and payment.signed is not None
+
+    *_, verdicts = judged("modify.deferred-only", modifiable=signed)
+    assert verdicts["done-refused"] == "conforms"
+
+
+def test_a_request_that_nobody_signs_is_not_kept_for_the_control():
+    """Banks drop one within a day, so it is made after the days that the others need."""
+    kind = {clause.id: kind for clause, kind in zip(PIS.clauses, clauses_of(PIS), strict=True)}
+    rule = kind["modify.deferred-only"]
+    (done,) = (facet for facet in rule.facets() if facet.id == "done-refused")
+    steps = [*dry_run(rule.probe(done.scenario), DryTarget(contract=PIS))]
+    waits = [n for n, step in enumerate(steps) if isinstance(step, Advance)]
+    made = [n for n, step in enumerate(steps) if getattr(step, "operation", "") == "create-payment"]
+    assert made[-1] > waits[-1] > made[-2]
 
 
 def test_a_bank_that_executes_nothing_does_not_conform():
