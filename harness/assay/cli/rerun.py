@@ -21,9 +21,9 @@ import click
 
 from assay.binding.model.target import TransportKind
 from assay.cli.resume import RunOptions
+from assay.contexts.context import split_trial_name
 from assay.errors import AssayError, InputError
 from assay.journal.journal_file import JOURNAL
-from assay.planning.trial_names import split_trial_name
 from assay.rules.verdict import OPEN, Standing
 
 if TYPE_CHECKING:

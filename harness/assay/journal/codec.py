@@ -46,12 +46,12 @@ from assay.history import (
     Wire,
     Withdrawn,
 )
-from assay.history.changed_fields import changed_fields
 from assay.journal.lines import Line
 from assay.journal.redact.masking import BODIES, ValueMasker, form_of
 from assay.journal.typed_values import (
     Forms,
     InvalidValueError,
+    changed_fields,
     checked,
     inside,
     read_line,

@@ -7,8 +7,8 @@ gets the formats that were noted of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, is_dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from enum import Enum
@@ -17,10 +17,29 @@ from types import NoneType, UnionType
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from assay.contract.model import Json
-from assay.history.changed_fields import changed_fields, field_defaults
 from assay.history.events import Masked
 from assay.journal.lines import LARGEST, TYPE_NAMES, Line
 from assay.rules.state.calendar import leaves_room
+
+
+# -- Fields that differ from their defaults: journals and sequences have only these ----------------
+@cache
+def field_defaults(kind: Any) -> Mapping[str, object]:
+    """Return the fields of a dataclass, each with its default, or `MISSING` if it is required."""
+    return {
+        each.name: each.default if each.default_factory is MISSING else each.default_factory()
+        for each in fields(kind)
+    }
+
+
+def changed_fields(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a dataclass instance that are not at their defaults, in order."""
+    kind: Any = type(value)
+    for name, default in field_defaults(kind).items():
+        content = getattr(value, name)
+        if content != default:
+            yield name, content
+
 
 T = TypeVar("T")
 Forms: TypeAlias = Mapping[str, list[str]]

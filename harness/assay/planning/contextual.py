@@ -21,13 +21,13 @@ from assay.contexts.context import (
     DimensionValue,
     applicable,
     contexts,
+    contextual_name,
     coverage,
     in_context,
 )
 from assay.contexts.dimensions import dimensions
 from assay.history import Call, Lack, Step
 from assay.planning.plan import Plan, Price, Trial, calls_in
-from assay.planning.trial_names import contextual_name
 from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import ConformingTarget, play
 from assay.rules.rule import Kind, Scenario

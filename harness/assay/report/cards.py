@@ -8,22 +8,204 @@ has it. The decisive exchange of a card comes first, controls last. Nothing here
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from itertools import groupby
 
-from assay.report.panes import Panes, panes
+from assay.journal.codec import SIGNING
 from assay.report.timeline import EntryKind, TimelineEntry, relative_times
-from assay.report.values import EvidenceRole, Report, ReportedExchange, ReportedResult
+from assay.report.values import EvidenceRole, Headers, Report, ReportedExchange, ReportedResult
 from assay.report.views import (
     Group,
     by_cause,
+    exchange_lines,
     explain_command,
     nearest_entries,
     notes,
     violation_groups,
 )
-from assay.rules.verdict import Standing
+from assay.report.wording import counted
+from assay.rules.verdict import Evidence, Standing
+
+# -- Two panes of an exchange --------------------------------------------------------------------
+# Request and response as lines, with what differs from the control. A body in JSON is broken into
+# lines without being decoded, so that its numbers, its order and its escapes stay as they were sent.
+# Members that the finding names are marked: the evidence has them only in its words, so a pane
+# without a mark is possible.
+#: Lines of a message that a pane shows, and the deepest indent of a member.
+LINES = 200
+DEEPEST = 12
+#: The shortest word of a finding that is a value without quotes, and how many are looked for.
+LONG = 6
+VALUES = 20
+#: Headers that differ from call to call, whatever is varied.
+_VOLATILE = re.compile(r"(?i)((content-)?(digest|length)|date|signature(-input)?|x-request-id): ")
+_JSON = re.compile(r'\s*[{\[]\s*["{\[\]}\d]')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s"{}\[\],:]+')
+#: Name and value of a header, a parameter or a member.
+_PAIR = re.compile(r'\s*[?&]? ?"?([^\s":=]+)"?(?:: |=)"?(.*?)"?,?$')
+_CUT = re.compile(r"… \([\d,]+ more characters left out\)$")
+_QUOTED = re.compile(r"'([^']{2,})'")
+_WORD = re.compile(r"\w+(?:[.:+-]\w+)*")
+_STATUS = re.compile(r"\(\d{3}\)")
+
+#: The texts of a pane, each with the HTML element that it stands in: `ins`, `del`, `mark` or none.
+Pane = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panes:
+    """Request and response of an exchange; `control` is the exchange it is compared with, or 0."""
+
+    request: Pane
+    response: Pane
+    control: int = 0
+
+
+def panes(
+    exchange: ReportedExchange, control: ReportedExchange | None, findings: Sequence[Evidence]
+) -> Panes:
+    """Return the panes of an exchange, with what the control and the findings say of it."""
+    if exchange.operation == SIGNING:
+        lines = tuple(exchange_lines(exchange))
+        shown = ([each for each in lines if (each[:1] in "*>") is sent] for sent in (True, False))
+        request, response = (_spans(("", each[2:]) for each in part) for part in shown)
+        return Panes(request=request, response=response)
+    words = _Words(each for each in findings if exchange.n == each.shown_by)
+    sent, seen = _limited(_request_lines(exchange)), _limited(_response_lines(exchange))
+    return Panes(
+        request=_spans(_difference(_limited(_request_lines(control)), sent))
+        if control
+        else _marked(sent, words),
+        response=_marked(seen, words),
+        control=control.n if control else 0,
+    )
+
+
+def _request_lines(exchange: ReportedExchange) -> Iterator[str]:
+    """Yield method and address, each parameter of the query, headers and body."""
+    address, mark, query = exchange.request.url.partition("?")
+    yield f"{exchange.request.method} {address}"
+    for parameter in query.split("&") if mark else ():
+        yield f"  {mark} {parameter}"
+        mark = "&"
+    yield from _message(exchange.request.headers, exchange.request.body)
+
+
+def _response_lines(exchange: ReportedExchange) -> Iterator[str]:
+    """Yield status, headers and body."""
+    response = exchange.response
+    yield str(response.status or "no response")
+    yield from _message(response.headers, response.body)
+    if response.truncated:
+        yield "(the body is truncated in the journal)"
+
+
+def _message(headers: Headers, body: str) -> Iterator[str]:
+    yield from (f"{name}: {value}" for name, value in headers)
+    if body:
+        yield ""
+    yield from json_lines(body)
+
+
+def json_lines(text: str) -> Iterator[str]:
+    """Yield JSON with a line for each member, even if it is cut; any other text in its lines."""
+    cut = _CUT.search(text)
+    whole = text[: cut.start()] if cut else text
+    if not _JSON.match(whole) or not (cut or _is_json(whole)):
+        yield from text.split("\n") if text else ()
+        return
+    lines, depth = [""], 0
+    for part in _TOKEN.findall(whole):
+        closing, opening = part in {"}", "]"}, part in {"{", "["}
+        depth += opening - closing
+        indent = "  " * max(min(depth, DEEPEST), 0)
+        if closing and lines[-1].strip():
+            lines.append(indent)
+        elif closing and lines[-2:-1] and lines[-2].endswith(("{", "[")):
+            lines.pop()
+        lines[-1] += f"{part} " if part == ":" else part
+        if opening or part == ",":
+            lines.append(indent)
+    yield from filter(str.strip, lines)
+    if cut:
+        yield cut[0]
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _limited(lines: Iterable[str]) -> Sequence[str]:
+    """Return the lines for which a pane has room, and how many are left out."""
+    every = list(lines)
+    rest = len(every) - LINES
+    return [*every[:LINES], f"… ({counted(rest, 'more line')} left out)"] if rest > 0 else every
+
+
+def _difference(control: Sequence[str], sent: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the lines sent, with those that only one of control and varied request has."""
+    before, after = (list(map(_comparable, lines)) for lines in (control, sent))
+    for change, start, end, first, last in SequenceMatcher(
+        None, before, after, autojunk=False
+    ).get_opcodes():
+        if change == "equal":
+            yield from (("", f"  {line}") for line in sent[first:last])
+        else:
+            yield from (("del", f"- {line}") for line in control[start:end])
+            yield from (("ins", f"+ {line}") for line in sent[first:last])
+
+
+def _comparable(line: str) -> str:
+    volatile = _VOLATILE.match(line)
+    return volatile[0].lower() if volatile else line.rstrip(",")
+
+
+def _spans(lines: Iterable[tuple[str, str]]) -> Pane:
+    """Return lines as few texts: neighbours of one element are one."""
+    parts = groupby(lines, key=lambda line: line[0])
+    return tuple((element, "\n".join(text for _, text in part)) for element, part in parts)
+
+
+def _marked(lines: Sequence[str], words: _Words) -> Pane:
+    decisive = words.decisive(lines)
+    return _spans(("mark" if line in decisive else "", f"  {line}") for line in lines)
+
+
+class _Words:
+    """The names and values that findings on an exchange have in their words."""
+
+    def __init__(self, findings: Iterable[Evidence]) -> None:
+        every = tuple(findings)
+        seen = " ".join(each.seen for each in every)
+        required = " ".join(f"{each.expected} {each.variation}" for each in every)
+        words = [word for word in _WORD.findall(seen) if len(word) >= LONG and not word.isalpha()]
+        self._names = frozenset(_WORD.findall(f"{seen} {required}"))
+        self._values = frozenset([*_QUOTED.findall(seen), *words][:VALUES])
+        self._statuses = frozenset(_STATUS.findall(seen))
+
+    def decisive(self, lines: Iterable[str]) -> frozenset[str]:
+        """Return a named status, and the lines named best: by name and value, by value, or by name."""
+        scores = {line: self._score(line) for line in lines}
+        best = max(scores.values(), default=0)
+        named = (line for line, score in scores.items() if 0 < score == best)
+        return frozenset(named) | {line for line in scores if f"({line})" in self._statuses}
+
+    def _score(self, line: str) -> int:
+        pair = _PAIR.match(line)
+        name, value = pair.groups() if pair else ("", line)
+        if any(each == value or (len(each) >= LONG and each in value) for each in self._values):
+            return 2 + (name in self._names)
+        # A name in lower case may be any word of the sentence.
+        return int(name in self._names and not name.islower())
+
 
 #: Cards shown in full of each verdict; the rest is only counted.
 CARDS = 500

@@ -14,11 +14,11 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, cast
 
+from assay.contexts.context import split_trial_name
 from assay.errors import InputError
 from assay.journal.journal_file import JOURNAL
 from assay.journal.lines import Line
 from assay.judging.exit_policy import ChangeKind, change_of
-from assay.planning.trial_names import split_trial_name
 from assay.report import decode
 from assay.report.build import read_journal
 from assay.report.formats.json_report import SCHEMA

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from assay.contexts.context import split_trial_name
 from assay.journal.lines import Line, read_lines, refuse
-from assay.planning.trial_names import split_trial_name
 from assay.report import sanitize
 from assay.report.sanitize import shown_text
 from assay.report.values import Report, ReportedResult

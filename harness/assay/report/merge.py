@@ -15,6 +15,7 @@ from datetime import date
 from pathlib import Path
 
 from assay.binding.model.target import Waiver
+from assay.contexts.context import split_trial_name
 from assay.errors import InputError
 from assay.journal.codec import EVENTS, SIGNING, SUBMITS, accesses
 from assay.journal.journal_file import JOURNAL, journal_at
@@ -31,7 +32,6 @@ from assay.judging.corrections import AnswersSeen
 from assay.judging.exit_policy import NO_POLICY, ExitDecision, ExitPolicy, RunFacts, decide_exit
 from assay.judging.waivers import WaiverResult
 from assay.planning.shards import read_shard
-from assay.planning.trial_names import split_trial_name
 from assay.report import decode
 from assay.report.build import read_journal
 from assay.report.decode import STANDINGS

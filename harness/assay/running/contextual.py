@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from assay.contexts.context import Context, label
+from assay.contexts.context import Context, contextual_name, label
 from assay.history import History
 from assay.history.events import ProbeRun
 from assay.journal.codec import VerdictSource
@@ -23,7 +23,6 @@ from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly
 from assay.judging.judge import Breach
 from assay.planning.plan import Plan, Trial
-from assay.planning.trial_names import contextual_name
 from assay.rules.checks import checked, countable
 from assay.rules.verdict import Agreement, Verdict
 from assay.running.trial_recorder import TrialResult, by_obligation, violated

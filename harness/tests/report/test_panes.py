@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from assay.report.panes import LINES, json_lines, panes
+from assay.report.cards import LINES, json_lines, panes
 from assay.report.values import ReportedExchange, ReportedRequest, ReportedResponse
 from assay.rules.verdict import Agreement, Evidence
 

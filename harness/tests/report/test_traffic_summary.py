@@ -4,8 +4,8 @@ import random
 
 import pytest
 
+from assay.contexts.context import split_trial_name
 from assay.errors import JournalError
-from assay.planning.trial_names import split_trial_name
 from assay.report import journal_exchanges
 from assay.report.journal_exchanges import read_traffic_summary
 

@@ -280,17 +280,20 @@ def test_reads_since_a_submission_that_no_call_makes(tmp_path):
     assert {"operations.read-payment.submitted"} <= {each.key for each in raised.value.problems}
 
 
+#: How a request is read at this bank, before its submission and since.
+READ = """\
+  read-payment:
+    path: /payment-consents/{paymentRequestResourceId}
+    submitted: {path: "/payments/{paymentRequestResourceId}"}
+"""
+
+
 @pytest.mark.parametrize(
     ("old", "new", "key"),
     [
         ('consent: "{', 'consentId: "{', "operations.create-payment.submission.template"),
         ("key: /paymentId", "key: /paymntId", "operations.create-payment.submission.item.key"),
-        (
-            "  read-payment:\n    path: /payment-consents/{paymentRequestResourceId}\n"
-            '    submitted: {path: "/payments/{paymentRequestResourceId}"}\n',
-            "",
-            "operations.read-payment.submitted",
-        ),
+        (READ, "", "operations.read-payment.submitted"),
         ("", "", ""),
     ],
 )

@@ -53,7 +53,7 @@ from assay.history import (
     Token,
     Withdraw,
 )
-from assay.history.changed_fields import changed_fields, field_defaults
+from assay.journal.typed_values import changed_fields, field_defaults
 
 Raw: TypeAlias = Mapping[str, Any]
 
