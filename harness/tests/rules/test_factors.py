@@ -170,6 +170,19 @@ def test_a_password_that_confirms_is_alone_where_no_screen_asks_for_a_decision()
     assert ["password-alone disagrees 1,2,3"] == found
 
 
+def test_who_is_sent_back_before_a_screen_asks_for_more_has_signed_with_the_password():
+    """Where others are asked for a code; where nobody is, the target file may know no decision."""
+    early = {"screens": ("login", "password"), "redirected": "https://tpp.example/ok"}
+    executed, open_ = (story("P2", DISCONNECTED, state, **early) for state in (DONE, OPEN))
+    assert ["agrees 1,2,3", "disagrees 4,5,6"] == about("password-alone", *RIGHT, *executed)
+    assert ["agrees 1,2,3"] == about("password-alone", *RIGHT, *open_)
+    assert [] == about("password-alone", *story("P1", screens=NO_PASSWORD), *open_)
+    assert [] == about("password-alone", *executed)
+    early["redirected"] = None
+    stayed = story("P2", DISCONNECTED, DONE, **early)
+    assert ["agrees 1,2,3"] == about("password-alone", *RIGHT, *stayed)
+
+
 @for_each("screens", [ONLY_PASSWORD, NO_CODE, NO_PASSWORD])
 @for_each(
     ("ending", "state"),

@@ -273,9 +273,13 @@ def _factor(signing: Signing) -> str | None:
 
 
 def _around(signing: Signing, coded: set[str | None]) -> Iterator[Evidence]:
-    """Judge an accepted signature by the inputs that it needed."""
+    """Judge an accepted signature by the inputs that it needed.
+
+    It may have been accepted before a screen asked for the decision, where others ask for a code.
+    """
     screens = signing.event.screens
-    if not signing.confirmed or not signing.done or not screens:
+    early = bool(signing.event.redirected and coded) and "code" not in screens
+    if not (signing.confirmed or early) or not signing.done or not screens:
         return
     shown = f"executed after these inputs: {', '.join(dict.fromkeys(screens))}"
     has_code = "code" in screens
