@@ -9,7 +9,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from assay.preparation.prepare import Prepared, is_examined
 from assay.transport.secrets import look_up
 
 if TYPE_CHECKING:
+    from assay.files.edits import Edit
     from assay.onboarding.doctor import Examination, Finding
 
 EPILOG = """\b
@@ -76,19 +77,52 @@ def command(
     The doctor calls each operation with an ordinary request and compares every pointer in the
     file with the answers. It reports problems of the file, never faults of the bank.
     """
-    from assay.onboarding.doctor import examine  # noqa: PLC0415 -- slow to import
 
     def look() -> Examination:
-        terminal = sys.stderr.isatty() and not as_json
-        with ExaminationProgress(terminal, _silent if as_json else click.echo) as shown:
-            return examine(
-                target, contracts, quick=quick, on_step=shown.on_step, on_call=shown.on_call
-            )
+        return _examined(target, contracts, quick=quick, silent=as_json)
 
     examined = _fix(target, look, yes=yes) if fix else look()
     if as_json:
         click.echo(json.dumps(_document(target, examined), indent=2))
         return examined.exit.value
+    return _report(examined, contracts, target, verbose=verbose)
+
+
+def probe(path: Path, contracts: Sequence[str], *, yes: bool) -> int:
+    """Complete a fresh target file with what the answers of its bank show; return the exit code.
+
+    Customers' accesses are spent, and requests made, only after the user agreed.
+
+    Raises:
+        click.Abort: the user did not.
+
+    """
+    calls = (
+        "The bank is called as by `assay doctor`: a call of each operation or a few, and requests"
+    )
+    click.echo(
+        f"{calls} if the file says that they may be made. Nothing is signed by real customers."
+    )
+    if not yes and asks():
+        click.confirm("Call it?", default=True, abort=True)
+    target = str(path)
+    examined = _fix(target, lambda: _examined(target, contracts), yes=yes)
+    return _report(examined, contracts, target, verbose=False)
+
+
+def _examined(
+    target: str | None, contracts: Sequence[str], *, quick: bool = False, silent: bool = False
+) -> Examination:
+    from assay.onboarding.doctor import examine  # noqa: PLC0415 -- slow to import
+
+    terminal = sys.stderr.isatty() and not silent
+    with ExaminationProgress(terminal, _silent if silent else click.echo) as shown:
+        return examine(target, contracts, quick=quick, on_step=shown.on_step, on_call=shown.on_call)
+
+
+def _report(
+    examined: Examination, contracts: Sequence[str], target: str | None, *, verbose: bool
+) -> int:
     for line in (*_lines(examined, verbose=verbose), *_confirmable(examined)):
         click.echo(line)
     click.echo(_next(_options(contracts, target), examined))
@@ -114,19 +148,43 @@ def _fix(target: str | None, look: Callable[[], Examination], *, yes: bool) -> E
         what = "there is no target file to change" if not target else f"{target} is no file"
         raise InputError.one("--fix", what, hint="name it: `--target bank.yaml`")
 
-    def accept(proposal: Proposal) -> bool:
-        click.echo(f"  {proposal.finding}", err=True)
+    shown: list[str] = []
+
+    def decide(proposal: Proposal) -> Edit | None:
+        finding, edit = proposal.finding, proposal.finding.edit
+        if finding.answer and finding.answer not in shown:
+            shown.append(finding.answer)
+            click.secho(finding.answer, err=True, dim=True)
+        click.echo(f"  {finding}", err=True)
         for line in proposal.diff:
             click.echo(f"    {line}", err=True)
-        if yes or not asks():
-            answer = "made" if proposal.certain else "left: it is not certain"
-            click.echo(f"    {answer}", err=True)
-            return proposal.certain
-        return click.confirm("    Make this change?", default=proposal.certain, err=True)
+        if not yes and asks():
+            return _asked(edit, default=proposal.certain)
+        click.echo("    made" if proposal.certain else "    left: it is not certain", err=True)
+        return edit if proposal.certain else None
 
-    examined, changes = repair(path, look, accept)
+    examined, changes = repair(path, look, decide)
     click.echo(f"{path}: {changes} change{'' if changes == 1 else 's'} made", err=True)
     return examined
+
+
+def _asked(edit: Edit | None, *, default: bool) -> Edit | None:
+    """Ask whether a change is made; `edit` stands for another value in its place."""
+    choice = click.Choice(["y", "n", "edit"])
+    prompt, usual = "    Make this change?", "y" if default else "n"
+    answer = click.prompt(prompt, type=choice, default=usual, err=True)
+    if edit is None or answer == "n":
+        return None
+    if answer == "y":
+        return edit
+    from assay.files.load import loads  # noqa: PLC0415 -- only for an answer
+
+    while True:
+        text = click.prompt("    Value, as in the file", default=edit.text, err=True)
+        try:
+            return replace(edit, new=loads(f"value: {text}").data["value"])
+        except InputError as error:
+            click.echo(f"    {error.problems[0].what}", err=True)
 
 
 def fit(

@@ -25,6 +25,7 @@ EPILOG = """\b
 Examples:
   assay init
   assay init --out my-bank.yaml --openapi bank-openapi.yaml
+  assay init --probe https://sandbox.bank.example/v1 --openapi bank-openapi.yaml
   assay init --yes --base-url https://sandbox.bank.example/v1 --extends stet-1.4.0
   assay init --yes --fixtures python
   assay init --kind content-language
@@ -75,6 +76,12 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 @click.option(
     "--extends", metavar="NAME", help=f"Shipped target to inherit from: {', '.join(EXTENDS)}."
 )
+@click.option(
+    "--probe",
+    metavar="URL",
+    help="Base URL of a bank to call: what its answers show is proposed line by line, and written"
+    " if you accept it. With --yes, only what is certain.",
+)
 @click.option("-y", "--yes", is_flag=True, help="Accept the defaults without asking.")
 @click.option(
     "--kind",
@@ -87,14 +94,18 @@ def command(
     document: Path | None,
     yes: bool,
     kind: str | None,
+    probe: str | None,
     **given: str | None,
 ) -> int:
     """Draft a target file, with comments that mark guesses and gaps.
 
-    Nothing is sent or overwritten. `assay init` asks for each value that no option gives.
+    Nothing is overwritten, and nothing sent without --probe. `assay init` asks for each value
+    that no option gives.
     """
     if kind is not None:
         return _write_kind(kind)
+    if probe is not None:
+        given["base_url"] = given["base_url"] or probe
     if out.exists():
         raise InputError.one(str(out), "this file already exists", hint="name another with --out")
     answers = [value for key, value in given.items() if not (key == "extends" and document)]
@@ -112,7 +123,15 @@ def command(
         except OSError as error:
             what = f"cannot be written: {error.strerror}"
             raise InputError.one(str(path), what, hint="check the path") from None
-    return _report(out, text, draft, contracts)
+    if probe is None:
+        return _report(out, text, draft, contracts)
+    if draft.fixtures == "python":
+        _report(out, text, draft, contracts)
+        click.echo(f"  probe     when the class is complete: assay doctor --target {out} --fix")
+        return 0
+    from assay.cli.doctor import probe as ask  # noqa: PLC0415 -- calls the bank
+
+    return ask(out, contracts if not draft.start.files else (), yes=yes)
 
 
 def _adapter(out: Path, draft: TargetDraft) -> Mapping[Path, str]:

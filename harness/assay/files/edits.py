@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import yaml
 
+from assay.contract.model import Json
 from assay.files.document import Pointer
 
 #: A text that YAML reads as it stands, in a flow as well.
@@ -32,8 +33,18 @@ class Edit:
 
     at: Pointer
     old: str | None
-    new: str
+    new: Json
     certain: bool = False
+
+    @property
+    def text(self) -> str:
+        """The new value as it is written."""
+        return written(self.new)
+
+    @property
+    def printable(self) -> bool:
+        """Whether every text in the new value is."""
+        return all(map(str.isprintable, _texts(self.new)))
 
 
 def apply(text: str, edit: Edit) -> str | None:
@@ -41,6 +52,8 @@ def apply(text: str, edit: Edit) -> str | None:
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     if root is None:
         return None
+    if edit.old is None and (drafted := _in_draft(text, root, edit)):
+        return drafted
     span = _insertion(text, root, edit) if edit.old is None else _replacement(root, edit)
     if span is None:
         return None
@@ -60,17 +73,19 @@ def _replacement(root: yaml.Node, edit: Edit) -> tuple[int, int, str] | None:
         return None
     key, node = found
     if key is not None and key.value == edit.old and not [*_scalars(node, edit.old, 0)]:
-        return _span(key, edit.new)
+        return _span(key, edit)
     same = [*_scalars(node, edit.old, _DEEP)]
-    return _span(same[0], edit.new) if len(same) == 1 else None
+    return _span(same[0], edit) if len(same) == 1 else None
 
 
-def _span(node: yaml.Node, new: str) -> tuple[int, int, str]:
-    return node.start_mark.index, node.end_mark.index, _written(new)
+def _span(node: yaml.Node, edit: Edit) -> tuple[int, int, str]:
+    return node.start_mark.index, node.end_mark.index, edit.text
 
 
 def _insertion(text: str, root: yaml.Node, edit: Edit) -> tuple[int, int, str] | None:
-    """Return where a key is added: to the nearest mapping above it that is there."""
+    """Return where a key is added: to the nearest mapping above it; none if it is there already."""
+    if _at(root, edit.at) is not None:
+        return None
     for depth in range(len(edit.at) - 1, -1, -1):
         found = _at(root, edit.at[:depth])
         if found is None:
@@ -78,18 +93,48 @@ def _insertion(text: str, root: yaml.Node, edit: Edit) -> tuple[int, int, str] |
         node, names = found[1], edit.at[depth:]
         if not isinstance(node, yaml.MappingNode) or not all(isinstance(n, str) for n in names):
             return None
-        first, *inner = map(_written, map(str, names))
-        value = _written(edit.new)
-        for name in reversed(inner):
-            value = f"{{{name}: {value}}}"
+        keys = [_key(str(name)) for name in names]
         if node.flow_style or not node.value:
+            value = edit.text
+            for name in reversed(keys[1:]):
+                value = f"{{{name}: {value}}}"
             comma = ", " if node.value else ""
             begin = node.start_mark.index + 1
-            return (begin, begin, f"{first}: {value}{comma}") if node.flow_style else None
+            return (begin, begin, f"{keys[0]}: {value}{comma}") if node.flow_style else None
         begin = node.value[0][0].start_mark.index
         line = text.rfind("\n", 0, begin) + 1
-        return line, line, f"{' ' * (begin - line)}{first}: {value}\n"
+        rows = [f"{' ' * (begin - line + 2 * n)}{key}:" for n, key in enumerate(keys)]
+        return line, line, "\n".join(rows) + f" {edit.text}\n"
     return None
+
+
+def _in_draft(text: str, root: yaml.Node, edit: Edit) -> str | None:
+    """Return a drafted file in which a key takes the place of the comment that it is missing.
+
+    The keys above it may be comments as well, for there was nothing below them.
+    """
+    if _at(root, edit.at) is not None:
+        return None
+    lines = text.split("\n")
+    first, end = 0, len(lines)
+    for depth, name in enumerate(map(str, edit.at)):
+        pad, key = "  " * depth, _key(name)
+        if depth == len(edit.at) - 1:
+            begins, new = f"{pad}# TODO: ", f"{pad}{key}: {edit.text}"
+            fits = (n for n in range(first, end) if lines[n].startswith(begins))
+            at = next((n for n in fits if f" for example `{name}: " in lines[n]), None)
+        else:
+            spelt = {f"{pad}{key}:", f"{pad}# {key}:"}
+            at, new = (
+                next((n for n in range(first, end) if lines[n] in spelt), None),
+                f"{pad}{key}:",
+            )
+        if at is None:
+            return None
+        lines[at], first = new, at + 1
+        inner = (n for n in range(first, end) if lines[n] and not lines[n].startswith(f"{pad} "))
+        end = next(inner, end)
+    return "\n".join(lines)
 
 
 def _at(root: yaml.Node, at: Pointer) -> tuple[yaml.ScalarNode | None, yaml.Node] | None:
@@ -121,7 +166,29 @@ def _scalars(node: yaml.Node, wanted: str | None, deep: int) -> Iterator[yaml.No
             yield from _scalars(value, wanted, deep - 1)
 
 
-def _written(value: str) -> str:
-    """Return a text as YAML, in quotes where it would not be read as itself."""
-    plain = _PLAIN.fullmatch(value) and yaml.safe_load(value) == value
-    return value if plain else json.dumps(value, ensure_ascii=False)
+def written(value: Json) -> str:
+    """Return a value as YAML in one line, a text in quotes where it would not be read as itself."""
+    if isinstance(value, str):
+        plain = _PLAIN.fullmatch(value) and yaml.safe_load(value) == value
+        return value if plain else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(key)}: {written(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(written, value))}]"
+    return json.dumps(value)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from (text for pair in value.items() for part in pair for text in _texts(part))
+        case list():
+            yield from (text for each in value for text in _texts(each))
+        case _:
+            pass
+
+
+def _key(name: str) -> str:
+    return name if name == "on" else written(name)  # as everywhere in these files: `on` is a name

@@ -19,7 +19,14 @@ from assay.contract.model import Capability, Operation
 from assay.errors import InputError
 from assay.files.document import Pointer
 from assay.fixtures.providers import Customers, customers_of
-from assay.onboarding.doctor import fixtures, made_requests, pointers, preflight, statuses
+from assay.onboarding.doctor import (
+    fixtures,
+    made_requests,
+    pointers,
+    preflight,
+    statuses,
+    unbound,
+)
 from assay.onboarding.doctor.probe_plan import arguments_of
 from assay.onboarding.doctor.probes import (
     BARRED,
@@ -202,7 +209,13 @@ def _masked(record: Examined, result: CheckResult) -> CheckResult:
         return result
     mask = record.redactor.link
     masked = (
-        replace(each, expected=mask(each.expected), found=mask(each.found), hint=mask(each.hint))
+        replace(
+            each,
+            expected=mask(each.expected),
+            found=mask(each.found),
+            hint=mask(each.hint),
+            answer=mask(each.answer),
+        )
         for each in result.findings
     )
     return replace(result, findings=tuple(masked))
@@ -496,6 +509,9 @@ STEPS: Final[Sequence[Check]] = (
         ignored_arguments,
         ("status", "pointers"),
         _arguments_read,
+    ),
+    Check(
+        "unbound", "what answers show and rules need is bound", unbound.examine, ("static",), _calls
     ),
 )
 #: The check that examines each binding feature that has no `not_examined` in its row.

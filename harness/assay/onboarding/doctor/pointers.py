@@ -20,7 +20,6 @@ from assay.binding.wire.links import usable
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same
 from assay.files.document import Pointer
-from assay.files.edits import Edit
 from assay.history import Indeterminate
 from assay.onboarding.doctor import items
 from assay.onboarding.doctor.pointer_probe import (
@@ -63,8 +62,7 @@ def _list(seen: AnsweredOperation) -> Iterator[Finding]:
         pointer = suggest(seen.bodies, operation.id, is_things)
         hint = f"add list: {pointer}" if pointer else "add `list`"
         place, expected = ("operations", operation.id), "a pointer to the list"
-        edit = Edit(at=(*place, "list"), old=None, new=pointer) if pointer else None
-        yield seen.record.finding(place, expected, "none", hint, weight=Weight.UNSEEN, edit=edit)
+        yield seen.record.finding(place, expected, "none", hint, weight=Weight.UNSEEN)
 
 
 def _listed(seen: AnsweredOperation) -> Iterator[Finding]:

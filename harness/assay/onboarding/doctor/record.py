@@ -63,7 +63,7 @@ class Finding:
     that the file inherits is reported at its line with `extends`; `inherited` is the place itself.
     `expected` is empty where `found` is a complete statement. `confirmation` is the name under
     `confirmed` with which the file says that a doubt is intended. `edit` is the change of the file
-    that the hint proposes, where it is one.
+    that the hint proposes, where it is one, and `answer` what it was read from, masked.
     """
 
     weight: Weight
@@ -76,6 +76,7 @@ class Finding:
     hint: str = ""
     confirmation: str = ""
     edit: Edit | None = None
+    answer: str = ""
 
     @property
     def blocking(self) -> bool:

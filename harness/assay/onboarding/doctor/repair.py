@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 
-from assay.files.edits import apply
+from assay.files.edits import Edit, apply
 from assay.onboarding.doctor.examination import Examination
 from assay.onboarding.doctor.record import Finding
 
@@ -41,47 +41,44 @@ class Proposal:
         yield from [*lines][2:]
 
 
-#: Says whether a change is made.
-Accept = Callable[[Proposal], bool]
+#: Returns the change to make: the proposed one, another one, or none.
+Decide = Callable[[Proposal], Edit | None]
 
 
-def proposals(examined: Examination, path: Path, text: str) -> Iterator[Proposal]:
-    """Yield the changes of a file that an examination proposes, each of the file as it is."""
-    done: set[str] = set()
-    for finding in examined.findings:
-        edit = finding.edit
-        if edit is None or finding.inherited or Path(finding.path) != path:
-            continue
-        # It may come from an answer, and is written into a file.
-        if not edit.new.isprintable() or len(edit.new) > LONGEST:
-            continue
-        after = apply(text, edit)
-        if after is not None and after != text and after not in done:
-            done.add(after)
-            yield Proposal(finding=finding, before=text, after=after)
+def proposed(finding: Finding, path: Path, text: str) -> Proposal | None:
+    """Return the change of a file that a finding proposes; None if there is none to make."""
+    edit = finding.edit
+    if edit is None or finding.inherited or Path(finding.path) != path:
+        return None
+    # It may come from an answer, and is written into a file.
+    if not edit.printable or len(edit.text) > LONGEST:
+        return None
+    after = apply(text, edit)
+    changes = after is not None and after != text
+    return Proposal(finding=finding, before=text, after=after or "") if changes else None
 
 
 def repair(
-    path: Path, examine: Callable[[], Examination], accept: Accept
+    path: Path, examine: Callable[[], Examination], decide: Decide
 ) -> tuple[Examination, int]:
     """Change a file as long as something is proposed and accepted; return what is left.
 
     The second is the number of changes. Each is written as soon as it is accepted.
     """
-    changes, refused = 0, set[object]()
+    changes, decided = 0, list[Edit | None]()
     examined = examine()
     for _ in range(ROUNDS):
-        text, again = path.read_text("utf-8"), False
-        for proposal in proposals(examined, path, text):
-            edit = proposal.finding.edit
-            if edit is None or edit in refused:
+        again = False
+        for finding in examined.findings:
+            proposal = proposed(finding, path, path.read_text("utf-8"))
+            if proposal is None or finding.edit in decided:
                 continue
-            after = apply(path.read_text("utf-8"), edit)
-            if after is None or not accept(proposal):
-                refused.add(edit)
-                continue
-            path.write_text(after, "utf-8")
-            changes, again = changes + 1, True
+            decided.append(finding.edit)
+            edit = decide(proposal)
+            after = edit and apply(proposal.before, edit)
+            if after:
+                path.write_text(after, "utf-8")
+                changes, again = changes + 1, True
         if not again:
             break
         examined = examine()

@@ -12,6 +12,8 @@ import yaml
 from yaml import events as ev
 
 from assay.errors import InputError
+from assay.onboarding.init.example_calls import document as document_of
+from assay.onboarding.init.example_calls import is_calls
 
 #: How many references may lead from one to the next.
 MAX_HOPS: Final = 16
@@ -74,19 +76,22 @@ _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read(path: Path) -> ForeignDocument:
-    """Read an OpenAPI document; one of version 2 is converted.
+    """Read an OpenAPI document, or calls in a text; a document of version 2 is converted.
 
     Raises:
         InputError: it cannot be read, or is no OpenAPI document.
 
     """
-    root = mapping(_parsed(_content(path), str(path)))
+    content = _content(path)
+    if is_calls(content):
+        return ForeignDocument(document_of(content, str(path)), str(path))
+    root = mapping(_parsed(content, str(path)))
     document = ForeignDocument(root, str(path))
     if text(root.get("openapi")).startswith("3."):
         return document
     if text(root.get("swagger")).startswith("2."):
         return from_swagger(document)
-    hint = "it begins with `openapi: 3.0.0` or later, or with `swagger: '2.0'`"
+    hint = "it begins with `openapi: 3.0.0` or later, or with `swagger: '2.0'`, or has calls such as `GET /accounts`"
     raise InputError.one(str(path), "this is not an OpenAPI document", hint=hint)
 
 

@@ -39,7 +39,7 @@ def with_items(shape: MatchedOperation) -> MatchedOperation:
     """Return a match with the lists or the single item of its response, and what is in one."""
     if shape.operation.lists:
         lists = tuple(_lists(shape))
-        return replace(shape, lists=lists, item=tuple(_inside(shape, *lists[:1])))
+        return replace(shape, lists=lists, item=tuple(inside(shape, *lists[:1])))
     objects = [leaf for leaf in shape.members if leaf.kind == "object"]
     items = [leaf for leaf in objects if not leaf.path & _LINKS]
     alone = len(items) == 1 and len(objects) == len(shape.members)
@@ -68,8 +68,8 @@ def _is_whole(shape: MatchedOperation, single: SchemaLeaf) -> bool:
 
 def _members(shape: MatchedOperation, single: SchemaLeaf) -> set[tuple[str, ...]]:
     """Return the words of the members of an object."""
-    inside = (leaf.below(single.steps) for leaf in shape.offered.answer)
-    return {leaf.words for leaf in inside if leaf and leaf.is_member}
+    below = (leaf.below(single.steps) for leaf in shape.offered.answer)
+    return {leaf.words for leaf in below if leaf and leaf.is_member}
 
 
 def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
@@ -77,7 +77,7 @@ def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
     arrays = [
         leaf
         for leaf in _outside(shape)
-        if leaf.kind == "array" and any(True for _ in _inside(shape, leaf))
+        if leaf.kind == "array" and any(True for _ in inside(shape, leaf))
     ]
     mine = {word for name in (shape.operation.id, *shape.operation.lists) for word in words(name)}
     named = [leaf for leaf in arrays if mine & leaf.path and not _OTHER_LISTS & set(leaf.words)]
@@ -92,7 +92,7 @@ def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
     return named or whole or [leaf for leaf in arrays if leaf.steps[:-1] not in values][:1]
 
 
-def _inside(shape: MatchedOperation, *lists: SchemaLeaf) -> Iterator[SchemaLeaf]:
+def inside(shape: MatchedOperation, *lists: SchemaLeaf) -> Iterator[SchemaLeaf]:
     """Yield the values in an element of a list."""
     for array in lists:
         below = (leaf.below((*array.steps, EACH)) for leaf in shape.offered.answer)

@@ -10,7 +10,7 @@ from rows import for_each
 
 from assay.files.edits import Edit, apply
 from assay.onboarding.doctor.record import Finding, Weight
-from assay.onboarding.doctor.repair import proposals
+from assay.onboarding.doctor.repair import proposed, repair
 from assay.preparation.target_file import shipped_file
 
 FILE = dedent(
@@ -47,7 +47,14 @@ FILE = dedent(
         (("operations", "accounts", "item", "unit"), None, "0.01", '      unit: "0.01"'),
         (("sca", "kind"), None, "forms", "sca: {kind: forms}"),
         (("zone",), None, "no", 'zone: "no"'),
-        (("operations", "consents", "path"), None, "/c", "  consents: {path: /c}"),
+        (("operations", "accounts", "item", "on"), None, "/day", "      on: /day"),
+        (("operations", "accounts", "links"), None, ["/a", "/b c"], '    links: [/a, "/b c"]'),
+        (
+            ("sca", "wait"),
+            None,
+            {"on": "/x", "first": 10, "no": True},
+            'sca: {wait: {on: /x, first: 10, "no": true}}',
+        ),
     ],
 )
 def test_one_place_is_changed(at, old, new, line):
@@ -68,11 +75,58 @@ def test_one_place_is_changed(at, old, new, line):
         (("operations", "accounts", "list", 5), "/cards"),
         (("operations", "accounts", "item", "key", "deep"), None),
         ((), "never"),
+        (("operations", "accounts", "list"), None),
     ],
 )
 def test_what_is_not_there_is_not_changed(at, old):
     """Another value, a place that is missing, and a mapping that is none."""
     assert apply(FILE, Edit(at=at, old=old, new="/x")) is None
+
+
+def test_keys_above_an_added_one_are_added_too():
+    """Each on a line of its own, so that the next one finds its place."""
+    added = FILE
+    for name in ("path", "method"):
+        added = apply(added, Edit(at=("operations", "consents", "x", name), old=None, new="/c"))
+    assert added == FILE.replace(
+        "  accounts:", "  consents:\n    x:\n      method: /c\n      path: /c\n  accounts:"
+    )
+
+
+DRAFT = dedent(
+    """\
+    target: bank
+    # operations:
+      # accounts:
+        # TODO: the list of items, for example `list: /accounts`
+        # item:
+          # TODO: the key of an item, for example `key: /id`
+          # TODO: the date, for example `on: /date`
+      # balances:
+        # TODO: the list of items, for example `list: /balances`
+    # TODO: the time zone, for example `zone: Europe/Paris`
+    """
+)
+
+
+def test_in_a_draft_a_value_takes_the_place_of_its_comment():
+    """With the keys above it, which were comments because nothing was below them."""
+    at = ("operations", "accounts", "item", "key")
+    first = apply(DRAFT, Edit(at=at, old=None, new="/iban"))
+    assert first.splitlines()[1:6] == [
+        "operations:",
+        "  accounts:",
+        "    # TODO: the list of items, for example `list: /accounts`",
+        "    item:",
+        "      key: /iban",
+    ]
+    second = apply(first, Edit(at=("operations", "balances", "list"), old=None, new="/b"))
+    third = apply(second, Edit(at=("zone",), old=None, new="Europe/Paris"))
+    assert yaml.safe_load(third) == {
+        "target": "bank",
+        "operations": {"accounts": {"item": {"key": "/iban"}}, "balances": {"list": "/b"}},
+        "zone": "Europe/Paris",
+    }
 
 
 def test_a_value_that_is_there_twice_is_not_changed():
@@ -139,22 +193,24 @@ def test_what_is_only_similar_is_left(tmp_path):
     assert path.read_text("utf-8") == before
 
 
-@pytest.mark.parametrize(("answer", "changes"), [("y", 1), ("n", 0)])
-def test_a_person_is_asked(tmp_path, monkeypatch, answer, changes):
+@pytest.mark.parametrize(
+    ("answers", "changes", "line"),
+    [
+        (["y"], 1, "    next: /links/next"),
+        (["n"], 0, "    next: /links/nxt"),
+        (["edit", "a: [", "/links/self"], 1, "    next: /links/self"),
+    ],
+)
+def test_a_person_is_asked(tmp_path, monkeypatch, answers, changes, line):
     """Each change is shown as a diff before; what is refused is not asked for again."""
     path = wrong_file(tmp_path, ("next: /links/next", "next: /links/nxt"))
-    asked = []
-
-    def confirm(text, **_):
-        asked.append(text)
-        return answer == "y"
-
-    monkeypatch.setattr("assay.cli.doctor.click.confirm", confirm)
+    given = iter([*answers, *["n"] * (answers[0] == "edit")])  # another link may be proposed then
+    monkeypatch.setattr("assay.cli.doctor.click.prompt", lambda *_, **__: next(given))
     monkeypatch.setattr("assay.cli.doctor.asks", lambda: True)
     err = fixed(tmp_path)
     assert f"bank.yaml: {changes} change" in err
-    assert (path.read_text("utf-8") == SOUND) == bool(changes)
-    assert len(asked) == 1
+    assert line in path.read_text("utf-8").splitlines()
+    assert ("YAML" in err) == (answers[0] == "edit")
 
 
 def test_a_sound_file_is_left_alone(tmp_path):
@@ -191,5 +247,27 @@ def test_what_an_answer_says_cannot_break_the_file(tmp_path):
         )
         for value in values
     )
-    examined = SimpleNamespace(findings=findings)
-    assert [each.after for each in proposals(examined, path, "a: old\n")] == ["a: fine\n"]
+    read = (proposed(finding, path, "a: old\n") for finding in findings)
+    assert [each.after for each in read if each] == ["a: fine\n"]
+
+
+def test_a_change_is_decided_once(tmp_path):
+    """In the file as it is by then, so that what was just added is not added again."""
+    path = tmp_path / "bank.yaml"
+    path.write_text("target: x\n")
+    edits = [Edit(at=("operations", "a", name), old=None, new="/x") for name in ("list", "next")]
+    findings = [
+        Finding(
+            weight=Weight.NOTE, path=str(path), line=1, key="", expected="", found="", edit=each
+        )
+        for each in edits
+    ]
+    examined, seen = SimpleNamespace(findings=findings), []
+
+    def decide(proposal):
+        seen.append(proposal.finding.edit)
+        return proposal.finding.edit
+
+    assert repair(path, lambda: examined, decide) == (examined, 2)
+    assert seen == edits
+    assert path.read_text() == "operations:\n  a:\n    next: /x\n    list: /x\ntarget: x\n"

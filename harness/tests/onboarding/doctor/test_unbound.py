@@ -1,0 +1,193 @@
+"""What the answers show and the file lacks is proposed: `unbound`, and the commands that write it."""
+
+import json
+from textwrap import dedent
+
+import pytest
+from command_line import assay
+from rows import for_each
+
+from assay.files.load import load
+from assay.onboarding.doctor import examination
+from assay.onboarding.doctor.examination import examine
+from assay.preparation.target_file import shipped_file
+from assay.running.environment import set_up
+from assay.sandbox.app import make_app
+from assay.sandbox.policies import SOUND
+from assay.sandbox.serve import serving
+
+READS = ("accounts", "transactions")
+#: Names that lead astray: the day of each entry stands beside another one.
+NAMES = {
+    '"iban"': '"number"',
+    '"bookingDate"': '"valueDate"',
+    '"accounts"': '"products"',
+    '"next"': '"following"',
+}
+
+
+class Renamed:
+    """The sandbox, whose answers have other names for things, and a date that is a day too early."""
+
+    def __init__(self, app):
+        self.app = app
+
+    def __call__(self, environ, start):
+        lines = []
+        body = b"".join(self.app(environ, lambda *given: lines.extend(given)))
+        if environ["PATH_INFO"].startswith("/accounts") and body.startswith(b"{"):
+            text = body.decode()
+            for name, other in NAMES.items():
+                text = text.replace(name, other)
+            shown = json.loads(text)
+            for entry in shown.get("transactions", ()):
+                entry["bookingDate"] = "2020-01-01"
+            body = json.dumps(shown).encode()
+        headers = [line for line in lines[1] if line[0].lower() != "content-length"]
+        start(lines[0], [*headers, ("Content-Length", str(len(body)))])
+        return [body]
+
+
+def lacking(folder, *keys):
+    """Write a target file for the sandbox in which an operation lacks some keys."""
+    path = folder / "bank.yaml"
+    rows = [f"    {key}" for key in keys]
+    path.write_text("assay: 1\ntarget: bank\nextends: sandbox\noperations:\n" + "\n".join(rows))
+    return path
+
+
+def proposals(path, contract="aisp"):
+    """Return the value that is proposed for each key, and whether it is certain."""
+    findings = examine(str(path), (contract,)).findings
+    edits = (finding.edit for finding in findings if finding.edit)
+    return {".".join(map(str, edit.at[1:])): (edit.new, edit.certain) for edit in edits}
+
+
+def test_the_sandbox_lacks_nothing(tmp_path):
+    """Nor is anything proposed for what no rule needs."""
+    path = lacking(tmp_path)
+    path.write_text("assay: 1\ntarget: bank\nextends: sandbox\n")
+    assert {} == proposals(path) | proposals(path, "pis")
+
+
+@for_each(
+    ("contract", "row", "key"),
+    [
+        ("aisp", "accounts: {list: null}", "accounts.list"),
+        ("aisp", "accounts: {next: null}", "accounts.next"),
+        ("aisp", "accounts: {item: {fields: {iban: null}}}", "accounts.item.fields.iban"),
+        ("aisp", "transactions: {list: null}", "transactions.list"),
+        ("aisp", "transactions: {item: {on: null}}", "transactions.item.on"),
+        ("pis", "create-payment: {approval: null}", "create-payment.approval"),
+        ("pis", "create-payment: {item: {key: null}}", "create-payment.item.key"),
+        (
+            "pis",
+            "read-payment: {item: {fields: {amount: null}}}",
+            "read-payment.item.fields.amount",
+        ),
+    ],
+)
+def test_what_is_missing_is_proposed_as_it_was(contract, row, key, tmp_path):
+    """The value is that of the sandbox's own file."""
+    sound = load(shipped_file("sandbox")).data["operations"]
+    for step in key.split("."):
+        sound = sound[step]
+    found = proposals(lacking(tmp_path, row), contract)
+    assert found[key][0] == (sound if key != "transactions.list" else "/transactions")
+
+
+def test_a_state_has_the_words_that_were_seen(tmp_path):
+    """Sorted by what is usual; the bank may have more."""
+    found = proposals(lacking(tmp_path, "read-payment: {item: {state: null}}"), "pis")
+    value, certain = found["read-payment.item.state"]
+    assert value["at"] == "/status"
+    assert value["values"]["done"] == ["executed"]
+    assert not certain
+
+
+def test_what_customers_own_is_recognised_whatever_its_name(tmp_path, monkeypatch):
+    """A number, a day and a list by their values; the link to the next page by what it is called."""
+
+    def renamed(target, **given):
+        return set_up(target, bank=lambda url: Renamed(make_app(SOUND, base_url=url)), **given)
+
+    monkeypatch.setattr(examination, "set_up", renamed)
+    rows = [f"{name}: {{list: null, next: null, links: null, item: null}}" for name in READS]
+    assert proposals(lacking(tmp_path, *rows))["accounts.list"] == ("/products", True)
+    item = "item: {key: null, on: null, fields: null}"
+    rows = [
+        "accounts: {list: /products, next: null, links: null, item: null}",
+        f"transactions: {{list: /transactions, next: null, links: null, {item}}}",
+    ]
+    found = proposals(lacking(tmp_path, *rows))
+    assert found["accounts.item.key"] == ("/number", True)
+    assert "accounts.next" not in found
+    # Accounts cannot be asked for their entries before their key is known.
+    rows[0] = "accounts: {list: /products, item: {key: /number, fields: null}}"
+    found = proposals(lacking(tmp_path, *rows))
+    assert found["transactions.item.on"] == ("/valueDate", True)
+
+
+# -- the commands ------------------------------------------------------------------
+CALLS = dedent(
+    """\
+    2.1 Accounts
+    GET /accounts
+    GET /accounts/balances?iban=FR7630001007941234567890185
+    200 {"balances": [ ... ]}
+    GET /accounts/transactions?iban=FR7630001007941234567890185&dateFrom=2026-01-01&dateTo=2026-02-01
+    PUT /consents
+    {"accounts": ["FR7630001007941234567890185"]}
+    """
+)
+
+
+@pytest.fixture(scope="module")
+def url():
+    with serving(make_app()) as served:
+        yield served
+
+
+def test_from_calls_of_a_manual_and_a_bank_to_a_file(url, tmp_path, monkeypatch):
+    """What the manual shows is drafted; what the bank answers takes the place of the gaps."""
+    monkeypatch.setenv("ASSAY_LEDGER", str(tmp_path / "ledger"))
+    (tmp_path / "calls.txt").write_text(CALLS)
+    given = ("--yes", "--fixtures", "control", "-c", "aisp", "--openapi", "calls.txt")
+    given = (*given, "--presence", "PSU-IP-Address")
+    code, out, err = assay("init", "--probe", url, *given, cwd=tmp_path)
+    written = (tmp_path / "my-bank.yaml").read_text("utf-8")
+    operations = load(tmp_path / "my-bank.yaml").data["operations"]
+    assert operations["accounts"]["item"]["key"] == "/iban"
+    assert operations["transactions"]["item"]["on"] == "/bookingDate"
+    assert operations["transactions"]["arguments"]["iban"] == {"query": "iban"}
+    assert operations["balances"]["list"] == "/balances"
+    assert "example `list:" not in written
+    assert "accounts answers 200:" in err
+    assert "FR76" not in err
+    assert "The bank is called" in out
+    assert code == 3
+
+
+def test_nobody_is_called_who_does_not_agree(url, tmp_path, monkeypatch):
+    """The draft is there, as without --probe."""
+    monkeypatch.setattr("assay.cli.doctor.asks", lambda: True)
+    monkeypatch.setattr("assay.cli.doctor.click.confirm", _no)
+    answers = ("--environment", "sandbox", "--zone", "-", "--auth", "bearer", "--presence", "-")
+    given = (*answers, "--fixtures", "control", "--extends", "none", "--name", "bank")
+    code, out, err = assay("init", "--probe", url, *given, cwd=tmp_path)
+    assert (tmp_path / "my-bank.yaml").exists()
+    assert "doctor: about" not in out + err
+    assert code != 0
+
+
+def _no(*_, abort, **__):
+    assert abort
+    raise KeyboardInterrupt
+
+
+def test_a_class_is_completed_first(tmp_path):
+    """Before it can prepare anything, nothing can be asked."""
+    given = ("--yes", "--fixtures", "python", "-c", "aisp")
+    code, out, _ = assay("init", "--probe", "http://127.0.0.1:9", *given, cwd=tmp_path)
+    assert "assay doctor --target my-bank.yaml --fix" in out
+    assert code == 0
