@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
+from assay.binding.model.target import TransportKind
 from assay.cli import doctor, options, publication
 from assay.cli.crash_report import note_folder
 from assay.cli.progress import Progress, announce, parts_of
@@ -43,7 +44,7 @@ from assay.planning.shards import check_divisible
 from assay.preparation.prepare import Prepared, prepare
 from assay.rules.verdict import Exit
 from assay.running.environment import Environment, set_up
-from assay.running.parallel_trials import lanes_for, most_lanes
+from assay.running.parallel_trials import DEFAULT_LANES, lanes_for, most_lanes
 from assay.running.resumption import RecordedProgress
 from assay.running.session import Options, RunResult, Session, run_session
 
@@ -368,9 +369,13 @@ def _open(
 def _concurrency(given: RunOptions, prepared: Prepared) -> int:
     """Return how many trials run side by side, and say so if that is fewer than asked for."""
     asked, lanes = given.concurrency, lanes_for(prepared.target, given.concurrency)
-    if asked is not None and lanes < asked and not given.quiet:
-        _, reason = most_lanes(prepared.target)
+    most, reason = most_lanes(prepared.target)
+    if given.quiet:
+        return lanes
+    if asked is not None and lanes < asked:
         click.echo(f"concurrency: {lanes} instead of {asked}: {reason}", err=True)
+    elif asked is None and most == 1 and prepared.target.transport is TransportKind.HTTP:
+        click.echo(f"one trial at a time: {reason}; else {DEFAULT_LANES} run at a time", err=True)
     return lanes
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from rows import for_each
 
 from assay.binding.model.target import Budget, Safety, ScaKind, Target, TransportKind
 from assay.binding.wire.encode import Access
+from assay.cli.run import _concurrency
 from assay.contexts.context import Depth
 from assay.history.events import Advanced, ProbeRun
 from assay.journal.writer import Journal
@@ -342,3 +344,25 @@ def test_how_many_may_run_side_by_side(target: Target, asked: int | None, lanes:
     assert lanes == lanes_for(target, asked)
     most, reason = most_lanes(target)
     assert bool(reason) == (most is not None)
+
+
+@for_each(
+    ("target", "asked", "said"),
+    [
+        (SHIPPED, None, ""),
+        (NETWORK, None, ""),
+        (replace(NETWORK, budget=Budget(calls=5000)), None, "one trial at a time: trials share a"),
+        (replace(NETWORK, budget=Budget(calls=5000)), 1, ""),
+        (replace(NETWORK, budget=Budget(calls=5000)), 4, "concurrency: 1 instead of 4: trials"),
+    ],
+)
+def test_what_one_lane_comes_from_is_said(
+    target: Target, asked: int | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the key that decides it, where nobody asked for it, or for more."""
+    given = SimpleNamespace(concurrency=asked, quiet=False)
+    _concurrency(given, SimpleNamespace(target=target))
+    printed = capsys.readouterr().err
+    assert printed.startswith(said)
+    assert bool(printed) == bool(said)
+    assert ("(budget.calls)" in printed) == bool(said)
