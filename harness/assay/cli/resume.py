@@ -71,6 +71,7 @@ class RunOptions:
     most_violated: int
     last_failed: str | None
     watch: bool
+    live: bool
     quiet: bool
 
 

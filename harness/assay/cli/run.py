@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -64,6 +64,7 @@ Examples:
   assay run --target bank.yaml -x
   assay run --target bank.yaml --lf
   assay run --target bank.yaml --watch --maxfail 3
+  assay run --target bank.yaml --live
   assay run --shard 2/5 --out shard-2
   assay run --journeys 200 --fields 200 --schema 20
   assay run --replay reports/local/before-go-live/sequences
@@ -87,7 +88,7 @@ SECTIONS = {
     ),
     "Searches": ("lives", "journeys", "fields", "schema", "examples", "replays"),
     "Safety and cost": ("dry_run", "no_doctor", "concurrency", "wait", "ledger"),
-    "While it runs": ("exit_first", "most_violated", "watch", "quiet"),
+    "While it runs": ("exit_first", "most_violated", "watch", "live", "quiet"),
     "Result": (
         "out",
         "resume",
@@ -197,6 +198,12 @@ SECTIONS = {
     is_flag=True,
     help="Run again whenever a YAML or Python file beside the named files changes, or the bank can"
     " be reached again.",
+)
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Show the report in a browser of this machine while the run goes on, at the address that"
+    " is printed.",
 )
 @options.quiet
 def command(**given: Any) -> int:
@@ -311,7 +318,7 @@ def _perform(
     """
     try:
         parts = partial(expected, prepared, times)
-        with Progress(session, parts, quiet=given.quiet) as progress:
+        with _live(given, folder), Progress(session, parts, quiet=given.quiet) as progress:
 
             def search() -> None:
                 replay(session, prepared, sequences)
@@ -324,6 +331,19 @@ def _perform(
         raise InputError.one(given.target or prepared.target.name, what, hint=hint) from None
     finally:
         _close(session)
+
+
+@contextmanager
+def _live(given: RunOptions, folder: Path) -> Iterator[None]:
+    """Serve the report while the run goes on, if that is asked for."""
+    if not given.live:
+        yield
+        return
+    from assay.cli.live import serving  # noqa: PLC0415 -- only where somebody looks
+
+    with serving(folder / JOURNAL) as url:
+        click.echo(f"live: {url}", err=True)
+        yield
 
 
 def _open(

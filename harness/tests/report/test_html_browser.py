@@ -8,11 +8,13 @@ import re
 from importlib.resources import files
 from importlib.util import find_spec
 from io import BytesIO
+from pathlib import Path
 from shutil import which
 
 import pytest
 from report.test_hostile import HOSTILE, hostile_report
 
+from assay.cli.live import serving
 from assay.sca.browser import DRIVER, NAMES
 
 pytestmark = pytest.mark.slow
@@ -279,6 +281,35 @@ def test_copy(opened, cascade, clipboard):
         page.locator("[type=search]").press("Control+v")
         assert page.locator("[type=search]").input_value().startswith(command)
         page.fill("[type=search]", "")
+
+
+def test_live(chromium, cascade, tmp_path):
+    """A page that is served loads itself again when there is more; what was open stays open."""
+    from playwright.sync_api import expect  # noqa: PLC0415 -- an extra
+
+    lines = Path(cascade.journal).read_bytes().splitlines(keepends=True)
+    cut = next(
+        n for n, line in enumerate(lines) if b"aisp/clause-0/other" in line and b"verdict" in line
+    )
+    journal = tmp_path / "growing.jsonl"
+    journal.write_bytes(b"".join(lines[:cut]))
+    context = chromium.new_context(viewport=WIDE)
+    with serving(journal) as url:
+        page = context.new_page()
+        problems = []
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text))
+        page.goto(url)
+        finding = page.locator("[data-finding]").first
+        finding.locator("summary").first.click()
+        expect(finding).to_have_attribute("open", "")
+        before = page.locator("meta[name=assay-live]").get_attribute("content")
+        journal.write_bytes(b"".join(lines))
+        expect(page.locator("meta[name=assay-live]")).not_to_have_attribute("content", before)
+        expect(page.locator("[data-finding]").first).to_have_attribute("open", "")
+        assert problems == []
+    expect(page).to_have_title(re.compile("^Ended: "))
+    context.close()
 
 
 def test_phone(opened, cascade):

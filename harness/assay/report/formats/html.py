@@ -330,11 +330,12 @@ def content_policy(style: str, script: str) -> str:
     """Return the policy that allows this style sheet and this script, and nothing else."""
     return (
         "default-src 'none'; base-uri 'none'; form-action 'none';"
-        f" style-src {_digest(style)}; script-src {_digest(script)}"
+        f" style-src {digest(style)}; script-src {digest(script)}"
     )
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """Return the digest of a script or a style sheet, as a content policy names it."""
     return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
 
 
