@@ -6,7 +6,7 @@ and only at an address that nobody can guess: other users of the machine must no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import partial
 from http import HTTPStatus
@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(journal: Path) -> Iterator[str]:
+def serving(journal: Path) -> Generator[str]:
     """Serve the report of a journal until the block ends; yield its URL."""
     secret = token_urlsafe(12)
     handler = partial(_Handler, live=LiveReport(journal), secret=secret)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
@@ -334,7 +334,7 @@ def _perform(
 
 
 @contextmanager
-def _live(given: RunOptions, folder: Path) -> Iterator[None]:
+def _live(given: RunOptions, folder: Path) -> Generator[None]:
     """Serve the report while the run goes on, if that is asked for."""
     if not given.live:
         yield

@@ -128,7 +128,7 @@ def schema(values: Sequence[Json], *, examples: bool = False) -> dict[str, Any]:
         return {"type": "array", "items": inside}
     texts = [value for value in values if isinstance(value, str)]
     if not texts:
-        kinds = {bool: "boolean", int: "integer", float: "number"}
+        kinds: dict[type, str] = {bool: "boolean", int: "integer", float: "number"}
         known = [value for value in values if type(value) in kinds]
         found: dict[str, Any] = {"type": kinds[type(known[0])] if known else ""}
         return found | ({"example": json.dumps(known[0])} if known and examples else {})
