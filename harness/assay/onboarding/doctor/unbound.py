@@ -51,7 +51,9 @@ def examine(record: Examined) -> Iterator[Finding]:
             if need.feature in _SHOWN and not is_bound(need, contract, record.target):
                 lacking[need.operation].setdefault(need.feature, set()).add(need.name)
         for operation in contract.operations.values():
-            if operation.lists and not record.binding(operation).list:
+            pointers = record.binding(operation).list
+            shown = any(each.raw_items for each in record.of(operation.id))
+            if operation.lists and not (pointers and shown):
                 lacking[operation.id]["list"] = set()  # without it, nothing else can be read
             if operation.available:
                 yield from _by_link(record, contract, operation)
@@ -76,6 +78,8 @@ def _proposals(
         for entry in entries:
             *_, last = BINDING_FEATURES[feature].key
             wanted = entry.key in features[feature] or not last.startswith("<")
+            # Another list takes the place of the one that is not there only if it is recognised.
+            wanted = wanted and not (seen.binding.list and feature == "list" and entry is not known)
             if wanted and not entry.missing:
                 yield _proposal(seen, feature, entry, certain=entry is known)
 
@@ -83,10 +87,11 @@ def _proposals(
 def _proposal(seen: AnsweredOperation, feature: str, entry: YamlEntry, *, certain: bool) -> Finding:
     *section, last = seen.place(feature, entry.key)
     place = (*section, last)
-    edit = Edit(at=place, old=None, new=entry.value, certain=certain or not entry.why)
+    old = seen.binding.list[0] if feature == "list" and seen.binding.list else None
+    edit = Edit(at=place, old=old, new=entry.value, certain=certain or not entry.why)
     why = f" ({entry.why})" if entry.why else ""
     expected, hint = BINDING_FEATURES[feature].title, f"add `{last}: {written(entry.value)}`{why}"
-    found = "nothing, although the answers show it"
+    found = f"{old or 'nothing'}, although the answers show it"
     finding = seen.record.finding(place, expected, found, hint, weight=Weight.NOTE, edit=edit)
     return replace(finding, answer=_excerpt(seen))
 

@@ -96,6 +96,14 @@ def test_what_is_missing_is_proposed_as_it_was(contract, row, key, tmp_path):
     assert found[key][0] == (sound if key != "transactions.list" else "/transactions")
 
 
+def test_another_list_is_proposed_where_it_has_what_customers_own(tmp_path):
+    """A pointer that finds nothing is replaced, whatever the list is called."""
+    assert proposals(lacking(tmp_path, "accounts: {list: /data}"))["accounts.list"] == (
+        "/accounts",
+        True,
+    )
+
+
 def test_a_state_has_the_words_that_were_seen(tmp_path):
     """Sorted by what is usual; the bank may have more."""
     found = proposals(lacking(tmp_path, "read-payment: {item: {state: null}}"), "pis")
