@@ -455,7 +455,7 @@ def _equal_requests(record: Examined) -> Iterator[Finding]:
             for event in events
             if isinstance(event, Authorised) and event.ending is Ending.CONFIRMED
         }
-        reports = [event.done for event in events if isinstance(event, Effects) and event.done]
+        reports = [event.done or () for event in events if isinstance(event, Effects)]
         done = {effect.request: effect.on for report in reports for effect in report}
         made = {key: seen for key, each in _made(record).items() for seen in each[:1]}
         twins = {key for key, seen in made.items() if seen.probe == probe} - signed
@@ -463,10 +463,12 @@ def _equal_requests(record: Examined) -> Iterator[Finding]:
             found = "an equal one, which was not signed"
             yield record.finding(effects_place(record), "the request that was signed", found)
             return
-        if any(isinstance(event, Advanced) for event in events) and reports:
+        other = tuple(_withdrawn(record, events, signed - done.keys()))
+        yield from other
+        jumped = not other and any(isinstance(event, Advanced) for event in events)
+        if jumped and reports and any(event.done for event in record.effects):
             for seen in (made[key] for key in signed & made.keys()):
                 yield from _skipped_days(record, seen, done)
-        yield from _withdrawn(record, events, signed - done.keys())
 
 
 def _skipped_days(

@@ -69,7 +69,9 @@ def examine(record: Examined) -> Iterator[Finding]:
     """Try each offer of the fixture provider."""
     if record.environment is None or not _is_tried(record):
         return
-    yield from _untouched(record)
+    if running := tuple(_untouched(record)):
+        yield from running
+        return
     with suppress(TargetError), closing(record.environment.fixtures.open()) as fixture:
         tried = Tried(record, fixture)
         for offer, ability in ABILITIES.items():
