@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from datetime import date, timedelta
+from datetime import date
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl, urlsplit
 
 from assay.binding.model.target import FixtureKind, ScaKind, Target
 from assay.contract.model import Capability, Json
-from assay.errors import CannotArrange, TargetError, did_you_mean
+from assay.errors import TargetError, did_you_mean
 from assay.files.document import Pointer, found
 from assay.files.edits import Edit
 from assay.fixtures.protocol import FixtureProvider
@@ -35,12 +34,10 @@ from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 from assay.rules.lifecycle.request_queries import split_url
 from assay.rules.rule import facts_of
 from assay.rules.state.calendar import local, local_day
-from assay.running.parallel_trials import lanes_for
 from assay.sca.html_forms import Form, forms
 from assay.transport.protocol import CONTROL_PATH
 
 API: Final = "assay-control/1"
-_DAY: Final = timedelta(days=1)
 _REFUSED: Final = frozenset({401, 403})
 #: The control API's names of the capabilities that a target file can offer.
 CAPABILITIES: Final[Mapping[Capability, str]] = {
@@ -62,11 +59,10 @@ CAPABILITIES: Final[Mapping[Capability, str]] = {
 
 
 def answers(record: Examined) -> Iterator[Finding]:
-    """Check that the control API answers, and that trials of a Python class have own clocks."""
+    """Check that the control API answers, and has the capabilities that the file offers."""
     target, environment = record.target, record.environment
     fixtures = target.fixtures
-    if environment is not None and fixtures.kind is FixtureKind.PYTHON:
-        yield from _one_clock(record, environment.fixtures)
+    if fixtures.kind is FixtureKind.PYTHON:
         begin(record)
         return
     if environment is None or fixtures.kind is not FixtureKind.CONTROL:
@@ -90,26 +86,6 @@ def answers(record: Examined) -> Iterator[Finding]:
     elif not _opens(environment.fixtures):
         found = reason or f"status {status} and another body"
         yield record.finding(place, expected, found, _elsewhere(record), weight=Weight.FAULT)
-
-
-def _one_clock(record: Examined, provider: FixtureProvider) -> Iterator[Finding]:
-    """Report a clock that trials share although they would run side by side."""
-    alone = lanes_for(record.target, None) == 1
-    if alone or Capability.CLOCK not in record.target.fixtures.offers:
-        return
-    try:
-        with closing(provider.open()) as one, closing(provider.open()) as other:
-            before = other.clock(None)
-            one.clock(one.clock(None) + _DAY)
-            moved = other.clock(None) - before
-    except (TargetError, CannotArrange):
-        return  # an ordinary call says why
-    if moved > _DAY / 2:
-        found = "a trial that moves the clock also moves it for the other trials"
-        hint = "set `safety: {concurrency: 1}` to run one trial at a time"
-        yield record.finding(
-            ("fixtures", "adapter"), "a clock for each trial", found, hint, weight=Weight.FAULT
-        )
 
 
 def _opens(fixtures: FixtureProvider) -> bool:

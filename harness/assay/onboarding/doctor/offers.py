@@ -115,7 +115,8 @@ def _untouched(record: Examined) -> Iterator[Finding]:
             found = "a trial that moves the clock also moves it for the other trials"
             hint = "set `safety: {concurrency: 1}` to run one trial at a time"
             what = "a clock for each trial"
-            yield record.finding(("fixtures",), what, found, hint, weight=Weight.FAULT)
+            place = ("fixtures", "adapter" if record.target.fixtures.adapter else "kind")
+            yield record.finding(place, what, found, hint, weight=Weight.FAULT)
         elif moved:
             found = f"one that ran {moved.total_seconds():g} s while calls were made"
             where = place_of(record, Capability.CLOCK)
@@ -123,13 +124,6 @@ def _untouched(record: Examined) -> Iterator[Finding]:
 
 
 # -- The abilities ------------------------------------------------------------------------------
-def _customer(tried: Tried) -> Iterator[_Doubt]:
-    subject, _ = tried.customer("one")
-    keys = [owned.key for owned in subject.owns]
-    if len({*keys}) < len(keys):
-        yield "items with different keys", "two items with one key", ""
-
-
 def _two_customers(tried: Tried) -> Iterator[_Doubt]:
     (one, access), (two, other) = tried.customer("one"), tried.customer("two")
     if {owned.key for owned in one.owns} & {owned.key for owned in two.owns}:
@@ -214,7 +208,6 @@ def _banks(tried: Tried) -> Iterator[_Doubt]:
 
 #: How each offer is tried; the last ones change the world for those that follow.
 ABILITIES: Final[Mapping[Capability, Callable[[Tried], Iterator[_Doubt]]]] = {
-    Capability.PSU: _customer,
     Capability.TWO_PSU: _two_customers,
     Capability.CREDENTIALS: _credentials,
     Capability.TPPS: _tpps,

@@ -169,6 +169,20 @@ FAULTS = {
 }
 
 
+#: A class that opens one world for all trials.
+ONE_WORLD = """\
+    def close(self):
+        pass
+
+WORLDS = []
+
+def opened(self):
+    if not WORLDS:
+        WORLDS.append(Changed(WholeFixtures.open(self)))
+    return WORLDS[0]
+
+Faulty.open = opened
+"""
 #: The same for the data of customers.
 DATA_FAULTS = {
     "sound": ("", []),
@@ -252,6 +266,15 @@ def test_an_offer_that_is_not_kept_is_found(name, examined):
     text, offer, found = FAULTS[name]
     expected = [("doubt", f"fixtures.offers[{OFFERS.index(offer)}]", found)] if offer else []
     assert expected == findings(examined(text))
+
+
+@pytest.mark.parametrize(("safety", "shared"), [("", True), ("safety: {{concurrency: 1}}\n", False)])
+def test_trials_side_by_side_need_a_clock_each(safety, shared, examined, monkeypatch):
+    """A clock that all trials share is a fault, unless the target file lets one run after the other."""
+    monkeypatch.setattr(sys.modules[__name__], "FILE", f"{FILE}{safety}")
+    found = "a trial that moves the clock also moves it for the other trials"
+    expected = [("fault", "fixtures.adapter", found)] if shared else []
+    assert expected == findings(examined(ONE_WORLD))
 
 
 class Side(Gate):
@@ -365,7 +388,11 @@ SIDES = {
     ReportsTheLast: [("doubt", "fixtures.effects", "an equal one, which was not signed")],
     CancelsTheLast: [("doubt", "fixtures.offers[13]", "an equal one")],
     OneWorld: [
-        ("fault", "fixtures", "a trial that moves the clock also moves it for the other trials")
+        (
+            "fault",
+            "fixtures.kind",
+            "a trial that moves the clock also moves it for the other trials",
+        )
     ],
     Fractions: [
         (
