@@ -442,7 +442,8 @@ def _equal_requests(record: Examined) -> Iterator[Finding]:
         other = tuple(_withdrawn(record, events, signed - done.keys()))
         yield from other
         jumped = not other and any(isinstance(event, Advanced) for event in events)
-        if jumped and reports and any(event.done for event in record.effects):
+        known = any(each.request in made for event in record.effects for each in event.done or ())
+        if jumped and reports and known:
             for seen in (made[key] for key in signed & made.keys()):
                 yield from _skipped_days(record, seen, done)
 
@@ -460,7 +461,7 @@ def _skipped_days(
     expected = f"a request to be executed on its own day, {day}, if the clock skips days"
     if executed is None:
         yield record.finding(place, expected, "one that is not executed")
-    elif (executed - date.fromisoformat(day)).days > PAST / 2:
+    elif (executed - date.fromisoformat(day[:10])).days > PAST / 2:
         yield record.finding(place, expected, f"one that is executed on {executed}")
 
 

@@ -81,7 +81,9 @@ def examine(record: Examined) -> Iterator[Finding]:
 
 
 def _is_tried(record: Examined) -> bool:
-    return record.makes_customers and not record.quick
+    """Whether customers may be created for a trial, and registered with."""
+    writes = record.target.environment != "live" or record.target.safety.allow_writes
+    return record.makes_customers and writes and not record.quick
 
 
 def place_of(record: Examined, offer: Capability) -> Pointer:

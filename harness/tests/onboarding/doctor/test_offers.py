@@ -268,12 +268,16 @@ def test_an_offer_that_is_not_kept_is_found(name, examined):
     assert expected == findings(examined(text))
 
 
-@pytest.mark.parametrize(("safety", "shared"), [("", True), ("safety: {{concurrency: 1}}\n", False)])
+@pytest.mark.parametrize(
+    ("safety", "shared"), [("", True), ("safety: {{concurrency: 1}}\n", False)]
+)
 def test_trials_side_by_side_need_a_clock_each(safety, shared, examined, monkeypatch):
     """A clock that all trials share is a fault, unless the target file lets one run after the other."""
     monkeypatch.setattr(sys.modules[__name__], "FILE", f"{FILE}{safety}")
     found = "a trial that moves the clock also moves it for the other trials"
-    weighed = [(weight, key) for weight, key, text in findings(examined(ONE_WORLD)) if text == found]
+    weighed = [
+        (weight, key) for weight, key, text in findings(examined(ONE_WORLD)) if text == found
+    ]
     assert ([("fault", "fixtures.adapter")] if shared else []) == weighed
 
 
