@@ -35,7 +35,7 @@ _WHOLE = re.compile(rb'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)"')
 
 
 @dataclass(slots=True)
-class Tried:
+class OfferTrial:
     """One world in which the offers are tried: its customers so far, by name."""
 
     record: Examined
@@ -62,7 +62,7 @@ def begin(record: Examined) -> None:
     if clock and _is_tried(record) and lanes_for(record.target, None) > 1 and record.environment:
         with suppress(TargetError, CannotArrange):  # an ordinary call says why
             record.untouched = record.environment.fixtures.open()
-            record.untouched_at = Tried(record, record.untouched).customer("first")[0].now
+            record.untouched_at = OfferTrial(record, record.untouched).customer("first")[0].now
 
 
 def examine(record: Examined) -> Iterator[Finding]:
@@ -73,7 +73,7 @@ def examine(record: Examined) -> Iterator[Finding]:
         yield from running
         return
     with suppress(TargetError), closing(record.environment.fixtures.open()) as fixture:
-        tried = Tried(record, fixture)
+        tried = OfferTrial(record, fixture)
         for offer, ability in ABILITIES.items():
             if offer in record.target.fixtures.offers:
                 for expected, found, hint in _attempt(tried, offer, ability):
@@ -96,7 +96,7 @@ def place_of(record: Examined, offer: Capability) -> Pointer:
 
 
 def _attempt(
-    tried: Tried, offer: Capability, ability: Callable[[Tried], Iterator[_Doubt]]
+    tried: OfferTrial, offer: Capability, ability: Callable[[OfferTrial], Iterator[_Doubt]]
 ) -> Iterator[_Doubt]:
     try:
         yield from ability(tried)
@@ -112,7 +112,7 @@ def _untouched(record: Examined) -> Iterator[Finding]:
     if fixture is None or before is None:
         return
     with suppress(TargetError, CannotArrange):
-        moved = abs(Tried(record, fixture).customer("second")[0].now - before)
+        moved = abs(OfferTrial(record, fixture).customer("second")[0].now - before)
         if moved > _DAY / 2:
             found = "a trial that moves the clock also moves it for the other trials"
             hint = "set `safety: {concurrency: 1}` to run one trial at a time"
@@ -126,7 +126,7 @@ def _untouched(record: Examined) -> Iterator[Finding]:
 
 
 # -- The abilities ------------------------------------------------------------------------------
-def _two_customers(tried: Tried) -> Iterator[_Doubt]:
+def _two_customers(tried: OfferTrial) -> Iterator[_Doubt]:
     (one, access), (two, other) = tried.customer("one"), tried.customer("two")
     if {owned.key for owned in one.owns} & {owned.key for owned in two.owns}:
         yield "two customers who own different items", "one item that both own", ""
@@ -134,13 +134,13 @@ def _two_customers(tried: Tried) -> Iterator[_Doubt]:
         yield "a token for each customer", "the same token for both", ""
 
 
-def _credentials(tried: Tried) -> Iterator[_Doubt]:
+def _credentials(tried: OfferTrial) -> Iterator[_Doubt]:
     _, access = tried.customer("one")
     if not access.login or not access.password:
         yield "a customer with a login and a password", "a customer without", ""
 
 
-def _tpps(tried: Tried) -> Iterator[_Doubt]:
+def _tpps(tried: OfferTrial) -> Iterator[_Doubt]:
     tried.customer("one")  # as in a run, where a customer is there before the second TPP
     one, two = tried.fixture.tpp(), tried.fixture.tpp()
     for access in (one, two):
@@ -153,7 +153,7 @@ def _tpps(tried: Tried) -> Iterator[_Doubt]:
         yield "a token of the customer for the second TPP", named, "key `tokens` by the TPP's `id`"
 
 
-def _renewal(tried: Tried) -> Iterator[_Doubt]:
+def _renewal(tried: OfferTrial) -> Iterator[_Doubt]:
     _, access = tried.customer("one")
     renewed = tried.fixture.renew(access, by_tpp=False)
     tried.record.redactor.learn_access(renewed)
@@ -161,7 +161,7 @@ def _renewal(tried: Tried) -> Iterator[_Doubt]:
         yield "another token", "the same token again", ""
 
 
-def _registrations(tried: Tried) -> Iterator[_Doubt]:
+def _registrations(tried: OfferTrial) -> Iterator[_Doubt]:
     for operation in _paying(tried.record):
         spelling = tried.record.target.operations.get(operation.id, BARE).arguments
         payee = operation.payee or ""
@@ -180,7 +180,7 @@ def _paying(record: Examined) -> Iterator[Operation]:
         yield from (each for each in contract.operations.values() if each.makes and each.payee)
 
 
-def _clock(tried: Tried) -> Iterator[_Doubt]:
+def _clock(tried: OfferTrial) -> Iterator[_Doubt]:
     (one, _), (two, _) = tried.customer("one"), tried.customer("two")
     if one.now != two.now:
         apart = abs(two.now - one.now).total_seconds()
@@ -199,7 +199,7 @@ def _clock(tried: Tried) -> Iterator[_Doubt]:
         yield f"the time to which the clock was moved, {to.isoformat()}", found, ""
 
 
-def _banks(tried: Tried) -> Iterator[_Doubt]:
+def _banks(tried: OfferTrial) -> Iterator[_Doubt]:
     for bank in tried.record.target.banks:
         if bank.lacks:
             tried.fixture.lack(Lack(mode=bank.lacks[0], bank=bank.name))
@@ -209,7 +209,7 @@ def _banks(tried: Tried) -> Iterator[_Doubt]:
 
 
 #: How each offer is tried; the last ones change the world for those that follow.
-ABILITIES: Final[Mapping[Capability, Callable[[Tried], Iterator[_Doubt]]]] = {
+ABILITIES: Final[Mapping[Capability, Callable[[OfferTrial], Iterator[_Doubt]]]] = {
     Capability.TWO_PSU: _two_customers,
     Capability.CREDENTIALS: _credentials,
     Capability.TPPS: _tpps,
