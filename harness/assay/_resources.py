@@ -18,6 +18,16 @@ def contract_dir() -> Path:
     return _shipped("data", "contract")
 
 
+def control_api() -> Path:
+    """Return the OpenAPI document of the control API, which stands beside the contracts."""
+    return contract_dir() / "control-api.yaml"
+
+
+def shipped_contracts() -> list[Path]:
+    """Return the files of the shipped contracts."""
+    return sorted({*contract_dir().glob("*.yaml")} - {control_api()})
+
+
 def suites_dir() -> Path:
     """Return the folder of the shipped pytest modules."""
     return _shipped("suites", "suites")

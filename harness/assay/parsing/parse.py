@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from zoneinfo import ZoneInfo
 
-from assay._resources import contract_dir
+from assay._resources import contract_dir, shipped_contracts
 from assay.contract.model import (
     Clause,
     Contract,
@@ -49,7 +49,7 @@ def find_contract(name_or_path: str | Path) -> Path:
     """Return the file of a shipped contract (`aisp`), or the given path."""
     given = str(name_or_path)
     path = Path(given)
-    shipped = sorted(file.stem for file in contract_dir().glob("*.yaml"))
+    shipped = [file.stem for file in shipped_contracts()]
     if given in shipped and not path.is_file():
         return _near(contract_dir() / f"{given}.yaml")
     if path.suffix or os.sep in given or path.exists():

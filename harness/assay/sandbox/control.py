@@ -1,7 +1,7 @@
 """Control API ``assay-control/1``: worlds, clocks and customers.
 
-It offers what a conformance run needs and no bank offers in production. ``CONTROL.md``
-specifies the protocol for banks that want to add it to their own sandbox. It answers
+It offers what a conformance run needs and no bank offers in production.
+``contract/control-api.yaml`` describes it for banks that want to add it to their own sandbox. It answers
 during maintenance too. It has no access control: never expose it publicly. Only requests of
 pages in a browser, which have an origin or a site, are refused.
 
@@ -21,7 +21,6 @@ from assay.sandbox.control_requests import (
     TRAITS,
     ControlError,
     read_choice,
-    read_flag,
     read_holdings,
     read_moment,
     read_offers,
@@ -32,7 +31,7 @@ from assay.sandbox.payments.lifecycle import PaymentContext, advance, cancel, si
 from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.terms import DECISIONS, FACTORS, SEGMENTS, Decision, Segment, is_iban
 from assay.sandbox.policies import Policies
-from assay.sandbox.world import DEMO, Customer, HoldingSpec, Registry, World, open_holdings
+from assay.sandbox.world import DEMO, Customer, Registry, World, open_holdings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -179,11 +178,10 @@ def _add_customer(
 ) -> Answer:
     orders = read_holdings(content)
     segment: Segment = read_choice(content, "segment", SEGMENTS, "PART")
-    with_entries = read_flag(content, "roster", default=True)
     with world.lock:
         customer = registry.add_customer(world, segment=segment)
         holdings = [
-            _holding(item, order, with_entries)
+            _holding(item)
             for order in orders
             for item in open_holdings(world, customer, order, policies)
         ]
@@ -202,17 +200,16 @@ def _add_customer(
     return Answer(status=201, body=body)
 
 
-def _holding(item: Item, order: HoldingSpec, with_entries: bool) -> Json:
-    holding: dict[str, Json] = {
+def _holding(item: Item) -> Json:
+    entries = [
+        {"key": entry.id, "date": entry.date.isoformat()} for entry in item.ledger.arranged()
+    ]
+    return {
         "resource": item.resource,
         "key": item.key,
         "traits": _traits(item),
+        "entries": entries,
     }
-    if with_entries or order.entries is not None:
-        holding["entries"] = [
-            {"key": entry.id, "date": entry.date.isoformat()} for entry in item.ledger.arranged()
-        ]
-    return holding
 
 
 def _traits(item: Item) -> Json:

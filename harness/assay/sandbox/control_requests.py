@@ -16,7 +16,6 @@ __all__ = [
     "TRAITS",
     "ControlError",
     "read_choice",
-    "read_flag",
     "read_holdings",
     "read_moment",
     "read_offers",
@@ -71,14 +70,6 @@ def read_moment(content: Mapping[str, object], name: str) -> datetime | None:
     return moment
 
 
-def read_flag(content: Mapping[str, object], name: str, default: bool) -> bool:
-    """Parse a boolean."""
-    value = content.get(name, default)
-    if not isinstance(value, bool):
-        raise ControlError(f"{name}: expected true or false")
-    return value
-
-
 def read_choice(
     content: Mapping[str, object],
     name: str,
@@ -101,7 +92,10 @@ def read_offers(content: Mapping[str, object]) -> bool:
     offered = cast("dict[str, object]", offers)
     if unknown := offered.keys() - {"instant"}:
         raise ControlError(f"offers: unknown offer {min(unknown)!r}; expected instant")
-    return read_flag(offered, "instant", default=True)
+    instant = offered.get("instant", True)
+    if not isinstance(instant, bool):
+        raise ControlError("instant: expected true or false")
+    return instant
 
 
 def read_holdings(content: Mapping[str, object]) -> list[HoldingSpec]:

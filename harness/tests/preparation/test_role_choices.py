@@ -165,9 +165,7 @@ def target_file(url: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         world = http.post(control, json={"now": NOW.isoformat()}).json()["world"]
         for name in ("alice", "bob"):
             holdings = [{"resource": "account", "count": 2}, {"resource": "card"}]
-            made = http.post(
-                f"{control}/{world}/customers", json={"holdings": holdings, "roster": False}
-            ).json()
+            made = http.post(f"{control}/{world}/customers", json={"holdings": holdings}).json()
             monkeypatch.setenv(f"T_{name.upper()}", made["token"])
             owns = [{"resource": each["resource"], "key": each["key"]} for each in made["holdings"]]
             roles[name] = {"token_env": f"T_{name.upper()}", "owns": owns}

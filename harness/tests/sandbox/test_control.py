@@ -87,16 +87,12 @@ def test_cards_were_used_yesterday(world):
     assert card["traits"] == {"last-used": "2026-09-15"}
 
 
-def test_the_banks_own_entries(bank, world):
+def test_the_banks_own_entries(world):
     """By default, 200 days of one to three entries are generated."""
     entries = world.customer({"resource": "account"}).holdings[0]["entries"]
     dates = [entry["date"] for entry in entries]
     assert len(set(dates)) == 200
     assert {1, 2, 3} == {dates.count(day) for day in set(dates)}
-    url = f"{ROOT}/worlds/{world.id}/customers"
-    order = {"holdings": [{"resource": "account"}], "roster": False}
-    made = bank.http.post(url, json=order).json()
-    assert "entries" not in made["holdings"][0]
 
 
 def test_a_customer_has_a_token_for_the_second_tpp(bank, world):

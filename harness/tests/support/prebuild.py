@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import partial
 
-from assay._resources import contract_dir
+from assay._resources import contract_dir, shipped_contracts
 from assay.files import shape_check
 from assay.files.document import Document
 from assay.files.load import load
@@ -20,7 +20,7 @@ FOLDER = contract_dir() / "schema"
 
 def shipped_documents() -> Iterator[tuple[str, Document]]:
     """Yield every shipped contract and target, with the name of its schema."""
-    for path in sorted(contract_dir().glob("*.yaml")):
+    for path in shipped_contracts():
         yield "contract", load(path)
     for name in shipped():
         yield "target", extended(load(shipped_file(name)))

@@ -9,6 +9,7 @@ too, as far as they come over the same connection.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -16,12 +17,13 @@ from typing import Final
 from assay.binding.model.spelling import OperationBinding
 from assay.binding.model.target import ScaKind
 from assay.contract.model import Capability, Operation
-from assay.errors import InputError
+from assay.errors import InputError, TargetError
 from assay.files.document import Pointer
 from assay.fixtures.providers import Customers, customers_of
 from assay.onboarding.doctor import (
     fixtures,
     made_requests,
+    offers,
     pointers,
     preflight,
     statuses,
@@ -195,6 +197,9 @@ def examine(
             on_step(step.name, _cost(record) if step.name == "calls" and not quick else None)
             done[step.name] = _result(step, record, done)
     finally:
+        if record.untouched:
+            with suppress(TargetError):
+                record.untouched.close()
         if record.environment:
             record.environment.close()
     outcomes = tuple(_masked(record, result) for result in done.values())
@@ -317,6 +322,11 @@ def _calls(record: Examined) -> Gap | None:
     if any(answer.accepted for answer in record.answers):
         return None
     return Gap(("operations",), "", "no accepted call" if record.answers else "no call")
+
+
+def _offers(record: Examined) -> Gap | None:
+    tried = record.makes_customers and not record.quick
+    return None if tried else _idle("no customers are created")
 
 
 def _zone(record: Examined) -> Gap | None:
@@ -480,6 +490,13 @@ STEPS: Final[Sequence[Check]] = (
     Check("ready", "the target can be set up", _ready, ("answers",)),
     Check("fixtures", "the fixture provider answers", fixtures.answers, ("ready",)),
     Check("calls", "an ordinary call can be made", make_calls, ("fixtures",), _calls),
+    Check(
+        "offers",
+        "the fixture provider does what it offers",
+        offers.examine,
+        ("calls",),
+        _offers,
+    ),
     Check("zone", "the time zone is the bank's", fixtures.zone, ("calls",), _zone),
     Check("static", "answers depend on the request", static_answers, ("fixtures",), _static),
     Check("status", "every answer matches an outcome", statuses.examine, ("static",), _calls),

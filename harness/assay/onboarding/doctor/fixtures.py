@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from datetime import timedelta
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl, urlsplit
 
 from assay.binding.model.target import FixtureKind, ScaKind, Target
 from assay.contract.model import Capability, Json
-from assay.errors import CannotArrange, TargetError, did_you_mean
+from assay.errors import TargetError, did_you_mean
 from assay.files.document import Pointer, found
 from assay.files.edits import Edit
 from assay.fixtures.protocol import FixtureProvider
-from assay.history import Authorised, Effect, Effects, Ending, Event, Exchange, State, Wire
+from assay.history import (
+    Advanced,
+    Authorised,
+    Effect,
+    Effects,
+    Ending,
+    Event,
+    Exchange,
+    State,
+    Wire,
+    Withdrawn,
+)
 from assay.onboarding.doctor.items import alike, unit_of
-from assay.onboarding.doctor.pointer_probe import nearest
-from assay.onboarding.doctor.probes import DENIED, SEGMENT
+from assay.onboarding.doctor.offers import begin, place_of
+from assay.onboarding.doctor.pointer_probe import is_day, nearest
+from assay.onboarding.doctor.probes import DENIED, PAST, SEGMENT, TWIN, WAITING, WITHDRAWN
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 from assay.rules.lifecycle.request_queries import split_url
 from assay.rules.rule import facts_of
 from assay.rules.state.calendar import local, local_day
-from assay.running.parallel_trials import lanes_for
 from assay.sca.html_forms import Form, forms
 from assay.transport.protocol import CONTROL_PATH
 
 API: Final = "assay-control/1"
-_DAY: Final = timedelta(days=1)
 _REFUSED: Final = frozenset({401, 403})
 #: The control API's names of the capabilities that a target file can offer.
 CAPABILITIES: Final[Mapping[Capability, str]] = {
@@ -50,11 +59,11 @@ CAPABILITIES: Final[Mapping[Capability, str]] = {
 
 
 def answers(record: Examined) -> Iterator[Finding]:
-    """Check that the control API answers, and that trials of a Python class have own clocks."""
+    """Check that the control API answers, and has the capabilities that the file offers."""
     target, environment = record.target, record.environment
     fixtures = target.fixtures
-    if environment is not None and fixtures.kind is FixtureKind.PYTHON:
-        yield from _one_clock(record, environment.fixtures)
+    if fixtures.kind is FixtureKind.PYTHON:
+        begin(record)
         return
     if environment is None or fixtures.kind is not FixtureKind.CONTROL:
         if fixtures.kind is FixtureKind.NONE:
@@ -73,29 +82,10 @@ def answers(record: Examined) -> Iterator[Finding]:
         yield record.finding(key, "the control API's key", found, weight=Weight.FAULT)
     elif isinstance(body, dict) and cast("dict[str, Any]", body).get("api") == API:
         yield from _capabilities(record, cast("dict[str, Any]", body))
+        begin(record)
     elif not _opens(environment.fixtures):
         found = reason or f"status {status} and another body"
         yield record.finding(place, expected, found, _elsewhere(record), weight=Weight.FAULT)
-
-
-def _one_clock(record: Examined, provider: FixtureProvider) -> Iterator[Finding]:
-    """Report a clock that trials share although they would run side by side."""
-    alone = lanes_for(record.target, None) == 1
-    if alone or Capability.CLOCK not in record.target.fixtures.offers:
-        return
-    try:
-        with closing(provider.open()) as one, closing(provider.open()) as other:
-            before = other.clock(None)
-            one.clock(one.clock(None) + _DAY)
-            moved = other.clock(None) - before
-    except (TargetError, CannotArrange):
-        return  # an ordinary call says why
-    if moved > _DAY / 2:
-        found = "a trial that moves the clock also moves it for the other trials"
-        hint = "set `safety: {concurrency: 1}` to run one trial at a time"
-        yield record.finding(
-            ("fixtures", "adapter"), "a clock for each trial", found, hint, weight=Weight.FAULT
-        )
 
 
 def _opens(fixtures: FixtureProvider) -> bool:
@@ -326,6 +316,7 @@ def _codes(record: Examined, event: Authorised) -> Iterator[Finding]:
 def effects(record: Examined) -> Iterator[Finding]:
     """Examine the fields, the ids and the days of executed requests."""
     done = [effect for event in record.effects for effect in event.done or ()]
+    yield from _equal_requests(record)
     if not done:
         yield from _unreported(record)
         return
@@ -429,6 +420,64 @@ def _days(
             seen = "a day before the request was made"
             yield record.finding(effects_place(record), expected, seen)
             return
+
+
+def _equal_requests(record: Examined) -> Iterator[Finding]:
+    """Examine what the probes with two equal requests, and with a request for a later day, show."""
+    for probe in dict.fromkeys(answer.probe for answer in record.varied(TWIN, WAITING)):
+        events = record.events[probe]
+        signed = {
+            event.step.request
+            for event in events
+            if isinstance(event, Authorised) and event.ending is Ending.CONFIRMED
+        }
+        reports = [event.done or () for event in events if isinstance(event, Effects)]
+        done = {effect.request: effect.on for report in reports for effect in report}
+        made = {key: seen for key, each in _made(record).items() for seen in each[:1]}
+        twins = {key for key, seen in made.items() if seen.probe == probe} - signed
+        if signed and twins & done.keys() and not signed & done.keys():
+            found = "an equal one, which was not signed"
+            yield record.finding(effects_place(record), "the request that was signed", found)
+            return
+        other = tuple(_withdrawn(record, events, signed - done.keys()))
+        yield from other
+        jumped = not other and any(isinstance(event, Advanced) for event in events)
+        known = any(each.request in made for event in record.effects for each in event.done or ())
+        if jumped and reports and known:
+            for seen in (made[key] for key in signed & made.keys()):
+                yield from _skipped_days(record, seen, done)
+
+
+def _skipped_days(
+    record: Examined, made: SeenAnswer, done: Mapping[str, date]
+) -> Iterator[Finding]:
+    """Report a deferred request that a clock past its day leaves alone, or executes on another day."""
+    due = made.operation.due
+    day = str(made.call.arguments.get(due.argument)) if due else ""
+    executed = done.get(made.item.key or "") if made.item else None
+    if made.call.variation not in {WAITING, TWIN} or not is_day(day):
+        return
+    place = place_of(record, Capability.CLOCK)
+    expected = f"a request to be executed on its own day, {day}, if the clock skips days"
+    if executed is None:
+        yield record.finding(place, expected, "one that is not executed")
+    elif (executed - date.fromisoformat(day[:10])).days > PAST / 2:
+        yield record.finding(place, expected, f"one that is executed on {executed}")
+
+
+def _withdrawn(
+    record: Examined, events: Sequence[Event], unexecuted: Collection[str]
+) -> Iterator[Finding]:
+    """Report a customer who cannot cancel, or who cancels another request than the one named."""
+    place = place_of(record, Capability.DIRECT_ACCESS)
+    for event in (each for each in events if isinstance(each, Withdrawn)):
+        shown = [each for each in record.varied(WITHDRAWN) if each.about == event.request]
+        still_open = any(item.state is State.OPEN for each in shown for item in each.items)
+        if not event.done:
+            expected = "a cancellation by the customer to be accepted"
+            yield record.finding(place, expected, "one that is refused")
+        elif still_open and unexecuted:
+            yield record.finding(place, "the request that is named to be cancelled", "an equal one")
 
 
 def _made(record: Examined) -> Mapping[str, Sequence[SeenAnswer]]:

@@ -22,6 +22,7 @@ from assay.contract.scalars import number_of, same, same_value, text_of
 from assay.files.document import Pointer, spell
 from assay.files.edits import Edit
 from assay.history import Owned
+from assay.onboarding.doctor.offers import place_of
 from assay.onboarding.doctor.pointer_probe import (
     AnsweredOperation,
     Fits,
@@ -55,7 +56,20 @@ _DISTINCTIVE = 4
 def date(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the date by which items are filtered."""
     at = seen.binding.item.on
-    return compare(seen, PointerProbe(feature="on", at=at, fits=is_day, named=False))
+    probe = PointerProbe(feature="on", at=at, fits=is_day, named=False)
+    yield from tuple(compare(seen, probe)) or _days(seen)
+
+
+def _days(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Report a date that differs, for every entry, from the day that the fixture provider says."""
+    owned = all_owned(seen) if seen.record.makes_customers else ()
+    days = {entry.key: entry.on for each in owned for entry in each.entries}
+    items = [item for answer in seen.answers for item in answer.items]
+    shown = [item.on == days[item.key] for item in items if item.on and item.key in days]
+    if shown and not any(shown):
+        expected, found = "the days on which the fixtures have entries", "another day for each"
+        hint = "does the bank show two dates, or do the fixtures say other days than were created?"
+        yield seen.doubt("on", expected, found, hint)
 
 
 def bank_id(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -196,6 +210,9 @@ def _foreign_keys(seen: AnsweredOperation) -> Iterator[Finding]:
             found = f"{len(keys - owned)} other keys in the list of {seen.operation.id}"
             hint = "is a key misspelt, or is something missing here?"
             yield record.finding(listed, expected, found, hint)
+        elif record.makes_customers and complete and keys - {item.key for item in all_owned(seen)}:
+            expected, found = "all that a customer owns, as offered", "further items in the list"
+            yield record.finding(place_of(record, Capability.ROSTER), expected, found)
 
 
 def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final, cast
 
 from assay.binding.model.pointer import MISSING, find
@@ -140,11 +141,13 @@ def _moment(answer: SeenAnswer) -> str | None:
 
 
 def _executed(record: Examined, answer: SeenAnswer) -> bool | None:
-    """Whether the fixture provider says that the request of an answer was executed."""
+    """Whether the fixture provider says that the request of an answer was executed by then."""
     reports = [event.done for event in record.effects if event.done is not None]
     if not reports:
         return None
-    return any(effect.request == answer.about for done in reports for effect in done)
+    latest = answer.at.date() + timedelta(days=1)  # the bank's day may be ahead
+    executed = (effect for done in reports for effect in done if effect.on <= latest)
+    return any(effect.request == answer.about for effect in executed)
 
 
 # -- Words that only a rule's own requests show

@@ -302,6 +302,11 @@ def _presence(plan: ProbePlan) -> Script:
 SIGNED, WAITING = "after it was signed", "after it was signed, for a later day"
 DENIED, LEFT = "after the customer refused", "after the customer was idle"
 CANCELLED, CHANGED = "after it was cancelled", "after it was changed"
+WITHDRAWN = "after the customer cancelled it elsewhere"
+#: The variation of a request that is equal to another one.
+TWIN = "equal to another request"
+#: How many days the clock is moved past the day of a deferred request.
+PAST: Final = 10
 #: The variations of a call that makes or changes a request.
 IN_MODE, OTHERS = "in a mode", "with other values"
 BARRED, UNKNOWN = "in a mode that is refused", "in an invalid mode"
@@ -329,6 +334,8 @@ def _made(plan: ProbePlan, lifecycle: Lifecycle) -> Script:
             if not operation.available and operation.by_tpp:
                 yield from request_steps.send_if_any(request_steps.call_about(operation, made))
         if plan.signs:
+            if not lifecycle.create.grants and Capability.EFFECTS in plan.target.fixtures.offers:
+                yield from steps.send(request_steps.request(lifecycle, psu, variation=TWIN))
             yield from _sign(plan, lifecycle, made, SIGNED, everywhere=True)
     for host in plan.other_hosts if not plan.reads else ():
         elsewhere = replace(request_steps.request(lifecycle, psu), host=host, variation=HOST)
@@ -422,7 +429,27 @@ def _signature_probes(plan: ProbePlan, lifecycle: Lifecycle) -> Iterator[_Named]
         yield "late signature", partial(_signed, plan, lifecycle, late, LEFT)
     mode = lifecycle.changeable_mode
     if lifecycle.deferred(mode) and mode in plan.binding(lifecycle.create).modes:
-        yield "later day", partial(_signed, plan, lifecycle, request_steps.SIGN, WAITING, mode)
+        yield "later day", partial(_later_day, plan, lifecycle, mode)
+
+
+def _later_day(plan: ProbePlan, lifecycle: Lifecycle, mode: str | None) -> Script:
+    """Make two equal requests for a later day: sign one, let the customer cancel the other.
+
+    Then many days pass at once, and the signed one must have been executed on its own day.
+    """
+    offers = plan.target.fixtures.offers
+    made = yield from _make(lifecycle, WAITING, mode)
+    other = None
+    if Capability.DIRECT_ACCESS in offers and not lifecycle.create.grants:
+        twin = yield from steps.send(replace(made.call, variation=TWIN))
+        made, other = (twin, made) if twin.item else (made, None)
+    yield from _sign(plan, lifecycle, made, WAITING)
+    if other is not None:
+        yield from request_steps.withdraw(other)
+        yield from _show(lifecycle, other, WITHDRAWN)
+    if {Capability.CLOCK, Capability.EFFECTS} <= offers:
+        yield from steps.clock(made.at + timedelta(days=request_steps.DAYS_AHEAD + PAST))
+        yield from request_steps.inquire()
 
 
 def _varied_probes(plan: ProbePlan, lifecycle: Lifecycle) -> Iterator[_Named]:

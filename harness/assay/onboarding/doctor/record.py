@@ -19,6 +19,7 @@ from assay.contract.model import Contract, Json, Operation
 from assay.errors import Hint, Problem
 from assay.files.document import Pointer, spell
 from assay.files.edits import Edit
+from assay.fixtures.protocol import Fixture
 from assay.history import (
     AnsweredCall,
     Authorised,
@@ -192,7 +193,8 @@ class Examined:
     customer's accesses are spent. `ahead` is how far the target's clock is ahead of ours,
     if an answer had a date. `role_of` maps a subject of the probes to the listed customer
     that stood for it. `counted` is whether calls without the customer are limited. In a `quick`
-    examination, three calls are made.
+    examination, three calls are made. `untouched` is a world in which nothing moves the clock,
+    `untouched_at` the time that it showed before the calls.
     """
 
     target_name: str | None
@@ -212,6 +214,8 @@ class Examined:
     events: defaultdict[str, list[Event]] = field(default_factory=lambda: defaultdict(list))
     effects: list[Effects] = field(default_factory=list[Effects])
     reported: list[Finding] = field(default_factory=list[Finding])
+    untouched: Fixture | None = None
+    untouched_at: datetime | None = None
     redactor: Redactor = field(default_factory=Redactor)
     on_call: Callable[[], None] = lambda: None
 

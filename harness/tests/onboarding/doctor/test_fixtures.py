@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
-from itertools import count, repeat
-from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 import pytest
 from rows import for_each
 
-from assay.binding.model.target import CustomerSource, FixtureKind, ScaKind, TransportKind
+from assay.binding.model.target import FixtureKind, ScaKind
 from assay.contract.model import Capability
 from assay.errors import CannotArrange, TargetError
 from assay.history import Authorise, Authorised, Ending, Subject, Wire
-from assay.onboarding.doctor.fixtures import answers, screens, zone
+from assay.onboarding.doctor.fixtures import screens, zone
 from assay.onboarding.doctor.probes import DoctorProbe
 from assay.onboarding.doctor.probing import _unfinished
 from assay.onboarding.doctor.record import Examined, Weight
 from assay.preparation.prepare import prepare
-from assay.running.environment import set_up
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
 PAGE = Wire(method="SIGN", url="https://bank.example/sign", status=403)
@@ -101,60 +98,6 @@ def test_the_clock_of_another_zone(
     now = NOW.astimezone(timezone(timedelta(hours=hours)))
     record.subjects["psu"] = Subject(name="psu", now=now, owns=())
     assert found == [finding.weight for finding in zone(record)]
-
-
-class ManualClock:
-    """A fixture with a clock that can be moved, its own or that of all fixtures."""
-
-    def __init__(self, times: dict[str, datetime], name: str) -> None:
-        self.times, self.name = times, name
-
-    def clock(self, to: datetime | None) -> datetime:
-        """Move the clock, and return its time."""
-        now = self.times.get(self.name, NOW)
-        self.times[self.name] = now if to is None else to
-        return self.times[self.name]
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
-class Clocks:
-    """Opens fixtures that have one clock together, or one each."""
-
-    def __init__(self, *, shared: bool) -> None:
-        self.times: dict[str, datetime] = {}
-        self.names = repeat("all") if shared else map(str, count())
-
-    def open(self) -> ManualClock:
-        """Begin a trial."""
-        return ManualClock(self.times, next(self.names))
-
-
-@pytest.mark.parametrize(
-    ("shared", "concurrency", "faults"), [(True, None, 1), (True, 1, 0), (False, None, 0)]
-)
-def test_trials_side_by_side_need_a_clock_each(
-    shared: bool, concurrency: int | None, faults: int
-) -> None:
-    """A clock that all trials share would be moved under a trial that runs at the same time."""
-    prepared = prepare()
-    target = replace(
-        prepared.target,
-        transport=TransportKind.HTTP,
-        base_url="http://127.0.0.1:9",
-        safety=replace(prepared.target.safety, concurrency=concurrency),
-        fixtures=replace(
-            prepared.target.fixtures,
-            kind=FixtureKind.PYTHON,
-            customers=CustomerSource.CREATED,
-            offers=frozenset({Capability.PSU, Capability.CLOCK}),
-        ),
-    )
-    record = Examined(target_name=None, prepared=replace(prepared, target=target))
-    environment = set_up(prepared.target)
-    record.environment = replace(environment, fixtures=cast("Any", Clocks(shared=shared)))
-    assert [Weight.FAULT] * faults == [finding.weight for finding in answers(record)]
 
 
 @pytest.mark.parametrize(
