@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 
 from assay.binding.wire.encode import BARE, Access
-from assay.contract.model import Capability, Operation
+from assay.contract.model import Capability
 from assay.errors import CannotArrange, TargetError
 from assay.files.document import Pointer
 from assay.fixtures.protocol import CLOCK_TOLERANCE, Fixture
@@ -74,10 +74,16 @@ def examine(record: Examined) -> Iterator[Finding]:
         return
     with suppress(TargetError), closing(record.environment.fixtures.open()) as fixture:
         tried = OfferTrial(record, fixture)
-        for offer, ability in ABILITIES.items():
-            if offer in record.target.fixtures.offers:
-                for expected, found, hint in _attempt(tried, offer, ability):
-                    yield record.finding(place_of(record, offer), expected, found, hint)
+        for offer in [each for each in ABILITIES if each in record.target.fixtures.offers]:
+            place = place_of(record, offer)
+            try:
+                for doubt in ABILITIES[offer](tried):
+                    yield record.finding(place, *doubt)
+            except (CannotArrange, TargetError) as error:
+                what = one_line(record.redactor.text(str(error)))
+                found = f"it needs {what}" if isinstance(error, CannotArrange) else what
+                hint = "remove the offer, or provide it"
+                yield record.finding(place, f"`{offer.value}`, as offered", found, hint)
 
 
 def _is_tried(record: Examined) -> bool:
@@ -93,17 +99,6 @@ def place_of(record: Examined, offer: Capability) -> Pointer:
     listed = fixtures.get("offers", ()) if isinstance(fixtures, Mapping) else ()
     at = [n for n, each in enumerate(listed) if each == offer.value]
     return ("fixtures", "offers", *at[:1])
-
-
-def _attempt(
-    tried: OfferTrial, offer: Capability, ability: Callable[[OfferTrial], Iterator[_Doubt]]
-) -> Iterator[_Doubt]:
-    try:
-        yield from ability(tried)
-    except (CannotArrange, TargetError) as error:
-        missing = one_line(tried.record.redactor.text(str(error)))
-        needs = "it needs " if isinstance(error, CannotArrange) else ""
-        yield f"`{offer.value}`, as offered", f"{needs}{missing}", "remove the offer, or provide it"
 
 
 def _untouched(record: Examined) -> Iterator[Finding]:
@@ -162,22 +157,19 @@ def _renewal(tried: OfferTrial) -> Iterator[_Doubt]:
 
 
 def _registrations(tried: OfferTrial) -> Iterator[_Doubt]:
-    for operation in _paying(tried.record):
-        spelling = tried.record.target.operations.get(operation.id, BARE).arguments
+    contracts, targets = tried.record.contracts_bound, tried.record.target.operations
+    operations = (each for contract in contracts for each in contract.operations.values())
+    for operation in (each for each in operations if each.makes and each.payee):
         payee = operation.payee or ""
-        if payee in spelling:
+        spelling = targets.get(operation.id, BARE).arguments.get(payee)
+        if spelling is not None:
             subject, access = tried.customer("one")
             step = Register(subject="one", operation=operation.id, argument=payee, age=_AGE)
-            since = tried.fixture.register(step, access, spelling[payee].value)
+            since = tried.fixture.register(step, access, spelling.value)
             if abs(since - (subject.now - _AGE)) > CLOCK_TOLERANCE:
                 expected = f"a registration of {(subject.now - _AGE).isoformat()}"
                 yield expected, f"one of {since.isoformat()}", "count back from the bank's clock"
             return
-
-
-def _paying(record: Examined) -> Iterator[Operation]:
-    for contract in record.contracts_bound:
-        yield from (each for each in contract.operations.values() if each.makes and each.payee)
 
 
 def _clock(tried: OfferTrial) -> Iterator[_Doubt]:
@@ -200,11 +192,8 @@ def _clock(tried: OfferTrial) -> Iterator[_Doubt]:
 
 
 def _banks(tried: OfferTrial) -> Iterator[_Doubt]:
-    for bank in tried.record.target.banks:
-        if bank.lacks:
-            tried.fixture.lack(Lack(mode=bank.lacks[0], bank=bank.name))
-            tried.customers.clear()
-            return
+    for bank in [bank for bank in tried.record.target.banks if bank.lacks][:1]:
+        tried.fixture.lack(Lack(mode=bank.lacks[0], bank=bank.name))
     yield from ()
 
 
