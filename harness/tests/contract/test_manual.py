@@ -229,7 +229,7 @@ def test_the_facets_are_those_of_the_rules() -> None:
 NAMES = (
     "X-Request-ID|bookingStatus|booked|pending|both|limit|validUntil|accounts?|transactions?|consents"
     "|create-payment|read-payment|change-payment|cancel-payment|payment|debtorAccount|creditorAccount"
-    "|purpose|amount|executionDate|returnUrl|immediate|deferred|instant|bulk"
+    "|purpose|chargeBearer|amount|executionDate|returnUrl|immediate|deferred|instant|bulk"
     "|retail|professional|corporate|association|sms|app|savings"
 )
 
