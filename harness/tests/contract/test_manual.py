@@ -214,7 +214,9 @@ def test_the_facets_are_those_of_the_rules() -> None:
         if obligation.kind in KINDS:
             facets.setdefault(obligation.kind, set()).add(obligation.facet)
     for kind in KINDS:
-        listed = sections()[kind].partition("\nFacets")[2].partition(":\n\n")[2].partition("\n\n")[0]
+        listed = (
+            sections()[kind].partition("\nFacets")[2].partition(":\n\n")[2].partition("\n\n")[0]
+        )
         named = {
             facet
             for heads in re.findall(r"^\* ([^:]+):", listed, re.MULTILINE)
