@@ -184,7 +184,7 @@ _NOTHING = OperationBinding()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """A contract at a target, from which the values of dimensions follow.
+    """Contract and target file from which dimensions are derived.
 
     `others` are the target's other contracts.
     """

@@ -1,8 +1,8 @@
 """Shape of a text that a document describes: a format, a pattern, or a list of values.
 
-`fits` says of a value whether it has the shape, or None where that is open: other spellings of a
-UUID, and a masked text. `misfits` are texts that certainly do not have it. A pattern is searched
-for, as in JSON Schema: `^` and `$` say that it is the whole text.
+`fits` returns True, False, or None if undecidable (other spellings of a UUID, masked texts).
+`misfits` are texts that certainly do not have the shape. A pattern is searched for, as in JSON
+Schema: `^` and `$` say that it is the whole text.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def test_the_command_that_searches(installed, clone):
 @pytest.mark.slow
 def test_the_commands_in_the_text_exist(installed, clone):
     """Every command that a sentence names is one, with these options."""
-    (clone / "tides.yaml").write_text(_contract(), encoding="utf-8")
+    (clone / "listing.yaml").write_text(_contract(), encoding="utf-8")
     path = f"{clone}/.venv/bin:{os.environ['PATH']}"
     assert len(WORDS) >= 6
     for command_line in WORDS:
@@ -167,10 +167,10 @@ def _contract():
 
 def test_the_contract_is_twelve_lines_and_sound(tmp_path):
     """The example in the README is a whole contract."""
-    path = tmp_path / "tides.yaml"
+    path = tmp_path / "listing.yaml"
     path.write_text(_contract(), encoding="utf-8")
     assert len(_contract().splitlines()) <= 12
-    assert ["ports.available", "ports.pages"] == [one.id for one in parse_contract(path).clauses]
+    assert ["available", "pages"] == [one.id for one in parse_contract(path).clauses]
 
 
 def test_the_links_lead_somewhere():

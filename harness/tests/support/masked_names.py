@@ -1,8 +1,8 @@
-"""The manual's list of the names that are masked, made from the table that masks them.
+"""The reference's list of the names that are masked, made from the table that masks them.
 
     python harness/tests/support/masked_names.py
 
-writes it into `contract/recordings.md`, between the heading of the list and the next paragraph.
+writes it into `reports/reference/masked-names.md`, below the heading of the list.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from assay.binding.model.secret_names import (
     SECRET_NAMES,
 )
 
-MANUAL = Path(__file__).resolve().parents[3] / "contract" / "recordings.md"
+MANUAL = Path(__file__).resolve().parents[3] / "reports" / "reference" / "masked-names.md"
 HEAD = "| What | Names |\n|---|---|\n"
 
 

@@ -30,16 +30,15 @@ SECTION = Template("""\
 
 ```yaml
 # rule
-id: meters.$name
+id: accounts.$name
 kind: $name
 says: What the document says.
-source: {section: Scope, line: 4}
-operation: meters
+operation: accounts
 ```
 
-| Facet | What is checked |
-|---|---|
-| `answered` | The operation answers. |
+Facets:
+
+* `answered`: The operation answers.
 
 Needs: `psu`.
 
@@ -117,13 +116,9 @@ def tabled(kind_class: str, module: str, room: str) -> str:
 
 
 def explained(name: str, room: str) -> str:
-    """Return the reference with the rows and the section of a new kind at the end of its room."""
+    """Return the reference with the row and the section of a new kind at the end of its room."""
     text = REFERENCE.read_text("utf-8")
     last = ROOMS[room][-1].name
-    contents = f"  * [`{last}`](#{last})\n"
-    text = text.replace(contents, f"{contents}  * [`{name}`](#{name})\n", 1)
-    rows = "\nDo not force a sentence into a kind"
-    text = text.replace(rows, f"| what the document says | [`{name}`](#{name}) |\n{rows}", 1)
     promises = "| serves or returns something | "
     text = text.replace(promises, f"{promises}`{name}`, ", 1)
     after = re.compile(rf"(^### `{last}`\n.*?)(?=^##)", re.MULTILINE | re.DOTALL)

@@ -35,7 +35,7 @@ KEPT: dict[str, int] = {
     "cli/test_surroundings.py::test_a_process_of_its_own_ends_as_this_one_does": 0,
     "consent_tokens/test_payment_tokens.py::test_a_fault_turns_its_own_obligations_red": 1,
     "consent_tokens/test_payment_tokens.py::test_a_sound_bank_conforms": 1,
-    "contract/test_manual.py::test_the_tutorial": 0,
+    "contract/test_manual.py::test_your_bank": 0,
     "onboarding/doctor/test_executed_requests.py::test_what_a_class_reports_is_examined": 0,
     "onboarding/doctor/test_generated_mistakes.py::test_no_mistake_in_the_file_is_blamed_on_the_bank": 1,
     "onboarding/doctor/test_guarded.py::test_the_line_is_named": 6,
