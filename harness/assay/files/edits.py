@@ -104,7 +104,11 @@ def _insertion(text: str, root: yaml.Node, edit: Edit) -> tuple[int, int, str] |
         begin = node.value[0][0].start_mark.index
         line = text.rfind("\n", 0, begin) + 1
         rows = [f"{' ' * (begin - line + 2 * n)}{key}:" for n, key in enumerate(keys)]
-        return line, line, "\n".join(rows) + f" {edit.text}\n"
+        added = "\n".join(rows) + f" {edit.text}\n"
+        if depth:
+            return line, line, added
+        # What is new at the top stands at the end.
+        return len(text), len(text), added if text.endswith("\n") else f"\n{added}"
     return None
 
 

@@ -51,6 +51,8 @@ _MOST_WORDS = 5
 _SAME = 0.85
 #: A shorter value may be part of a link by chance.
 _DISTINCTIVE = 4
+#: How many elements of a list are looked into.
+_MOST_ITEMS = 200
 
 
 def date(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -452,6 +454,20 @@ def unit_of(shown: Json, sent: Json) -> Decimal | None:
 def all_owned(seen: AnsweredOperation) -> list[Owned]:
     """Return everything that the customers of the probes own."""
     return [owned for subject in seen.record.subjects.values() for owned in subject.owns]
+
+
+def owned_list(seen: AnsweredOperation) -> str | None:
+    """Return the pointer to the only list with something that the customers own."""
+    owned = all_owned(seen)
+    known = {each.key for each in owned} | {e.key for each in owned for e in each.entries}
+    pointers = {
+        at
+        for body in seen.bodies
+        for at, value in [("", body), *members(body)]
+        if isinstance(value, list)
+        if any(id_of(name) in known for item in value[:_MOST_ITEMS] for _, name in members(item))
+    }
+    return pointers.pop() if len(pointers) == 1 else None
 
 
 def alternatives(

@@ -75,6 +75,8 @@ def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
         return
     probe = PointerProbe(feature="list", at=pointers, fits=is_things, named=False)
     instead, what = correction(seen.bodies, probe), ""
+    if len(pointers) == 1 and (owned := items.owned_list(seen)) is not None:
+        instead = Meant(of=pointers[0], value=owned, certain=True)
     if all(items is None for items in found_lists):
         what = f"no list at {where}"
     elif instead:

@@ -1,7 +1,7 @@
 """Repair of a target file by what an examination proposes: one change after another, each shown.
 
 The examination names what stands in the file and what was probably meant. What it can only ask, and
-what a file inherits, is left to the reader.
+what is wrong in a file that this one extends, is left to the reader.
 """
 
 from __future__ import annotations
@@ -48,8 +48,10 @@ Decide = Callable[[Proposal], Edit | None]
 def proposed(finding: Finding, path: Path, text: str) -> Proposal | None:
     """Return the change of a file that a finding proposes; None if there is none to make."""
     edit = finding.edit
-    if edit is None or finding.inherited or Path(finding.path) != path:
+    if edit is None or Path(finding.path) != path:
         return None
+    if finding.inherited and edit.old is not None:
+        return None  # another file has what is wrong; what is missing can stand here
     # It may come from an answer, and is written into a file.
     if not edit.printable or len(edit.text) > LONGEST:
         return None

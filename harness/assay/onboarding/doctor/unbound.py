@@ -19,7 +19,7 @@ from assay.binding.model.features import BINDING_FEATURES, is_bound
 from assay.binding.wire.links import id_of
 from assay.contract.model import Contract, Json, Operation
 from assay.files.edits import Edit, written
-from assay.onboarding.doctor.items import all_owned
+from assay.onboarding.doctor.items import all_owned, owned_list
 from assay.onboarding.doctor.pointer_probe import AnsweredOperation, is_day, is_link, members
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 from assay.onboarding.init import responses
@@ -51,9 +51,7 @@ def examine(record: Examined) -> Iterator[Finding]:
             if need.feature in _SHOWN and not is_bound(need, contract, record.target):
                 lacking[need.operation].setdefault(need.feature, set()).add(need.name)
         for operation in contract.operations.values():
-            pointers = record.binding(operation).list
-            shown = any(each.raw_items for each in record.of(operation.id))
-            if operation.lists and not (pointers and shown):
+            if operation.lists and not record.binding(operation).list:
                 lacking[operation.id]["list"] = set()  # without it, nothing else can be read
             if operation.available:
                 yield from _by_link(record, contract, operation)
@@ -78,8 +76,6 @@ def _proposals(
         for entry in entries:
             *_, last = BINDING_FEATURES[feature].key
             wanted = entry.key in features[feature] or not last.startswith("<")
-            # Another list takes the place of the one that is not there only if it is recognised.
-            wanted = wanted and not (seen.binding.list and feature == "list" and entry is not known)
             if wanted and not entry.missing:
                 yield _proposal(seen, feature, entry, certain=entry is known)
 
@@ -87,11 +83,10 @@ def _proposals(
 def _proposal(seen: AnsweredOperation, feature: str, entry: YamlEntry, *, certain: bool) -> Finding:
     *section, last = seen.place(feature, entry.key)
     place = (*section, last)
-    old = seen.binding.list[0] if feature == "list" and seen.binding.list else None
-    edit = Edit(at=place, old=old, new=entry.value, certain=certain or not entry.why)
+    edit = Edit(at=place, old=None, new=entry.value, certain=certain or not entry.why)
     why = f" ({entry.why})" if entry.why else ""
     expected, hint = BINDING_FEATURES[feature].title, f"add `{last}: {written(entry.value)}`{why}"
-    found = f"{old or 'nothing'}, although the answers show it"
+    found = "nothing, although the answers show it"
     finding = seen.record.finding(place, expected, found, hint, weight=Weight.NOTE, edit=edit)
     return replace(finding, answer=_excerpt(seen))
 
@@ -213,21 +208,10 @@ def _resource(seen: AnsweredOperation, shape: MatchedOperation) -> YamlEntry | N
     return None
 
 
-def _list(seen: AnsweredOperation, shape: MatchedOperation) -> YamlEntry | None:
+def _list(seen: AnsweredOperation, _shape: MatchedOperation) -> YamlEntry | None:
     """Return the pointer to the only list with something that the customers own."""
-    owned = {each.key for each in all_owned(seen)} | {
-        entry.key for each in all_owned(seen) for entry in each.entries
-    }
-    lists = {
-        at
-        for body in seen.bodies
-        for at, value in [("", body), *members(body)]
-        if isinstance(value, list)
-        if any(id_of(name) in owned for item in value[:MOST] for _, name in members(item))
-    }
-    if len(lists) != 1:
-        return None
-    return YamlEntry(key="list", value=lists.pop(), why="it has what the customers own")
+    at = owned_list(seen)
+    return None if at is None else YamlEntry(key="list", value=at, why="it has what customers own")
 
 
 def _next(seen: AnsweredOperation, shape: MatchedOperation) -> YamlEntry | None:

@@ -270,4 +270,19 @@ def test_a_change_is_decided_once(tmp_path):
 
     assert repair(path, lambda: examined, decide) == (examined, 2)
     assert seen == edits
-    assert path.read_text() == "operations:\n  a:\n    next: /x\n    list: /x\ntarget: x\n"
+    assert path.read_text() == "target: x\noperations:\n  a:\n    next: /x\n    list: /x\n"
+
+
+def test_what_is_missing_in_an_inherited_file_is_added_to_the_own_one(tmp_path):
+    """The file that it extends stays as it is."""
+    draft = wrong_file(tmp_path, (_item_key(), "      # no key"))
+    draft = draft.rename(tmp_path / "draft.yaml")
+    before = draft.read_text("utf-8")
+    own = tmp_path / "bank.yaml"
+    own.write_text("assay: 1\ntarget: own\nextends: ./draft.yaml")
+    fixed(tmp_path, "--yes")
+    assert own.read_text("utf-8") == (
+        "assay: 1\ntarget: own\nextends: ./draft.yaml\n"
+        "operations:\n  accounts:\n    item:\n      key: /iban\n"
+    )
+    assert draft.read_text("utf-8") == before
