@@ -23,6 +23,7 @@ from assay.binding.model.target import TransportKind
 from assay.cli.signals import check
 from assay.planning.plan import Plan, Trial
 from assay.rules.verdict import Standing, Verdict
+from assay.running.parallel_trials import DEFAULT_LANES, most_lanes
 from assay.running.session import Session
 from assay.sca.protocol import StderrPrompt
 
@@ -160,8 +161,11 @@ BAR_WIDTH = 30
 NUMBERS_WIDTH = 54
 
 
-def announce(session: Session, folder: Path) -> None:
-    """Print on standard error what is going to be tested, and where its record is."""
+def announce(session: Session, folder: Path, concurrency: int | None = None) -> None:
+    """Print on standard error what is going to be tested, and where its record is.
+
+    Where trials run one after another, and nobody asked for a `concurrency`, it says why.
+    """
     target, contracts = session.environment.target, session.plan.contracts.values()
     embedded = target.transport is TransportKind.EMBEDDED
     address = "embedded" if embedded else session.journal.redactor.link(target.base_url)
@@ -170,6 +174,9 @@ def announce(session: Session, folder: Path) -> None:
     size = "1 obligation" if number == 1 else f"{number:,} obligations"
     line = f"testing {target.name} ({address}) by {names}: {size}, seed {session.options.seed}"
     click.echo(f"{line}; journal in {folder}", err=True)
+    most, reason = most_lanes(target)
+    if most == 1 and concurrency is None and not embedded:
+        click.echo(f"one trial at a time: {reason}; else {DEFAULT_LANES} run at a time", err=True)
 
 
 def counting_bar(width: int, *units: str) -> Any:

@@ -13,7 +13,6 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from assay.binding.model.target import TransportKind
 from assay.cli import doctor, options, publication
 from assay.cli.crash_report import note_folder
 from assay.cli.progress import Progress, announce, parts_of
@@ -44,7 +43,7 @@ from assay.planning.shards import check_divisible
 from assay.preparation.prepare import Prepared, prepare
 from assay.rules.verdict import Exit
 from assay.running.environment import Environment, set_up
-from assay.running.parallel_trials import DEFAULT_LANES, lanes_for, most_lanes
+from assay.running.parallel_trials import lanes_for, most_lanes
 from assay.running.resumption import RecordedProgress
 from assay.running.session import Options, RunResult, Session, run_session
 
@@ -284,7 +283,7 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
     examples = examples_of(given.examples, times)
     session, folder = _open(given, prepared, sequences, policy, resumed)
     if sys.stderr.isatty() and not given.quiet:
-        announce(session, folder)
+        announce(session, folder, given.concurrency)
     with named_if_cut_short(folder, quiet=given.quiet):
         result = _perform(session, given, prepared, sequences, times, folder, examples)
         code = finish(folder, result, quiet=given.quiet)
@@ -389,13 +388,9 @@ def _open(
 def _concurrency(given: RunOptions, prepared: Prepared) -> int:
     """Return how many trials run side by side, and say so if that is fewer than asked for."""
     asked, lanes = given.concurrency, lanes_for(prepared.target, given.concurrency)
-    most, reason = most_lanes(prepared.target)
-    if given.quiet:
-        return lanes
-    if asked is not None and lanes < asked:
+    if asked is not None and lanes < asked and not given.quiet:
+        _, reason = most_lanes(prepared.target)
         click.echo(f"concurrency: {lanes} instead of {asked}: {reason}", err=True)
-    elif asked is None and most == 1 and prepared.target.transport is TransportKind.HTTP:
-        click.echo(f"one trial at a time: {reason}; else {DEFAULT_LANES} run at a time", err=True)
     return lanes
 
 

@@ -65,6 +65,8 @@ _NO_CHANGE = (
     " values/modify-payment-currency token-required/modify-payment-without-token"
     " token-required/modify-payment-invented-token well-formed/media-type"
 )
+#: The same where it cannot be modified before it is signed: the control of an executed payment is.
+_NO_CHANGE_YET = _NO_CHANGE.replace(" modify.deferred-only/done-refused", "")
 #: What is not shown where a signed payment cannot be cancelled.
 _NOT_CANCELLED = (
     "cancel/by-tpp-never-done cancel/by-customer-never-done"
@@ -96,7 +98,7 @@ LIFECYCLE_NEUTRAL: tuple[Neutral, ...] = (
     *(neutral_pis(f"modifiable-{when}",
           f"A deferred payment can be modified only {when.replace('-', ' ')}.",
           modifiable=_only_while(status, SOUND_PAYMENTS.modifiable),
-          leaves=_NO_CHANGE if status == "pending" else "")
+          leaves=_NO_CHANGE_YET if status == "pending" else "")
       for when, status in _PHASES),
     *(neutral_pis(f"cancellable-{when}",
           f"A deferred payment can be cancelled only {when.replace('-', ' ')}.",
