@@ -193,6 +193,7 @@ def fit(
     target_name: str | None,
     ledger: Path | None,
     *,
+    concurrency: int | None,
     quiet: bool,
 ) -> bool:
     """Examine a target file before a run; return whether the run can begin.
@@ -214,6 +215,7 @@ def fit(
             target_name,
             prepared=prepared,
             ledger=ledger,
+            concurrency=concurrency,
             on_step=progress.on_step,
             on_call=progress.on_call,
         )

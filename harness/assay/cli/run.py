@@ -277,7 +277,12 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
     if resumed is None and given.out is not None:
         check_new(given.out / JOURNAL)
     if not given.no_doctor and not doctor.fit(
-        prepared, given.contracts, given.target, given.ledger, quiet=given.quiet
+        prepared,
+        given.contracts,
+        given.target,
+        given.ledger,
+        concurrency=given.concurrency,
+        quiet=given.quiet,
     ):
         return Exit.USAGE.value
     examples = examples_of(given.examples, times)

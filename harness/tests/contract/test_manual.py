@@ -30,6 +30,8 @@ from assay.contract.model import Capability, Contract
 from assay.errors import InputError
 from assay.files.load import load, loads
 from assay.fixtures import spi
+from assay.onboarding.init.foreign_document import read as read_foreign
+from assay.onboarding.init.openapi_operations import openapi_operations
 from assay.parsing.parse import parse_document, shape_problems
 from assay.preparation.banks import read_banks
 from assay.preparation.target_file import read_document
@@ -155,7 +157,8 @@ def test_every_block_says_what_it_is() -> None:
     sorts = {block.sort.partition(":")[0] for block in BLOCKS if block.language == "yaml"}
     assert {"contract", "target", "rule", "part", "file", "workflow", "integration"} == sorts
     # The recorded sequence, which is JSON, is read in harness/tests/fuzzing/sequences.
-    assert {"yaml", "text", "json", "python", "sh", "groovy"} == {one.language for one in BLOCKS}
+    languages = {"yaml", "text", "json", "python", "sh", "groovy", "http"}
+    assert languages == {one.language for one in BLOCKS}
     known = {"hosts", "resources", "operations", "scope", "unspecified", "outline"}
     known |= {"outcomes", "error", "waivers"}
     assert {f"part: {name}" for name in known} == {
@@ -484,6 +487,15 @@ def port() -> int:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return int(listening.getsockname()[1])
+
+
+def test_calls_of_a_manual(tmp_path: Path) -> None:
+    """They are read as `assay init --openapi` reads them."""
+    (block,) = (each for each in BLOCKS if each.language == "http")
+    (tmp_path / "calls.txt").write_text(block.text, "utf-8")
+    found = openapi_operations(read_foreign(tmp_path / "calls.txt"))
+    assert ["PUT /consents", "GET /accounts/balances"] == [*map(str, found)]
+    assert all(each.request[1:] or each.answer for each in found)
 
 
 def test_your_bank(tmp_path: Path) -> None:

@@ -175,12 +175,14 @@ def examine(
     prepared: Prepared | None = None,
     ledger: Path | None = None,
     quick: bool = False,
+    concurrency: int | None = None,
     on_step: OnStep = lambda _name, _cost: None,
     on_call: Callable[[], None] = lambda: None,
 ) -> Examination:
     """Examine a target; `prepared` is its file as already read, if it was.
 
-    With `quick` at most three calls are made. `ledger` is the file of accesses, if not the usual one: the examination spends none.
+    With `quick` at most three calls are made. `concurrency` is how many trials a run after it was asked to
+    make at a time. `ledger` is the file of accesses, if not the usual one: the examination spends none.
     Problems of the target are findings, never exceptions.
     """
     record = Examined(
@@ -189,6 +191,7 @@ def examine(
         prepared=prepared,
         ledger=ledger,
         quick=quick,
+        concurrency=concurrency,
         on_call=on_call,
     )
     done: dict[str, CheckResult] = {}

@@ -59,7 +59,8 @@ class OfferTrial:
 def begin(record: Examined) -> None:
     """Open a world before the calls, in which nothing moves the clock, if trials run side by side."""
     clock = Capability.CLOCK in record.target.fixtures.offers
-    if clock and _is_tried(record) and lanes_for(record.target, None) > 1 and record.environment:
+    lanes = lanes_for(record.target, record.concurrency)
+    if clock and _is_tried(record) and lanes > 1 and record.environment:
         with suppress(TargetError, CannotArrange):  # an ordinary call says why
             record.untouched = record.environment.fixtures.open()
             record.untouched_at = OfferTrial(record, record.untouched).customer("first")[0].now
@@ -110,7 +111,7 @@ def _untouched(record: Examined) -> Iterator[Finding]:
         moved = abs(OfferTrial(record, fixture).customer("second")[0].now - before)
         if moved > _DAY / 2:
             found = "a trial that moves the clock also moves it for the other trials"
-            hint = "set `safety: {concurrency: 1}` to run one trial at a time"
+            hint = "set `safety: {concurrency: 1}`, or run with `--concurrency 1`"
             what = "a clock for each trial"
             place = ("fixtures", "adapter" if record.target.fixtures.adapter else "kind")
             yield record.finding(place, what, found, hint, weight=Weight.FAULT)

@@ -205,6 +205,7 @@ class Examined:
     makes_customers: bool = False
     counted: bool = False
     quick: bool = False
+    concurrency: int | None = None
     ahead: timedelta | None = None
     answers: list[SeenAnswer] = field(default_factory=list[SeenAnswer])
     submissions: list[SeenAnswer] = field(default_factory=list[SeenAnswer])

@@ -256,6 +256,10 @@ def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
         what = f"the {name} of an ordinary request"
         example = flow({**spelling, "value": "…"})
         yield shape.gap("argument", name, what=what, example=example)
+    changed = shape.operation.changes and "other" in shape.required and spelling and not own
+    if changed and "other" not in spelling:
+        what, example = f"the {name} that a change gives", flow({**spelling, "other": "…"})
+        yield shape.gap("argument", name, what=what, example=example)
 
 
 def _is_secret(place: str, name: str) -> bool:

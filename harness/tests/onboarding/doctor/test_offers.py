@@ -232,7 +232,7 @@ def examined(tmp_path, monkeypatch):
     """Return a function that examines a file whose class has a method of its own."""
     monkeypatch.setattr(sys, "path", [*sys.path])
 
-    def examined(text, contracts="pis"):
+    def examined(text, contracts="pis", **options):
         (tmp_path / "whole_adapter.py").write_text(ADAPTER.read_text("utf-8"), "utf-8")
         (tmp_path / "faulty.py").write_text(CLASS + text, "utf-8")
         with serving(make_app()) as url:
@@ -241,7 +241,7 @@ def examined(tmp_path, monkeypatch):
             if contracts == "aisp":
                 file = re.sub(r"banks:\n.*\n", "", file)
             (tmp_path / "bank.yaml").write_text(file, "utf-8")
-            return examination.examine(str(tmp_path / "bank.yaml"))
+            return examination.examine(str(tmp_path / "bank.yaml"), **options)
 
     yield examined
     for name in ("faulty", "whole_adapter"):
@@ -269,14 +269,22 @@ def test_an_offer_that_is_not_kept_is_found(name, examined):
 
 
 @pytest.mark.parametrize(
-    ("safety", "shared"), [("", True), ("safety: {{concurrency: 1}}\n", False)]
+    ("safety", "asked", "shared"),
+    [
+        ("", None, True),
+        ("safety: {{concurrency: 1}}\n", None, False),
+        ("safety: {{concurrency: 2}}\n", 1, False),
+        ("safety: {{concurrency: 1}}\n", 8, False),
+    ],
 )
-def test_trials_side_by_side_need_a_clock_each(safety, shared, examined, monkeypatch):
-    """A clock that all trials share is a fault, unless the target file lets one run after the other."""
+def test_trials_side_by_side_need_a_clock_each(safety, asked, shared, examined, monkeypatch):
+    """A clock that all trials share is a fault, unless file or run lets one run after the other."""
     monkeypatch.setattr(sys.modules[__name__], "FILE", f"{FILE}{safety}")
     found = "a trial that moves the clock also moves it for the other trials"
     weighed = [
-        (weight, key) for weight, key, text in findings(examined(ONE_WORLD)) if text == found
+        (weight, key)
+        for weight, key, text in findings(examined(ONE_WORLD, concurrency=asked))
+        if text == found
     ]
     assert ([("fault", "fixtures.adapter")] if shared else []) == weighed
 

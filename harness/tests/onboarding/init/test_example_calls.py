@@ -1,6 +1,7 @@
 """Calls that a manual shows are read as a document; what they leave out is not made up."""
 
 import pytest
+from command_line import assay
 from rows import for_each
 
 from assay.errors import InputError
@@ -104,3 +105,15 @@ def test_the_last_of_like_calls_counts():
 def test_the_schema_of_what_was_seen(values, expected):
     """Without the values, which may be private; words for one of few things are none."""
     assert schema(values) == expected
+
+
+def test_what_a_change_gives_is_missing_where_it_is_not_shown(tmp_path):
+    """A call with one value does not say which other one a request may be changed to."""
+    calls = 'POST /payment-requests\n{"amount": "1.00", "creditorAccount": "x", "currency": "EUR",'
+    calls += ' "chargeBearer": "SLEV", "categoryPurpose": "OTHR", "successfulReportUrl": "https://x.example"}\n'
+    calls += 'PUT /payment-requests/{paymentRequestResourceId}\n{"amount": "1.01"}\n'
+    (tmp_path / "calls.txt").write_text(calls)
+    code, *_ = assay("init", "--yes", "-c", "pis", "--openapi", "calls.txt", cwd=tmp_path)
+    assert code == 0
+    gap = 'the amount that a change gives, for example `amount: {body: /amount, value: "1.01", other: …}`'
+    assert f"# TODO: {gap}" in (tmp_path / "my-bank.yaml").read_text("utf-8")
