@@ -112,10 +112,10 @@ def lists(document: Json, pointer: str) -> list[Json] | None:
 def put(document: dict[str, Any], pointer: str, value: Json) -> None:
     """Set what stands at a pointer, making mappings on the way; lists only if they are there.
 
-    At "", the whole document, the members of a mapping are laid over what is there.
+    At "", the whole document, the members of a mapping are laid over what is there, at any depth.
     """
     if not pointer:
-        document.update(cast("dict[str, Any]", value))
+        _lay(document, cast("dict[str, Any]", value))
         return
     *way, last = steps(pointer)
     here: Any = document
@@ -125,6 +125,15 @@ def put(document: dict[str, Any], pointer: str, value: Json) -> None:
         here[int(last)] = value
     else:
         _room(here)[last] = value
+
+
+def _lay(document: dict[str, Any], over: dict[str, Any]) -> None:
+    for name, value in over.items():
+        below = document.get(name)
+        if isinstance(value, dict) and isinstance(below, dict):
+            _lay(cast("dict[str, Any]", below), cast("dict[str, Any]", value))
+        else:
+            document[name] = value
 
 
 def _indexed(here: list[Any] | dict[str, Any], step: str) -> bool:

@@ -59,6 +59,8 @@ def test_put() -> None:
     put(document, "/a/c~1d", [2])
     put(document, "/e", None)
     assert {"a": {"b": 1, "c/d": [2]}, "e": None} == document
+    put(document, "", {"a": {"b": 3, "f": {}}, "e": {"g": 4}})
+    assert {"a": {"b": 3, "c/d": [2], "f": {}}, "e": {"g": 4}} == document
 
 
 @pytest.mark.parametrize(("at", "wrong"), [("/scheme", True), ("/value", False), ("/kind", True)])
