@@ -275,10 +275,11 @@ def _factor(signing: Signing) -> str | None:
 def _around(signing: Signing, coded: set[str | None]) -> Iterator[Evidence]:
     """Judge an accepted signature by the inputs that it needed.
 
-    It may have been accepted before a screen asked for the decision, where others ask for a code.
+    It may have been accepted before a screen asked for the decision: certainly where others ask for a
+    code; else the target file may describe other screens than the bank has.
     """
     screens = signing.event.screens
-    early = bool(signing.event.redirected and coded) and "code" not in screens
+    early = bool(signing.event.redirected) and "code" not in screens
     if not (signing.confirmed or early) or not signing.done or not screens:
         return
     shown = f"executed after these inputs: {', '.join(dict.fromkeys(screens))}"
@@ -286,6 +287,7 @@ def _around(signing: Signing, coded: set[str | None]) -> Iterator[Evidence]:
     if "password" in screens:
         picked = _factor(signing)
         sure = "factor" not in screens or signing.event.coded or picked in coded
+        sure = sure and bool(signing.confirmed or coded)
         agreement = AGREES if has_code else DISAGREES if sure else UNCLEAR
         expected = "the screens to ask for more than a password"
         yield replace(signing.evidence(PASSWORD, agreement, expected), seen=shown)
