@@ -43,14 +43,14 @@ class Registrations:
     Of the customers in `complete` there are no others.
     """
 
-    first: dict[tuple[str, str, str], tuple[datetime, datetime]] = field(
+    spans: dict[tuple[str, str, str], tuple[datetime, datetime]] = field(
         default_factory=dict[tuple[str, str, str], "tuple[datetime, datetime]"]
     )
     who: dict[tuple[str, str], set[str]] = field(default_factory=dict[tuple[str, str], set[str]])
     complete: set[str] = field(default_factory=set[str])
 
     def note(self, event: Registered | Subject) -> None:
-        """Process registrations; of several by one customer the earliest counts."""
+        """Process registrations; of several by one customer any may be the one that counts."""
         if isinstance(event, Registered):
             self._add(event.subject, event)
         elif event.registrations is not None or event.fresh:
@@ -61,13 +61,13 @@ class Registrations:
     def _add(self, subject: str, known: Registered | Registration) -> None:
         key = (subject, known.argument, repr(known.value))
         since, latest = known.since, known.latest or known.since
-        before = self.first.get(key, (since, latest))
-        self.first[key] = min(since, before[0]), min(latest, before[1])
+        before = self.spans.get(key, (since, latest))
+        self.spans[key] = min(since, before[0]), max(latest, before[1])
         self.who.setdefault(key[1:], set()).add(subject)
 
     def since(self, subject: str, argument: str, value: Json) -> tuple[datetime, datetime] | None:
         """Return since when a subject has registered a value: the first and last possible moment."""
-        return self.first.get((subject, argument, repr(value)))
+        return self.spans.get((subject, argument, repr(value)))
 
     def registered_by_another(self, subject: str, argument: str, value: Json) -> bool:
         """Whether another customer has registered a value."""
