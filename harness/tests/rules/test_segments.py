@@ -1,9 +1,11 @@
 """`segments` judges for whom a request may be made, by a customer who is served."""
 
 from dataclasses import replace
+from datetime import timedelta
 
-from account_information import LOST, NO
+from account_information import AT, LOST, NO
 from payment_initiation import (
+    DISCONNECTED,
     DONE,
     OPEN,
     PIS,
@@ -15,9 +17,11 @@ from payment_initiation import (
     payer,
     price,
     probed,
+    read,
     registered,
     ruled,
     shown,
+    sign,
 )
 from rows import for_each
 
@@ -183,3 +187,23 @@ def test_an_accepted_request_of_an_excluded_customer_is_judged_by_what_becomes_o
     mine = flow(DONE, by="part", debtorAccount="A1")
     other = flow(state or OPEN, key="P3", by="corp", debtorAccount="C1")
     assert f"corporate {says_}" in says(*mine, *(other if state else other[:2]))
+
+
+@for_each(
+    ("redirected", "late", "says_"),
+    [
+        ("https://tpp.example/no", False, "agrees 1,2,3,4,5,6"),
+        ("https://tpp.example/no", True, "unclear 4,5,6"),
+        (None, False, "unclear 4,5,6"),
+    ],
+)
+def test_an_excluded_customer_who_is_sent_away_from_the_screens_is_rejected(
+    redirected, late, says_
+):
+    """By the bank, if at once: half an hour later, when it is read, it had not been signed in time."""
+    mine = flow(DONE, by="part", debtorAccount="A1")
+    made, _, _ = flow(REJECTED, key="P3", by="corp", debtorAccount="C1")
+    after = AT + timedelta(minutes=30)
+    left = sign(DISCONNECTED, key="P3", by="corp", at=after if late else AT, redirected=redirected)
+    seen = read(shown("P3", REJECTED), key="P3", by="corp", at=after)
+    assert f"corporate {says_}" in says(*mine, made, left, seen)

@@ -103,9 +103,10 @@ def plain(request: Instance, signing: Authorised) -> bool:
 def rejected_otherwise(request: Instance) -> bool:
     """Whether its rejection may have another cause than its content.
 
-    It may not have been signed in time, and a bank may show a refused or cancelled request as
-    rejected. A bank may end a request, or lock its customer out, after one wrong entry, whoever
-    made it. Of like requests that are signed at one moment, any may be the repeat.
+    It may not have been signed in time, unless the bank itself sent the customer away before that. A
+    bank may show a refused or cancelled request as rejected. It may end a request, or lock its customer
+    out, after one wrong entry, whoever made it. Of like requests that are signed at one moment, any may
+    be the repeat.
     """
     if request.distrusted:
         return True
@@ -116,7 +117,10 @@ def rejected_otherwise(request: Instance) -> bool:
     flows = request.screen_flows
     if any(not plain(request, each) or each.step.linger or each.step.together for each in flows):
         return True
-    if signed(request):
+    sent_away = (
+        each.at for each in flows if each.ending is Ending.DISCONNECTED and each.redirected
+    )
+    if signed(request) or any(at - request.made.at < LAPSES_AFTER for at in sent_away):
         return False
     return request.seen_at - request.made.at >= LAPSES_AFTER
 
