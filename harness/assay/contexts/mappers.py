@@ -558,7 +558,8 @@ class AfterAnother(StepMapper):
 class Settling(StepMapper):
     """The clock moves on after a signature until the bank has executed what was signed.
 
-    It does so before the next call, unless the probe moves the clock itself.
+    It does so before the next call, unless the probe moves the clock itself; what is signed next is
+    signed at once.
     """
 
     within: timedelta
@@ -569,7 +570,7 @@ class Settling(StepMapper):
         due = self.due
         if isinstance(step, Advance) and step.to is not None:
             self.due = None
-        elif due is not None and not (isinstance(step, Authorise) and step.together):
+        elif due is not None and not isinstance(step, Authorise):
             self.due = None
             now = yield Advance()
             if isinstance(now, Advanced) and now.now < due:

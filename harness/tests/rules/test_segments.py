@@ -118,14 +118,14 @@ def test_a_past_and_a_registration_leave_doubt():
 
 
 def test_everybody_is_there_before_anybody_asks():
-    """Six customers, one call for each, and for those who are served a signature and a reading."""
+    """Six customers, one call for each; who is served signs, and then all that was signed is read."""
 
     def bank(call, key):
         return carrying_out(call, key) if call.subject in {"PART", "PRO"} else NO
 
     played, said = probed("segments", "each", bank)
-    each = [Authorise, Call]
-    assert [Arrange] * 6 + [Call] * 6 + each * 2 == [type(step) for step in played.steps]
+    signed = [Authorise] * 2 + [Call] * 2
+    assert [Arrange] * 6 + [Call] * 6 + signed == [type(step) for step in played.steps]
     assert ["PART", "PRO", "large-professional", "corporate", "association", "legal-guardian"] == [
         step.segment for step in played.steps[:6]
     ]

@@ -372,13 +372,16 @@ def _evidence(
 def sign_and_read(lifecycle: Lifecycle, control: Exchange | None, *made: Exchange) -> Part[None]:
     """Sign and read requests that were not rejected, whether they should have been or not.
 
-    If one of them is rejected then, the control, where it is none of them, is signed, too, to show
-    whether everything is rejected. It comes last, since one like a signed one may be a repeat.
+    All are signed before the first is read, as a bank may need some time to execute them. If one of
+    them is rejected then, the control, where it is none of them, is signed, too, to show whether
+    everything is rejected. It comes last, since one like a signed one may be a repeat.
     """
     late = False
+    signed = [each for each in made if each.accepted and _stands(each) is not State.REJECTED]
+    for exchange in signed:
+        yield from request_steps.sign(lifecycle, exchange)
     for exchange in made:
-        if exchange.accepted and _stands(exchange) is not State.REJECTED:
-            yield from request_steps.sign(lifecycle, exchange)
+        if exchange in signed:
             late |= _stands((yield from request_steps.read(lifecycle, exchange))) is State.REJECTED
         else:
             yield from request_steps.read_refused(lifecycle, exchange)
