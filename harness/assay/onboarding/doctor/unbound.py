@@ -51,8 +51,11 @@ def examine(record: Examined) -> Iterator[Finding]:
             if need.feature in _SHOWN and not is_bound(need, contract, record.target):
                 lacking[need.operation].setdefault(need.feature, set()).add(need.name)
         for operation in contract.operations.values():
-            if operation.lists and not record.binding(operation).list:
+            binding, several = record.binding(operation), len(operation.lists) > 1
+            if operation.lists and not binding.list:
                 lacking[operation.id]["list"] = set()  # without it, nothing else can be read
+            elif several and not operation.about and binding.item.resource is None:
+                lacking[operation.id]["resource"] = set()
             if operation.available:
                 yield from _by_link(record, contract, operation)
             answers = [each for each in record.of(operation.id) if each.good and not each.part]
@@ -73,6 +76,11 @@ def _proposals(
         recognise = _RECOGNISED.get(feature)
         known = recognise(seen, shape) if recognise else None
         entries = [known] if known else [*GUESSES[feature](shape)]
+        if feature == "resource" and all(each.missing for each in entries):
+            place = seen.place(feature)
+            expected, found = BINDING_FEATURES[feature].title, "nothing, so no item has a resource"
+            hint = f"which of {', '.join(seen.operation.lists)} an item is stays unknown"
+            yield seen.record.finding(place, expected, found, hint, weight=Weight.NOTE)
         for entry in entries:
             *_, last = BINDING_FEATURES[feature].key
             wanted = entry.key in features[feature] or not last.startswith("<")

@@ -96,6 +96,14 @@ def test_what_is_missing_is_proposed_as_it_was(contract, row, key, tmp_path):
     assert found[key][0] == (sound if key != "transactions.list" else "/transactions")
 
 
+def test_items_without_a_resource_are_named(tmp_path):
+    """Nothing that a rule says of an account is known to be about one."""
+    path = lacking(tmp_path, "accounts: {item: {resource: null}}")
+    findings = examine(str(path), ("aisp",)).findings
+    (note,) = (each for each in findings if each.key == "operations.accounts.item.resource")
+    assert "account, card" in note.hint
+
+
 def test_another_list_is_proposed_where_it_has_what_customers_own(tmp_path):
     """A pointer that finds nothing is replaced, whatever the list is called."""
     assert proposals(lacking(tmp_path, "accounts: {list: /data}"))["accounts.list"] == (
