@@ -97,12 +97,8 @@ def probe(path: Path, contracts: Sequence[str], *, yes: bool) -> int:
         click.Abort: the user did not.
 
     """
-    calls = (
-        "The bank is called as by `assay doctor`: a call of each operation or a few, and requests"
-    )
-    click.echo(
-        f"{calls} if the file says that they may be made. Nothing is signed by real customers."
-    )
+    click.echo("The bank is called as by `assay doctor`: each operation once or a few times.")
+    click.echo("Requests are made only if the file allows them; no real customer signs anything.")
     if not yes and asks():
         click.confirm("Call it?", default=True, abort=True)
     target = str(path)

@@ -1,7 +1,7 @@
 """The report of a run while it goes on, served to a browser on this machine (`assay run --live`).
 
 It is the page that the run writes at its end, of the journal as far as it goes. Nothing else is served,
-and only at an address that nobody can guess: other users of the machine must not read it.
+and only at an address that cannot be guessed: other users of the machine must not read it.
 """
 
 from __future__ import annotations

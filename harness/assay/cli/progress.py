@@ -164,7 +164,7 @@ NUMBERS_WIDTH = 54
 def announce(session: Session, folder: Path, concurrency: int | None = None) -> None:
     """Print on standard error what is going to be tested, and where its record is.
 
-    Where trials run one after another, and nobody asked for a `concurrency`, it says why.
+    Where trials run one after another, although no `concurrency` was given, it says why.
     """
     target, contracts = session.environment.target, session.plan.contracts.values()
     embedded = target.transport is TransportKind.EMBEDDED

@@ -128,9 +128,9 @@ def _in_draft(text: str, root: yaml.Node, edit: Edit) -> str | None:
             fits = (n for n in range(first, end) if lines[n].startswith(begins))
             at = next((n for n in fits if f" for example `{name}: " in lines[n]), None)
         else:
-            spelt = {f"{pad}{key}:", f"{pad}# {key}:"}
+            headings = {f"{pad}{key}:", f"{pad}# {key}:"}
             at, new = (
-                next((n for n in range(first, end) if lines[n] in spelt), None),
+                next((n for n in range(first, end) if lines[n] in headings), None),
                 f"{pad}{key}:",
             )
         if at is None:

@@ -103,7 +103,7 @@ def place_of(record: Examined, offer: Capability) -> Pointer:
 
 
 def _untouched(record: Examined) -> Iterator[Finding]:
-    """Compare the clock of the world that nobody touched, before and after all calls."""
+    """Compare the clock of the untouched world before and after all calls."""
     fixture, before = record.untouched, record.untouched_at
     if fixture is None or before is None:
         return

@@ -193,7 +193,8 @@ class Examined:
     customer's accesses are spent. `ahead` is how far the target's clock is ahead of ours,
     if an answer had a date. `role_of` maps a subject of the probes to the listed customer
     that stood for it. `counted` is whether calls without the customer are limited. In a `quick`
-    examination, three calls are made. `untouched` is a world in which nothing moves the clock,
+    examination, three calls are made. `concurrency` is how many trials at a time a run after it was
+    asked for. `untouched` is a world in which nothing moves the clock,
     `untouched_at` the time that it showed before the calls.
     """
 

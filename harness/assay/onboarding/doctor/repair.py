@@ -70,17 +70,17 @@ def repair(
     changes, decided = 0, list[Edit | None]()
     examined = examine()
     for _ in range(ROUNDS):
-        again = False
+        text, again = path.read_text("utf-8"), False
         for finding in examined.findings:
-            proposal = proposed(finding, path, path.read_text("utf-8"))
-            if proposal is None or finding.edit in decided:
+            proposal = None if finding.edit in decided else proposed(finding, path, text)
+            if proposal is None:
                 continue
             decided.append(finding.edit)
             edit = decide(proposal)
-            after = edit and apply(proposal.before, edit)
+            after = edit and apply(text, edit)
             if after:
                 path.write_text(after, "utf-8")
-                changes, again = changes + 1, True
+                text, changes, again = after, changes + 1, True
         if not again:
             break
         examined = examine()

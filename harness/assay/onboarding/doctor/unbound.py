@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from assay.binding.model.features import BINDING_FEATURES, is_bound
+from assay.binding.model.pointer import lists
 from assay.binding.wire.links import id_of
 from assay.contract.model import Contract, Json, Operation
 from assay.files.edits import Edit, written
@@ -149,9 +150,7 @@ def _raw(seen: AnsweredOperation, shape: MatchedOperation) -> list[tuple[SeenAns
         (answer, item)
         for answer in seen.answers
         for leaf in shape.lists
-        for pointer, value in [("", answer.body), *members(answer.body)]
-        if pointer == leaf.pointer and isinstance(value, list)
-        for item in value
+        for item in lists(answer.body, leaf.pointer) or ()
     ]
     return found[:MOST]
 

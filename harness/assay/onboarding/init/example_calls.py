@@ -48,11 +48,9 @@ def document(content: str, path: str) -> dict[str, Any]:
     """
     paths: dict[str, dict[str, Any]] = {}
     lines = content.splitlines()
-    begins = [n for n, line in enumerate(lines) if _CALL.fullmatch(line)]
-    for first, end in zip(begins, [*begins[1:], len(lines)], strict=True):
-        match = _CALL.fullmatch(lines[first])
-        if match is None:
-            continue
+    calls = [(n, match) for n, line in enumerate(lines) if (match := _CALL.fullmatch(line))]
+    ends = [*(n for n, _ in calls[1:]), len(lines)]
+    for (first, match), end in zip(calls, ends, strict=True):
         method, where, query = match.groups()
         answered = next((n for n in range(first + 1, end) if _STATUS.match(lines[n])), end)
         node: dict[str, Any] = {"parameters": [*_parameters(where, query or "")]}

@@ -2,6 +2,7 @@
 
 import json
 from textwrap import dedent
+from types import SimpleNamespace
 
 import pytest
 from command_line import assay
@@ -10,6 +11,7 @@ from rows import for_each
 from assay.files.load import load
 from assay.onboarding.doctor import examination
 from assay.onboarding.doctor.examination import examine
+from assay.onboarding.doctor.unbound import _address
 from assay.preparation.target_file import shipped_file
 from assay.running.environment import set_up
 from assay.sandbox.app import make_app
@@ -142,6 +144,31 @@ def test_what_customers_own_is_recognised_whatever_its_name(tmp_path, monkeypatc
     rows[0] = "accounts: {list: /products, item: {key: /number, fields: null}}"
     found = proposals(lacking(tmp_path, *rows))
     assert found["transactions.item.on"] == ("/valueDate", True)
+
+
+@for_each(
+    ("link", "path", "argument"),
+    [
+        ("https://bank.example/v1/saldo?nr=K1", "/saldo", {"query": "nr"}),
+        ("/v1/saldo?nr=id-7", "/saldo", {"query": "nr", "found": "accounts"}),
+        (
+            "/v1/accounts/id%2D7/saldo",
+            "/accounts/{iban}/saldo",
+            {"path": "iban", "found": "accounts"},
+        ),
+        ("/v1/saldo?nr=other", None, None),
+    ],
+)
+def test_a_link_of_the_list_says_where_an_operation_is(link, path, argument):
+    """By its key or by the bank's own name of the item; a link that names neither says nothing."""
+    record = SimpleNamespace(
+        target=SimpleNamespace(base_url="https://bank.example/v1"),
+        binding=lambda _: SimpleNamespace(path=None),
+        finding=lambda *_, edit, **__: edit,
+    )
+    operation = SimpleNamespace(id="balances", about="iban")
+    edits = [*_address(record, operation, SimpleNamespace(id="accounts"), link, ("K1", "id-7"))]
+    assert [edit.new for edit in edits] == ([] if path is None else [path, argument])
 
 
 # -- the commands ------------------------------------------------------------------

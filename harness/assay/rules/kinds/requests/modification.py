@@ -232,7 +232,7 @@ class Modification(RefusingKind[ModificationScenario]):
         if self.once:
             done.append((yield from self._made(psu, self.once, sign=True)))
         yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
-        # Made only now: banks drop a request that nobody signs for days.
+        # Made only now: banks drop a request that stays unsigned for days.
         control = yield from self._made(psu, self.only[0], later=BEYOND)
         if not (yield from self._change(psu, control, (self.plain,))):
             yield from request_steps.sign(self.lifecycle, control)
