@@ -322,12 +322,15 @@ def created(
 
 @dataclass(slots=True, kw_only=True)
 class InMode(StepMapper):
-    """Every plain request is made in another mode; a deferred one waits for its day."""
+    """Every plain request is made in another mode; a deferred one waits for its day.
+
+    What else is signed at once is signed before the day, since a request that is not is dropped.
+    """
 
     contract: Contract
     mode: str
     now: datetime | None = None
-    due: dict[str, datetime] = field(default_factory=dict[str, datetime])
+    due: datetime | None = None
 
     def map(self, step: Step) -> Step:
         """Return a plain request in the mode."""
@@ -350,16 +353,21 @@ class InMode(StepMapper):
         zone = self.contract.zone or self.now.tzinfo or UTC
         return at(local_day(self.now, zone) + AHEAD, LATE, zone)
 
-    def after(self, step: Step, reply: Reply) -> Script:
+    def before(self, step: Step) -> Script:
         """Let the days pass until a deferred request that was signed is due."""
+        due = self.due
+        if due is not None and not isinstance(step, Authorise):
+            self.due, self.now = None, due
+            yield Advance(to=due)
+
+    def after(self, step: Step, reply: Reply) -> Script:
+        """Note until when a deferred request that was signed is not executed."""
         operation = next(iter(creating(self.contract, mode=self.mode).values()))
         deferred = operation.due is not None and self.mode in operation.due.modes
         day = self._day()
-        if not isinstance(reply, Authorised) or reply.ending is not Ending.CONFIRMED:
-            return
-        if deferred and day and day > reply.at:
-            self.now = day
-            yield Advance(to=day)
+        if isinstance(reply, Authorised) and reply.ending is Ending.CONFIRMED:
+            self.due = day if deferred and day and day > reply.at else self.due
+        yield from StepMapper.after(self, step, reply)
 
     def reply(self, step: Step, reply: Reply) -> Reply:
         """Note the time, from which days are counted."""

@@ -57,6 +57,9 @@ def steps(*every):
 CUSTOMER = Arrange(subject="psu", holdings=(Holding(resource="account"),))
 CREATE = Call(operation="create-payment", subject="psu", mode="immediate")
 SIGN = Authorise(subject="psu", request="request-1", approval="dry-run:")
+READ = Call(
+    operation="read-payment", subject="psu", arguments={"paymentRequestResourceId": "request-1"}
+)
 
 
 def test_without_values_nothing_changes(pis):
@@ -91,12 +94,14 @@ def test_things_on_a_later_page_come_last_and_the_probe_sees_its_own(aisp):
 
 
 def test_plain_requests_are_made_in_the_mode_and_wait_for_their_day(pis):
-    """A deferred request gets a day, and the clock moves there once it is signed."""
+    """A deferred request gets a day, and the clock moves there once all that are signed are signed."""
 
     def mapper():
         return mappers.InMode(contract=pis, mode="deferred")
 
-    _, made, _, moved = played(steps(CUSTOMER, CREATE, SIGN), pis, mapper)
+    done = played(steps(CUSTOMER, CREATE, CREATE, SIGN, SIGN, READ), pis, mapper)
+    _, made, _, *signed, moved, _ = done
+    assert [SIGN, SIGN] == signed, "a request that nobody signs for a week is dropped"
     assert "deferred" == made.mode
     # Whole weeks: a trial on a Sunday stays on Sundays.
     day = (START + timedelta(weeks=1)).date()
@@ -369,7 +374,8 @@ def changed(pis, **own):
 def test_a_request_is_changed_to_what_it_says_already(pis):
     """It is made in the mode that can be changed, changed once, and signed then."""
     asked = replace(CREATE, arguments={"amount": "7.00"}, by="other")
-    _, made, change, sign, moved = played(steps(CUSTOMER, asked, SIGN), pis, lambda: changed(pis))
+    done = played(steps(CUSTOMER, asked, SIGN, READ), pis, lambda: changed(pis))
+    _, made, change, sign, moved, _ = done
     assert "deferred" == made.mode
     assert ("modify-payment", "other") == (change.operation, change.by)
     assert {"paymentRequestResourceId": "request-1", "amount": "7.00"} == change.arguments
