@@ -13,6 +13,7 @@ from assay.errors import InputError
 from assay.preparation.prepare import matching
 from assay.proof.contextual_matrix import ContextualMatrix, ContextualRow, prove_contexts
 from assay.proof.contextual_neutral import NeutralRow, prove_neutral
+from assay.proof.decision_matrix import prove_decisions
 from assay.proof.kill_matrix import UNPROVED, Matrix, MatrixRow, prove
 from assay.proof.kill_matrix import count as figures_of
 from assay.rules.verdict import Exit
@@ -74,7 +75,8 @@ def command(
     """Test the harness on mutants (sandboxes with one fault each) and on neutral variants.
 
     A run on a mutant must find exactly the violations of its fault, and a run on a neutral
-    variant must find none. Every obligation must have a mutant. Otherwise the exit code is 1.
+    variant must find none. Every obligation must have a mutant. Each answer to an open point is
+    kept by one bank and broken by another. Otherwise the exit code is 1.
 
     Each run makes the trials that the changed policies concern and a sample of the others. With
     --contexts, at least 98 % of the faults that are confined to a situation must be found, and
@@ -82,16 +84,20 @@ def command(
     """
     if contexts is not None:
         return _prove_contexts(contexts, matching("-k", keywords), workers)
-    matrix = prove(matching("-k", keywords), workers=workers, whole=whole, on_row=_show)
-    if not matrix.rows:
+    chosen = matching("-k", keywords)
+    matrix = prove(chosen, workers=workers, whole=whole, on_row=_show)
+    decided = prove_decisions(chosen, workers=workers, on_row=_show)
+    if not matrix.rows and not decided:
         what = f"no mutant or neutral variant has an id that matches {keywords!r}"
         raise InputError.one("-k", what, hint="reports/reference/kill-matrix.md lists them")
     for line in summary_lines(matrix, whole=not keywords):
         click.echo(line)
+    right = sum(row.as_expected for row in decided)
+    click.echo(f"{right} of {len(decided)} banks found to keep or break their answers, as they do")
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text("\n".join(markdown_lines(matrix)) + "\n", encoding="utf-8")
-    as_expected = not matrix.wrong if keywords else matrix.proved
+    as_expected = right == len(decided) and (not matrix.wrong if keywords else matrix.proved)
     return Exit.OK.value if as_expected else Exit.VIOLATION.value
 
 

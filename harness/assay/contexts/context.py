@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import Enum
 from itertools import combinations, product
 from typing import ClassVar, TypeAlias
@@ -18,7 +19,17 @@ from assay.binding.model.spelling import OperationBinding
 from assay.binding.model.target import Target
 from assay.binding.read.join import capabilities
 from assay.contract.model import Capability, Contract
-from assay.history import Authorise, Call, Reply, Step, Together
+from assay.history import (
+    Advance,
+    Advanced,
+    Authorise,
+    Authorised,
+    Call,
+    Ending,
+    Reply,
+    Step,
+    Together,
+)
 from assay.rules.rule import Script
 
 
@@ -61,6 +72,35 @@ class StepMapper:
         """Return what the probe receives as the reply to a step."""
         del step
         return reply
+
+
+@dataclass(slots=True, kw_only=True)
+class Settling(StepMapper):
+    """The clock moves on after a signature until the bank has executed what was signed.
+
+    It does so before the next call, unless the probe moves the clock itself; what is signed next is
+    signed at once.
+    """
+
+    within: timedelta
+    due: datetime | None = None
+
+    def before(self, step: Step) -> Script:
+        """Let the time pass that the bank needs, where the probe is about to look."""
+        due = self.due
+        if isinstance(step, Advance) and step.to is not None:
+            self.due = None
+        elif due is not None and not isinstance(step, Authorise):
+            self.due = None
+            now = yield Advance()
+            if isinstance(now, Advanced) and now.now < due:
+                yield Advance(to=due)
+
+    def after(self, step: Step, reply: Reply) -> Script:
+        """Note until when a request that was signed may still be open."""
+        if isinstance(reply, Authorised) and reply.ending is Ending.CONFIRMED:
+            self.due = reply.at + self.within
+        yield from StepMapper.after(self, step, reply)
 
 
 def _same(value: DimensionValue, steps: Sequence[Step]) -> DimensionValue:

@@ -562,35 +562,6 @@ class AfterAnother(StepMapper):
         return reply
 
 
-@dataclass(slots=True, kw_only=True)
-class Settling(StepMapper):
-    """The clock moves on after a signature until the bank has executed what was signed.
-
-    It does so before the next call, unless the probe moves the clock itself; what is signed next is
-    signed at once.
-    """
-
-    within: timedelta
-    due: datetime | None = None
-
-    def before(self, step: Step) -> Script:
-        """Let the time pass that the bank needs, where the probe is about to look."""
-        due = self.due
-        if isinstance(step, Advance) and step.to is not None:
-            self.due = None
-        elif due is not None and not isinstance(step, Authorise):
-            self.due = None
-            now = yield Advance()
-            if isinstance(now, Advanced) and now.now < due:
-                yield Advance(to=due)
-
-    def after(self, step: Step, reply: Reply) -> Script:
-        """Note until when a request that was signed may still be open."""
-        if isinstance(reply, Authorised) and reply.ending is Ending.CONFIRMED:
-            self.due = reply.at + self.within
-        yield from StepMapper.after(self, step, reply)
-
-
 def repetition_reason(contract: Contract, steps: Sequence[Step], *, times: int = 1) -> str:
     """Say why a trial cannot do something once, or several `times`, before it counts."""
     every = [step for step in steps if isinstance(step, Call)]

@@ -202,13 +202,45 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PossibleAnswer:
+    """One answer that a bank can give to an open point.
+
+    `parameters` are those that it gives to clauses of the contract, by their ids, and `clauses`
+    are those that it adds.
+    """
+
+    id: str
+    statement: str
+    parameters: Mapping[str, Mapping[str, Json]] = field(
+        default_factory=dict[str, Mapping[str, Json]]
+    )
+    clauses: tuple[Clause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPoint:
-    """A sentence that cannot be checked: an open question, or a matter of scope."""
+    """A sentence that cannot be checked: an open question, or a matter of scope.
+
+    `answers` are those that rules can judge, and `opens` names the parameters of rules that the
+    bank may state itself. `stands_at` are the keys of a target file that answer it in any case.
+    """
 
     id: str
     statement: str
     sources: tuple[Source, ...]
     line: int = 0
+    answers: Mapping[str, PossibleAnswer] = field(default_factory=dict[str, PossibleAnswer])
+    opens: tuple[str, ...] = ()
+    stands_at: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankAnswer:
+    """How a bank answers an open point: the point, what it says, and where the bank says so."""
+
+    point: str
+    says: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from assay.contract.model import Json
 from assay.errors import Problem
@@ -100,6 +100,19 @@ def found(value: Json) -> str:
         case _:
             name = "a mapping" if value else "an empty mapping"
     return name
+
+
+def laid_over(base: Any, top: Any) -> Any:
+    """Return a value laid over another: mappings are merged, and null removes what was there."""
+    if not isinstance(base, Mapping) or not isinstance(top, Mapping):
+        return top
+    merged = dict(cast("Mapping[str, Any]", base))
+    for name, value in cast("Mapping[str, Any]", top).items():
+        if value is None and name in merged:
+            del merged[name]
+        else:
+            merged[name] = laid_over(merged[name], value) if name in merged else value
+    return merged
 
 
 def file_name(text: str, most: int) -> str:

@@ -372,6 +372,17 @@ def _rules(
             yield from _compare(_of_kind(schema), raw, ("rules", index))
 
 
+def rule_findings(
+    rule: Mapping[str, Json], rule_schema: RuleSchema, at: Pointer
+) -> Iterator[Finding]:
+    """Yield what the schema of its kind finds wrong with a rule that stands at a pointer."""
+    schema = rule_schema(str(rule["kind"]))
+    if schema is None:
+        yield (*at, "kind"), f"there is no rule kind {found(rule['kind'])}", ""
+    else:
+        yield from _compare(_of_kind(schema), rule, at)
+
+
 def _of_kind(schema: Mapping[str, Json]) -> Validator:
     """Return the validator of a rule kind, whose schema refers to common.yaml."""
     based = {"$id": f"{_BASE}rule", **schema}

@@ -349,6 +349,7 @@ def planned(item: Planned) -> dict[str, object]:
         "says": obligation.statement,
         "asks": obligation.description,
         "sources": source_records(obligation.sources),
+        **({"decision": asdict(obligation.decision)} if obligation.decision else {}),
         "needs": sorted(need.value for need in obligation.needs),
         **_plain(item, "calls", "disposition", "reason"),
     }

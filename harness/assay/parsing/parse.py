@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 from zoneinfo import ZoneInfo
 
 from assay._resources import contract_dir, shipped_contracts
@@ -26,21 +26,21 @@ from assay.contract.model import (
     OpenPoint,
     Operation,
     Outline,
+    PossibleAnswer,
     Resource,
     Source,
 )
 from assay.errors import SOUGHT_PROBLEMS, InputError, Problem, did_you_mean
 from assay.files.document import Document, Finding, problem
 from assay.files.load import load, read_zone
-from assay.files.shape_check import check, validate
+from assay.files.shape_check import check, prebuilt, validate
+from assay.parsing import answers
 from assay.parsing.references import OPEN, findings, line_numbers
 from assay.rules.checks import facets_of, without_refusal
 from assay.rules.kinds import KINDS, find_kind, installed, kind_of
 from assay.rules.rule import FEATURES, clauses_of
 
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone", "shape_problems"]
-
-_COMMON: Final = frozenset({"id", "kind", "says", "source", "level"})
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -89,9 +89,9 @@ def parse_document(document: Document) -> Contract:
     problems = shape_problems(document)
     if not problems:
         raw = cast("_Raw", document.data)
-        problems = [
-            problem(document, *finding) for finding in islice(findings(raw), SOUGHT_PROBLEMS)
-        ]
+        # What is wrong with a rule is wrong with what answers make of it, too.
+        found = [*islice(findings(raw), SOUGHT_PROBLEMS)] or _answer_findings(document)
+        problems = [problem(document, *finding) for finding in found]
         problems.sort(key=lambda each: each.line)
     if problems:
         raise InputError(problems)
@@ -100,6 +100,12 @@ def parse_document(document: Document) -> Contract:
     if problems:
         raise InputError(problems)
     return contract
+
+
+def _answer_findings(document: Document) -> Iterator[Finding]:
+    """Yield what is wrong with answers; those of a shipped contract were checked before."""
+    if not prebuilt().conforms("contract", document.digest):
+        yield from answers.findings(document, _rule_schema)
 
 
 def _facet_problems(contract: Contract) -> Iterator[Finding]:
@@ -168,7 +174,7 @@ def _contract(document: Document) -> Contract:
         clauses=tuple(
             _clause(rule, document.line(("rules", n))) for n, rule in enumerate(raw["rules"])
         ),
-        open_points=_statements(document, "unspecified"),
+        open_points=_open_points(document),
         scope=_statements(document, "scope"),
         hosts=raw.get("hosts", {}),
         outline=_outline(raw.get("outline", {})),
@@ -239,7 +245,7 @@ def _clause(raw: _Raw, line: int) -> Clause:
         statement=raw["says"],
         sources=_sources(raw["source"]),
         level=Level(raw.get("level", Level.MUST.value)),
-        params={name: value for name, value in raw.items() if name not in _COMMON},
+        params={name: value for name, value in raw.items() if name not in answers.COMMON},
         line=line,
     )
 
@@ -254,6 +260,33 @@ def _statements(document: Document, section: str) -> tuple[OpenPoint, ...]:
             line=document.line((section, n)),
         )
         for n, raw in enumerate(raws)
+    )
+
+
+def _open_points(document: Document) -> tuple[OpenPoint, ...]:
+    """Return the open points with the answers that a bank can give."""
+    raws = cast("list[_Raw]", document.data.get("unspecified", []))
+    return tuple(
+        replace(
+            point,
+            answers={name: _answer(name, each, raw, document) for name, each in named.items()},
+            opens=tuple(raw.get("opens", ())),
+            stands_at=tuple(raw.get("stands-at", ())),
+        )
+        if (named := raw.get("answers", {})) or "opens" in raw or "stands-at" in raw
+        else point
+        for point, raw in zip(_statements(document, "unspecified"), raws, strict=True)
+    )
+
+
+def _answer(name: str, raw: _Raw, point: _Raw, document: Document) -> PossibleAnswer:
+    rules = [*answers.answered_rules(cast("_Raw", document.data), point, raw)]
+    line = document.line(("unspecified",))
+    return PossibleAnswer(
+        id=name,
+        statement=raw["says"],
+        parameters={rule: raw["rules"][rule] for rule, _, new in rules if not new},
+        clauses=tuple(_clause(rule, line) for _, rule, new in rules if new),
     )
 
 

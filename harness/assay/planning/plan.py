@@ -15,8 +15,7 @@ from functools import cached_property, partial
 from assay.binding.model.features import is_bound, missing_reason, place_of_items
 from assay.binding.model.target import RoleChoice, ScaKind, Target
 from assay.binding.read.join import BoundContract, capabilities
-from assay.contexts.context import Context, in_context, with_mappers
-from assay.contexts.mappers import Settling
+from assay.contexts.context import Context, Settling, in_context, with_mappers
 from assay.contract.model import Capability, Contract, Party
 from assay.errors import Shortage
 from assay.history import Authorise, Call, Step
@@ -261,6 +260,8 @@ def decide(
     unbound = [each for each in obligation.requires if not is_bound(each, contract, target)]
     if obligation.kind == UNSPECIFIED:
         disposition, reason = Disposition.UNSPECIFIED, "the source document leaves this open"
+        if obligation.decision:
+            reason = f"this bank answers: {obligation.decision.says}"
     elif party is Party.BANK and (excuse := obligation.excused_by(target.not_offered)):
         disposition, reason = Disposition.NOT_APPLICABLE, excuse
     elif obligation.not_applicable_because:

@@ -23,7 +23,7 @@ from multiprocessing.connection import wait
 from threading import Thread
 from typing import Any, Final, TypeAlias, cast
 
-from assay.binding.model.target import Target
+from assay.binding.model.target import Decided, Target
 from assay.binding.read.join import bind
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
@@ -36,6 +36,7 @@ from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL, Mutant, Neutral
 from assay.sandbox.mutants.bundles import replaced
+from assay.sandbox.mutants.mutant import Change
 from assay.sandbox.policies import SOUND, Policies
 
 #: The contracts of the proof, and the shipped target of the sandbox.
@@ -115,8 +116,13 @@ class Matrix:
 
 @cache
 def reference(contracts: tuple[str, ...] = CONTRACTS) -> tuple[Plan, Target]:
-    """Return the plan of the proof in the base context, and its target."""
-    target = read_target(find_target(TARGET))
+    """Return the plan of the proof in the base context, and its target without decisions."""
+    return planned_with(contracts, {})
+
+
+def planned_with(contracts: tuple[str, ...], decided: Mapping[str, Decided]) -> tuple[Plan, Target]:
+    """Return the plan for the sandbox with these answers to open points, and its target."""
+    target = replace(read_target(find_target(TARGET)), decided=decided)
     bound = bind(parse_contracts(contracts), target)
     return plan(bound, target), target
 
@@ -151,13 +157,13 @@ class Tested:
 
 def run_on_bank(
     policies: Policies,
-    seed: int = 0,
     contracts: tuple[str, ...] = CONTRACTS,
     *,
     trials: Collection[str] | None = None,
     judging: frozenset[str] | None = None,
+    planned_for: tuple[Plan, Target] | None = None,
 ) -> Tested:
-    """Test a bank by contracts.
+    """Test a bank by contracts, or as it was `planned_for` a target.
 
     Given the ids of `trials`, only these are run. Each is judged by its own clause and by all
     others, or by those that are `judging`.
@@ -166,8 +172,8 @@ def run_on_bank(
         RuntimeError: the harness itself failed.
 
     """
-    planned, target = reference(contracts)
-    with session_on(bank_of(policies), planned, target, seed) as session:
+    planned, target = planned_for or reference(contracts)
+    with session_on(bank_of(policies), planned, target) as session:
         session.options = replace(session.options, judging=judging)
         if trials is None:
             verdicts = run_session(session).verdicts
@@ -370,8 +376,6 @@ def count(matrix: Matrix) -> dict[str, int]:
 # called as each changed bank has it, with the same arguments: it concerns the trials in which an answer
 # differs. In all other trials the changed bank does what the sound one does, step by step, since each
 # trial has customers of its own. What is read outside a trial concerns all of them.
-#: Returns a changed bank.
-Change: TypeAlias = Callable[[Policies], Policies]
 #: The steps from the policies to one of them: names of fields, and keys of tables.
 Path: TypeAlias = tuple[str, ...]
 

@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import PureWindowsPath
 from typing import Any, TypeVar
 
-from assay.contract.model import NotRequirement, OpenPoint, Source
+from assay.contract.model import BankAnswer, NotRequirement, OpenPoint, Source
 from assay.journal.lines import Line
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.planning.plan import Disposition
@@ -104,7 +104,13 @@ def planned(line: Line) -> PlannedObligation:
         line,
         id=obligation(line),
         sources=read_sources(line),
+        decision=_decision(line),
     )
+
+
+def _decision(line: Line) -> BankAnswer | None:
+    """Read the bank's answer on which an obligation rests."""
+    return read_fields(BankAnswer, line.inner("decision")) if "decision" in line.values else None
 
 
 def elsewhere(line: Line) -> ElsewhereObligation:

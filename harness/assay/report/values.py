@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import Enum
 from typing import TypeAlias
 
-from assay.contract.model import NotRequirement, OpenPoint, Source
+from assay.contract.model import BankAnswer, NotRequirement, OpenPoint, Source
 from assay.journal.lines import Line
 from assay.judging.waivers import WaiverResult
 from assay.report.timeline import Timeline
@@ -118,7 +118,8 @@ class PlannedObligation:
 
     `says` is the sentence of the clause, `asks` that of the facet; `line` is the line in
     the contract file. `parameters` is a digest of those of the clause. `disposition` and `reason`
-    are what the plan decided.
+    are what the plan decided. `decision` is the bank's answer from which it follows, or by which
+    an open point is answered.
     """
 
     id: str
@@ -137,6 +138,7 @@ class PlannedObligation:
     trial: str = ""
     disposition: str
     reason: str = ""
+    decision: BankAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -370,6 +372,27 @@ class RecordedLines:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedPoint:
+    """An open point that this bank answers: its decision, and the results that follow from it.
+
+    `points` is the open point in each contract that has it in the same words.
+    """
+
+    statement: str
+    decision: BankAnswer
+    points: tuple[ReportedResult, ...]
+    results: tuple[ReportedResult, ...]
+
+    @property
+    def kept(self) -> bool | None:
+        """Whether the bank does what it says; None while nothing shows that."""
+        standings = {each.standing for each in self.results}
+        if Standing.VIOLATES in standings:
+            return False
+        return True if Standing.CONFORMS in standings else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A run, read and checked; `results` are in plan order.
 
@@ -437,6 +460,33 @@ class Report:
         except (ValueError, TypeError):
             return None
         return max(took.total_seconds(), 0.0)
+
+    @property
+    def open_questions(self) -> Mapping[str, tuple[ReportedResult, ...]]:
+        """The open points; what several contracts say in the same words is one question."""
+        questions: dict[str, tuple[ReportedResult, ...]] = {}
+        for result in self.of(Standing.UNSPECIFIED):
+            questions[result.planned.says] = (*questions.get(result.planned.says, ()), result)
+        return questions
+
+    @property
+    def decided(self) -> tuple[DecidedPoint, ...]:
+        """The open points that the bank answers."""
+        return tuple(
+            DecidedPoint(
+                statement=statement,
+                decision=decision,
+                points=points,
+                results=tuple(
+                    each
+                    for each in self.results
+                    if each.planned.decision == decision
+                    and each.standing is not Standing.UNSPECIFIED
+                ),
+            )
+            for statement, points in self.open_questions.items()
+            if (decision := next((p.planned.decision for p in points if p.planned.decision), None))
+        )
 
     @property
     def strays(self) -> tuple[FoundSequence, ...]:

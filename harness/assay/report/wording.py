@@ -82,6 +82,10 @@ _CAVEATS: Mapping[Standing, tuple[str, str]] = {
     ),
 }
 
+#: Whether a bank does what it answers, and what is said of an answer that nothing judges.
+KEPT: Mapping[bool | None, str] = {True: "kept", False: "not kept", None: "not tested"}
+SAID = "not judged"
+
 #: Verdicts on obligations that cannot be met or violated; the headline does not count them.
 NOT_OWED = (Standing.UNSPECIFIED, Standing.NOT_APPLICABLE)
 
@@ -133,6 +137,21 @@ def caveats(report: Report) -> tuple[str, ...]:
     return *target_caveats(report), *harness_notes(report)
 
 
+def decided_summary(report: Report) -> str:
+    """Return how many of the open points the bank answers, and how many answers it keeps."""
+    decided = report.decided
+    if not decided:
+        return ""
+    kept = [point.kept for point in decided if point.results]
+    answers = f"Of {counted(len(report.open_questions), 'open point')}, this bank answers"
+    sentence = f"{answers} {len(decided):,}"
+    if kept:
+        sentence += f"; {len(kept):,} can be judged, and it keeps {kept.count(True):,}"
+    broken, open_ = kept.count(False), kept.count(None)
+    sentence += f", breaks {broken:,}" if broken else ""
+    return f"{sentence}; {open_:,} could not be tested." if open_ else f"{sentence}."
+
+
 def harness_notes(report: Report) -> Iterator[str]:
     """Yield what went wrong in the harness itself, one sentence each."""
     if faults := fault_count(report):
@@ -149,6 +168,7 @@ def target_caveats(report: Report) -> tuple[str, ...]:
     for standing, (singular, plural) in _CAVEATS.items():
         if number := len(report.of(standing)):
             sentences.append((singular if number == 1 else plural).format(f"{number:,}"))
+    sentences += filter(None, [decided_summary(report)])
     sentences += waiver_caveats(report.waivers)
     if strays := len(report.strays):
         violations = counted(strays, "violation")

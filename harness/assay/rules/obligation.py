@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from assay.contract.model import Capability, Clause, Contract, Level, Source
+from assay.contract.model import BankAnswer, Capability, Clause, Contract, Level, Source
 from assay.rules.checks import facets_of
 from assay.rules.consent_probes import demands_consent, named_operations, signed_consents
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, TppFacet, clauses_of
@@ -29,7 +29,8 @@ class Obligation:
     `statement` is the sentence of the clause, `description` that of the facet. `scenario`
     selects the probe of the clause; it is None for what no probe tests. `rests_on` is the id of
     the obligation that must conform before a refusal proves anything here; it may be empty.
-    `exercises` are the operations that must have been accepted before it can conform.
+    `exercises` are the operations that must have been accepted before it can conform. `decision` is
+    the bank's answer from which it follows, or by which it is answered if it is an open point.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Obligation:
     not_applicable_because: str = ""
     rests_on: str = ""
     exercises: tuple[str, ...] = ()
+    decision: BankAnswer | None = None
 
     @property
     def trial(self) -> str:

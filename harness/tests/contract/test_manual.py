@@ -318,7 +318,7 @@ def test_the_errors_are_the_real_ones() -> None:
     (shown,) = (block.text for block in on(wrong.page, "text"))
     text = whole((wrong,))
     problems = shape_problems(loads(text, "psd2.yaml"))
-    above = text[: text.index("rules:\n")].count("\n") + 1
+    above = text[: text.index("\nrules:\n")].count("\n") + 2
     lines = [str(one).replace(f":{one.line}:", f":{one.line - above + 1}:") for one in problems]
     assert shown.splitlines() == lines
 

@@ -170,8 +170,8 @@ def test_a_recent_but_inactive_card_is_hidden():
         ("2026-07-15", "unspecified", True, ["hides-just-outside disagrees 1"]),
         ("2026-07-16", "unspecified", True, []),
         ("2026-07-16", "unspecified", False, []),
-        ("2026-07-16", "included", False, ["lists-just-inside disagrees 1"]),
-        ("2026-07-16", "excluded", True, ["hides-just-outside disagrees 1"]),
+        ("2026-07-16", "included", False, ["lists-on-the-edge disagrees 1"]),
+        ("2026-07-16", "excluded", True, ["hides-on-the-edge disagrees 1"]),
     ],
 )
 def test_the_edge_is_two_calendar_months_ago(used, edge, seen, says):

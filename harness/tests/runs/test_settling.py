@@ -7,8 +7,7 @@ import pytest
 from rows import for_each
 from shipped import VARIANTS
 
-from assay.contexts.context import with_mappers
-from assay.contexts.mappers import Settling
+from assay.contexts.context import Settling, with_mappers
 from assay.history import Advance, Advanced, Authorise, Call, Ending
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias, cast
 
 from assay.contract.model import Operation
-from assay.files.document import Finding, Pointer
+from assay.files.document import Finding, Pointer, laid_over
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -24,19 +24,6 @@ REPEATED: Final = frozenset(
 )
 #: The keys of an argument that say where it is sent, of which it has one.
 PLACES: Final = frozenset({"query", "header", "body", "path"})
-
-
-def laid_over(base: Any, top: Any) -> Any:
-    """Return a value laid over another: mappings are merged, and null removes what was there."""
-    if not isinstance(base, Mapping) or not isinstance(top, Mapping):
-        return top
-    merged = dict(cast("_Raw", base))
-    for name, value in cast("_Raw", top).items():
-        if value is None and name in merged:
-            del merged[name]
-        else:
-            merged[name] = laid_over(merged[name], value) if name in merged else value
-    return merged
 
 
 def whole_submission(binding: _Raw) -> _Raw:

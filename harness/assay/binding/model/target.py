@@ -341,6 +341,20 @@ class AbsentParts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """A bank's answer to an open point, and where the bank says so.
+
+    `value` names answers that the contract knows, `rules` has parameters of rules that the point
+    opens, and `says` is an answer in words, which nothing judges.
+    """
+
+    source: str
+    value: tuple[str, ...] = ()
+    rules: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, Mapping[str, Json]])
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """A whole target file, which binds the operations of `contracts`.
 
@@ -349,7 +363,7 @@ class Target:
     `outside` names the scope statements of a contract that exclude this bank.
 
     `absent` is what the bank does not have, and `not_offered` maps clause ids to the reason why
-    this bank need not offer them.
+    this bank need not offer them. `decided` are its answers to open points, by POINT or CONTRACT/POINT.
     `hosts` are further base URLs under which it answers, `banks` the others of its group, and
     `nearby` says that all of them are found at the address of the base URL. `dialect` is what an embedded bank speaks,
     "" for its own. Times are in seconds; `executes_within` is how long after its signature a request
@@ -386,6 +400,7 @@ class Target:
     absent: AbsentParts = field(default_factory=AbsentParts)
     not_offered: Mapping[str, str] = field(default_factory=dict[str, str])
     confirmed: Mapping[str, str] = field(default_factory=dict[str, str])
+    decided: Mapping[str, Decided] = field(default_factory=dict[str, Decided])
     waivers: tuple[Waiver, ...] = ()
     timeout: float = 10.0
     executes_within: float = 0.0

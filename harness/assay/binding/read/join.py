@@ -8,8 +8,8 @@ problems are reported at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 from itertools import chain
@@ -26,7 +26,8 @@ from assay.binding.model.target import (
 )
 from assay.binding.read.absent_parts import with_reasons, without
 from assay.binding.read.contract_names import ContractNames, unknown_names
-from assay.contract.model import Capability, Contract
+from assay.binding.read.decisions import DecidedContract, decided, decision_findings
+from assay.contract.model import BankAnswer, Capability, Contract
 from assay.errors import InputError, Problem, did_you_mean
 from assay.files.document import Pointer, spell
 from assay.parsing.parse import parse_contracts
@@ -46,12 +47,14 @@ EMPTY = OperationBinding()
 class BoundContract:
     """A contract completed for one target, with the obligations of the bank and of a TPP.
 
-    The contract is without what the target file declares absent.
+    The contract is without what the target file declares absent, and with what the bank decides
+    of its open points: `decisions` are its answers, by point.
     """
 
     contract: Contract
     obligations: tuple[Obligation, ...]
     tpp_obligations: tuple[Obligation, ...] = ()
+    decisions: Mapping[str, BankAnswer] = field(default_factory=dict[str, BankAnswer])
 
 
 def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, ...]:
@@ -62,7 +65,8 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
 
     """
     names = ContractNames(contracts=contracts, outside=_outside(contracts, target))
-    if problems := list(_unmatched_ids(names, target)):
+    undecided = (problem_at(target, *each) for each in decision_findings(contracts, target))
+    if problems := [*_unmatched_ids(names, target), *undecided]:
         raise InputError(problems)
     bound = tuple(_bind(contract, target) for contract in contracts)
     misfits = chain(
@@ -85,16 +89,39 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
 
 
 def _bind(contract: Contract, target: Target) -> BoundContract:
-    zoned = replace(contract, zone=contract.zone or target.zone)
+    undecided = replace(contract, zone=contract.zone or target.zone)
+    answers = decided(undecided, target)
     absent = missing_parts(target)
     if not absent:
-        return BoundContract(
-            contract=zoned, obligations=obligations(zoned), tpp_obligations=tpp_obligations(zoned)
-        )
+        owed, of_tpp = obligations(answers.contract), tpp_obligations(answers.contract)
+        whole = answers.contract
+    else:
+        whole = without(answers.contract, absent)
+        owed = with_reasons(answers.contract, absent, obligations)
+        of_tpp = with_reasons(answers.contract, absent, tpp_obligations)
     return BoundContract(
-        contract=without(zoned, absent),
-        obligations=with_reasons(zoned, absent, obligations),
-        tpp_obligations=with_reasons(zoned, absent, tpp_obligations),
+        contract=whole,
+        obligations=_following(owed, answers, undecided),
+        tpp_obligations=of_tpp,
+        decisions=answers.answered,
+    )
+
+
+def _following(
+    owed: Sequence[Obligation], answers: DecidedContract, undecided: Contract
+) -> tuple[Obligation, ...]:
+    """Return obligations in which those that follow from a bank's answers say so."""
+    if not answers.answered:
+        return tuple(owed)
+    before = {each.id for each in obligations(undecided)}
+    points = answers.answered
+    return tuple(
+        replace(each, decision=points.get(each.facet))
+        if each.kind == UNSPECIFIED
+        else replace(each, decision=answers.by_clause[each.clause])
+        if each.id not in before and each.clause in answers.by_clause
+        else each
+        for each in owed
     )
 
 

@@ -17,7 +17,6 @@ from urllib.parse import quote, urlencode
 from assay.binding.model.pointer import MISSING, put
 from assay.binding.model.security import WITH_BODY, SentToken, forged
 from assay.binding.model.spelling import CredentialSpelling
-from assay.binding.model.submission import laid_over
 from assay.binding.model.target import OperationBinding, Place, Spelling, Target
 from assay.binding.wire.links import value_in_body
 from assay.binding.wire.values import (
@@ -32,6 +31,7 @@ from assay.binding.wire.values import (
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import text_of
 from assay.errors import CannotArrange
+from assay.files.document import laid_over
 from assay.history import Call, CredentialPlace, Malformed, Token
 
 BARE = OperationBinding()

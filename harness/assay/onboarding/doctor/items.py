@@ -233,7 +233,10 @@ def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:
 
 
 def known_keys(seen: AnsweredOperation) -> frozenset[Json]:
-    """Return the keys of what the customers own, some of which an operation should list."""
+    """Return the keys of what the customers own or the calls name, some of which an operation shows."""
+    if seen.operation.shows:
+        about = seen.operation.about or ""
+        return frozenset(key for each in seen.answers if (key := each.call.arguments.get(about)))
     if seen.operation.request:
         return frozenset()
     if not seen.operation.about:

@@ -42,11 +42,14 @@ from assay.report.views import (
     source_text,
 )
 from assay.report.wording import (
+    KEPT,
     MEANINGS,
+    SAID,
     SIGNS,
     answer_summary,
     closing,
     counted,
+    decided_summary,
     duration,
     harness_notes,
     headline,
@@ -195,14 +198,6 @@ def latency(milliseconds: float) -> str:
     return f"{milliseconds:.2g} ms" if milliseconds < _LONG else f"{milliseconds:,.0f} ms"
 
 
-def open_questions(report: Report) -> Mapping[str, Sequence[ReportedResult]]:
-    """Return the open points; what several contracts say in the same words is one question."""
-    questions: dict[str, list[ReportedResult]] = {}
-    for result in report.of(Standing.UNSPECIFIED):
-        questions.setdefault(result.planned.says, []).append(result)
-    return questions
-
-
 def not_applicable_groups(report: Report) -> tuple[tuple[str, tuple[ReportedResult, ...]], ...]:
     """Return the obligations that do not apply, by the kind of the reason."""
     titles = ("Not offered by this bank", "Cannot occur at this target")
@@ -304,7 +299,9 @@ def render(report: Report, out: TextIO) -> None:
         rows=rows,
         matrices=matrices,
         coverage=coverage,
-        questions=open_questions(report),
+        questions=report.open_questions,
+        decided=report.decided,
+        decided_summary=decided_summary(report),
         inapplicable=not_applicable_groups(report),
         traffic=traffic,
         bars=traffic_bars(traffic),
@@ -385,6 +382,8 @@ _NAMES: Mapping[str, object] = {
     "source_text": source_text,
     "waiver_sentence": waiver_sentence,
     "reason": reason_of,
+    "KEPT": KEPT,
+    "SAID": SAID,
     "short": short,
     "open_point": is_open_point,
 }

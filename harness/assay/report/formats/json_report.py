@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from assay.judging.waivers import as_record
 from assay.report.timeline import TimelineEntry
 from assay.report.values import (
+    DecidedPoint,
     Report,
     ReportedExchange,
     ReportedResult,
@@ -55,6 +56,18 @@ def as_values(report: Report) -> Values:
         **({"waivers": [*map(as_record, report.waivers)]} if report.waivers else {}),
         **({"unfinished": [*map(asdict, report.unfinished)]} if report.unfinished else {}),
         **({"searches": [*map(_search, report.searches)]} if report.searches else {}),
+        **({"decided": [*map(_decided, report.decided)]} if report.decided else {}),
+    }
+
+
+def _decided(point: DecidedPoint) -> Values:
+    return {
+        "statement": point.statement,
+        "answer": point.decision.says,
+        "source": point.decision.source,
+        "points": [each.planned.id for each in point.points],
+        "obligations": [each.planned.id for each in point.results],
+        "kept": point.kept,
     }
 
 
@@ -98,6 +111,7 @@ def _obligation(result: ReportedResult) -> Values:
         "reproduce": result.reproduce,
         **({"resend": result.resend} if result.resend else {}),
         **({"trial": result.trial} if result.trial else {}),
+        **({"decided": planned.decision.point} if planned.decision else {}),
     }
 
 
@@ -158,7 +172,9 @@ def _search(search: ReportedSearch) -> Values:
 _PLANNED = {
     "says": "statement",
     "asks": "description",
-    **dict.fromkeys(("needs", "parameters", "calls", "trial", "disposition", "reason"), ""),
+    **dict.fromkeys(
+        ("needs", "parameters", "calls", "trial", "disposition", "reason", "decision"), ""
+    ),
 }
 _ENTRY = {"kind": "event", "at": "time", "why": "reason"}
 _EXCHANGE = {

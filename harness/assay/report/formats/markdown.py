@@ -12,6 +12,7 @@ from typing import TextIO
 
 from assay.report.sanitize import bounded, code, fenced, markdown
 from assay.report.values import (
+    DecidedPoint,
     EvidenceRole,
     FoundSequence,
     Report,
@@ -34,7 +35,9 @@ from assay.report.views import (
     timeline_lines,
 )
 from assay.report.wording import (
+    KEPT,
     MEANINGS,
+    SAID,
     SIGNS,
     answer_summary,
     caveats,
@@ -105,6 +108,7 @@ def _page(report: Report) -> Blocks:
     points = map(_open_point, report.of(Standing.UNSPECIFIED))
     yield from _section("Open points of the source document", points, OPEN_POINTS, "points")
     waived = map(_reasoned, report.of(Standing.WAIVED))
+    yield from _section("Answered by this bank", map(_decided, report.decided), OTHERS, "answers")
     yield from _section("Known non-conformities, waived", waived, OTHERS, "waivers")
     waivers = (f"- {_text(waiver_sentence(each))}" for each in report.waivers)
     yield from _section("Waivers", waivers, OTHERS, "waivers")
@@ -234,6 +238,13 @@ def _open_point(result: ReportedResult) -> str:
     planned = result.planned
     sources = (f"; {_text(source_text(source))}" for source in planned.sources[:FINDINGS])
     return f"- {_text(planned.says)} ({code(planned.id)}{''.join(sources)})"
+
+
+def _decided(point: DecidedPoint) -> str:
+    kept = KEPT[point.kept] if point.results else SAID
+    source = f" ({_text(point.decision.source)})" if point.decision.source else ""
+    names = ", ".join(code(each.planned.id) for each in point.results[:NAMES])
+    return f"- {_text(point.decision.says)}{source}: {kept}{f', {names}' if names else ''}"
 
 
 def _reasoned(result: ReportedResult) -> str:

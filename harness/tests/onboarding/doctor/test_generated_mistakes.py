@@ -37,7 +37,11 @@ RETURNED = "operations.create-payment.arguments.successfulReportUrl"
 SUBMISSION, MODIFY = "operations.create-payment.submission", "operations.modify-payment"
 #: Mistakes that were blamed on the bank once, or named at another line; by the bank.
 ONCE_MISSED = {
-    "sandbox": {NO_CONSENTS.format("consents"), WITH_TOKEN.format("consents")},
+    "sandbox": {
+        NO_CONSENTS.format("consents"),
+        WITH_TOKEN.format("consents"),
+        "item.key of a neighbour: operations.read-payment.item.key = '/links/self'",
+    },
     "stet-1.4.0": {
         NO_CONSENTS.format("consents"),
         "item.fields without one: operations.accounts.item.fields.iban.0 = '(removed)'",

@@ -1,7 +1,8 @@
 """`eligibility`: which resources of a customer are listed, depending on their state.
 
 Each hidden state is a facet; recent use has three: listed when recent, still listed just inside the
-edge, hidden just outside. Months are those of the bank's calendar. The edge day is judged only where the contract says so.
+edge, hidden just outside. Months are those of the bank's calendar. The edge day has a facet of its own where the
+contract or the bank says on which side it is.
 After a consent a list may show only what is consented to: that something is not there says nothing then.
 
 What is hidden may also be withheld: its data are refused, even if a consent names it. The
@@ -55,6 +56,13 @@ from assay.rules.verdict import (
 )
 
 DAY = timedelta(days=1)
+
+
+#: The facet of the day on the edge, and whether a resource used on it is listed; by the edge.
+_ON_THE_EDGE: Mapping[str, tuple[str, bool]] = {
+    "included": ("lists-on-the-edge", True),
+    "excluded": ("hides-on-the-edge", False),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +167,10 @@ class Eligibility(RefusingKind):
                 ("lists-just-inside", f"every {self.resource} last used {inside} is listed", dated),
                 ("hides-just-outside", f"no {self.resource} last used {outside} is listed", dated),
             ]
+            if on := _ON_THE_EDGE.get(self.recent.edge):
+                word = "every" if on[1] else "no"
+                what = f"{word} {self.resource} last used exactly {span} ago is listed"
+                descriptions.append((on[0], what, dated))
         out = [
             make_facet(id_, description, "states", needed, requirements)
             for id_, description, needed in descriptions
@@ -403,10 +415,7 @@ def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
     if edge < last and edge <= used <= last:
         return None
     if used == edge:
-        return {
-            "included": ("lists-just-inside", True),
-            "excluded": ("hides-just-outside", False),
-        }.get(recent.edge)
+        return _ON_THE_EDGE.get(recent.edge)
     if used < edge:
         return "hides-just-outside", False
     return ("lists-recent" if today - used <= DAY else "lists-just-inside"), True

@@ -1,0 +1,153 @@
+"""What a bank decides: its answers to the open points of a contract, and the rules that follow.
+
+The document leaves a point open, so nothing is wrong that a bank does there. A bank that answers it
+in its own manual can be held to that: `decided` in its target file gives rules of the contract the
+parameters that the answer stands for, or adds rules. Their obligations name the answer and its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from assay.binding.model.target import Decided, Target
+from assay.contract.model import BankAnswer, Clause, Contract, Json, OpenPoint
+from assay.errors import did_you_mean
+from assay.files.document import Finding, Pointer, found, laid_over
+from assay.files.shape_check import rule_findings
+from assay.rules.kinds import find_kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedContract:
+    """A contract with the rules that follow from a bank's answers.
+
+    `by_clause` has the answer that each of these rules follows from, and `answered` how the bank
+    answers each point, also where only its words say so.
+    """
+
+    contract: Contract
+    by_clause: Mapping[str, BankAnswer] = field(default_factory=dict[str, BankAnswer])
+    answered: Mapping[str, BankAnswer] = field(default_factory=dict[str, BankAnswer])
+
+
+def decided(contract: Contract, target: Target) -> DecidedContract:
+    """Return a contract with what a target file answers of its open points."""
+    parameters: dict[str, Any] = {}
+    added: list[Clause] = []
+    by_clause: dict[str, BankAnswer] = {}
+    answered: dict[str, BankAnswer] = {}
+    for point, given in _answers(contract, target):
+        chosen = [point.answers[name] for name in given.value if name in point.answers]
+        says = " ".join(filter(None, (*(each.statement for each in chosen), given.says)))
+        decision = BankAnswer(
+            point=point.id, says=says or f"{_listed(given)}.", source=given.source
+        )
+        answered[point.id] = decision
+        for rules in (*(each.parameters for each in chosen), given.rules):
+            parameters = laid_over(parameters, rules)
+            by_clause |= dict.fromkeys(rules, decision)
+        for clause in (clause for each in chosen for clause in each.clauses):
+            added.append(clause)
+            by_clause[clause.id] = decision
+    for point in contract.open_points:
+        standing = [key for key in point.stands_at if key in _written(target)]
+        if point.id not in answered and standing:
+            says = f"It stands in the target file, at {', '.join(standing)}."
+            answered[point.id] = BankAnswer(point=point.id, says=says, source="")
+    if not by_clause:
+        return DecidedContract(contract=contract, answered=answered)
+    clauses = tuple(
+        replace(clause, params=laid_over(clause.params, parameters[clause.id]))
+        if clause.id in parameters
+        else clause
+        for clause in contract.clauses
+    )
+    return DecidedContract(
+        contract=replace(contract, clauses=(*clauses, *added)),
+        by_clause=by_clause,
+        answered=answered,
+    )
+
+
+def _answers(contract: Contract, target: Target) -> Iterator[tuple[OpenPoint, Decided]]:
+    """Yield each open point that a target file answers for this contract, with the answer."""
+    for point in contract.open_points:
+        given = target.decided.get(f"{contract.id}/{point.id}") or target.decided.get(point.id)
+        if given is not None:
+            yield point, given
+
+
+def _listed(given: Decided) -> str:
+    return "; ".join(
+        f"{rule}: {', '.join(f'{key} {value}' for key, value in parameters.items())}"
+        for rule, parameters in given.rules.items()
+    )
+
+
+def _written(target: Target) -> Mapping[str, Json]:
+    return target.document.data if target.document else {}
+
+
+def decision_findings(contracts: Sequence[Contract], target: Target) -> Iterator[Finding]:
+    """Yield each answer that is none, at its place in the target file."""
+    for name, given in target.decided.items():
+        at: Pointer = ("decided", name)
+        prefix, _, id_ = name.rpartition("/")
+        asked = [each for each in contracts if prefix in ("", each.id)]
+        if prefix and not asked and prefix in target.contracts:
+            continue  # of a contract that is no part of this run
+        points = {point.id: (one, point) for one in asked for point in one.open_points}
+        if id_ not in points and (prefix or target.contracts <= {each.id for each in contracts}):
+            hint = did_you_mean(id_, points)
+            yield at, "no contract of this run leaves such a point open", hint
+        for contract, point in [points[id_]] if id_ in points else []:
+            yield from _answer_findings(at, contract, point, given)
+
+
+def _answer_findings(
+    at: Pointer, contract: Contract, point: OpenPoint, given: Decided
+) -> Iterator[Finding]:
+    for index, name in enumerate(given.value):
+        if name not in point.answers:
+            where = (*at, "value", *((index,) if len(given.value) > 1 else ()))
+            hint = did_you_mean(name, point.answers) or (
+                "say it in words, with `says`: no rule can judge an answer to this point"
+            )
+            yield where, f"{found(name)} is no answer to it that can be judged", hint
+    yield from _twice(at, point, given)
+    raws = {str(rule["id"]): rule for rule in cast("list[dict[str, Any]]", contract.data["rules"])}
+    for id_, parameters in given.rules.items():
+        below: Pointer = (*at, "rules", id_)
+        if id_ not in raws:
+            yield below, "the contract has no such rule", did_you_mean(id_, raws)
+            continue
+        for key in parameters:
+            if key not in point.opens:
+                hint = did_you_mean(key, point.opens) if point.opens else "use `value` or `says`"
+                yield (*below, key), f"the point does not open {found(key)}", hint
+        if parameters.keys() <= {*point.opens}:
+            rule = laid_over(raws[id_], parameters)
+            wrong = [*rule_findings(rule, _schema, below)]
+            kind = find_kind(str(rule["kind"]))
+            yield from wrong or (kind.references(below, rule, contract.data) if kind else ())
+
+
+def _schema(kind: str) -> Mapping[str, Json] | None:
+    found_ = find_kind(kind)
+    return found_.schema() if found_ else None
+
+
+def _twice(at: Pointer, point: OpenPoint, given: Decided) -> Iterator[Finding]:
+    """Yield answers that contradict each other."""
+    said: dict[tuple[str, str], str] = {}
+    for name in given.value:
+        for rule, parameters in (
+            point.answers[name].parameters.items() if name in point.answers else ()
+        ):
+            for key in parameters:
+                other = said.setdefault((rule, key), name)
+                if other != name:
+                    what = f"{found(other)} and {found(name)} answer the same question"
+                    yield (*at, "value"), what, "keep one of them"

@@ -1,0 +1,34 @@
+"""Banks that keep, and banks that break, an answer to a point that the document leaves open.
+
+A bank may do either, so each question has two banks: the sandbox as it is, and a neutral variant
+that does the other thing. At a bank that does as its answer says nothing may be found; at the other
+one exactly the obligations that follow from the answer are violated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """An open point of a contract, and two answers to it.
+
+    The sandbox does what `done` says, and the neutral variant `variant` does what `other` says;
+    one of the two answers may be missing.
+    """
+
+    contract: str
+    point: str
+    done: str = ""
+    other: str = ""
+    variant: str = ""
+
+
+# fmt: off
+#: The questions that a bank can answer with a word.
+QUESTIONS: tuple[Question, ...] = (
+    Question(contract="aisp", point="card-edge", done="included", other="excluded",
+        variant="neutral.edge-day-excluded"),
+)
+# fmt: on
