@@ -42,9 +42,8 @@ from assay.sandbox.policies import SOUND, Policies
 #: The contracts of the proof, and the shipped target of the sandbox.
 CONTRACTS, TARGET = ("aisp", "pis"), "sandbox"
 
-#: The name of the figure that only a proof of all mutants has.
+#: The names of figures: one that only a proof of all mutants has, and how much of the proof ran.
 UNPROVED = "obligations without a mutant"
-#: The names of the figures that say how much of the proof ran.
 RAN, PLANNED = "trials that ran", "trials of a whole proof"
 #: Of the trials that a change does not concern, one in this number is run as well, at least one.
 SAMPLED: Final = 20
