@@ -180,6 +180,8 @@ class Access:
     now: datetime
     #: How often the token of the call was renewed; unused by the sound bank.
     renewals: int = 0
+    #: The name of the method that was called; unused by the sound bank.
+    name: str = ""
 
 
 #: The recorded accesses of every pool of a world.

@@ -281,6 +281,7 @@ class AccountCall:
             page=page,
             now=self.world.now,
             renewals=self.customer.renewals,
+            name=self.request.route,
         )
         gives_way = self.policies.interleaves(self.request.threaded)
         between = self.world.give_way if gives_way else None
@@ -410,6 +411,8 @@ def _decide(call: AccountCall, operation: Operation, item: Item, owner: Customer
         case Decision.LEAKED:
             return call.policies.refusals["scope"]
         case Decision.REFUSED:
+            if call.policies.counts_refused:
+                call.charge_quota(operation)
             raise Refused(call.policies, "scope")
 
 

@@ -130,6 +130,8 @@ class Policies:
     renew: Renew
     #: batch-quota, online-unlimited: all quotas of an operation must admit the access.
     quota: Table[Operation, tuple[Quota, ...]]
+    #: Whether accesses count that are refused for want of a consent; the document leaves it open.
+    counts_refused: bool
     #: Whether the bank handles another call between deciding on one and recording it, given
     #: whether it handles calls at the same time.
     interleaves: Callable[[bool], bool]
@@ -231,6 +233,7 @@ SOUND = Policies(
     scope=_each(tuple(KINDS.values()), consented_only),
     renew=replace_consent,
     quota=_each(OPERATIONS, (BATCH,)),
+    counts_refused=False,
     interleaves=_one_at_a_time,
     overlapped=None,
     unavailable=MappingProxyType(

@@ -87,7 +87,7 @@ def test_the_right_shape_has_no_errors() -> None:
         ("    limit: 4\n", "", "f.yaml:13: rules[0]: 'limit' is missing (expected a whole number of at least 1)"),
         ("limit: 4", "limit: 4\n    limmit: 4", "f.yaml:19: rules[0].limmit: unknown key 'limmit' (did you mean 'limit'?)"),
         ("calendar-day", "calender-day", "f.yaml:19: rules[0].per: expected calendar-day, clock-hour, rolling-hour, hour or minute, found 'calender-day' (did you mean 'calendar-day'?)"),
-        ("page-turns: unspecified", "page-turns: maybe", "f.yaml:21: rules[0].page-turns: expected unspecified, found 'maybe' (the probes avoid what is open here; no check of a stated answer exists yet)"),
+        ("page-turns: unspecified", "page-turns: maybe", "f.yaml:21: rules[0].page-turns: expected counted, free or unspecified, found 'maybe' (does the document, or the bank, say whether these calls count?)"),
         ("kind: quota", "kind: qouta", "f.yaml:14: rules[0].kind: there is no rule kind 'qouta' (did you mean 'quota'?)"),
         ("kind: quota", "kind: ../quota", "f.yaml:14: rules[0].kind: there is no rule kind '../quota' (did you mean 'quota'?)"),
         ("kind: quota", "kind: [quota]", "f.yaml:14: rules[0].kind: expected the name of a rule kind, found a list"),

@@ -42,23 +42,15 @@ def says(*events, **how):
         ("included", 90, "agrees"),
         ("included", 91, "disagrees"),
         ("excluded", 89, "agrees"),
-        ("excluded", 90, "disagrees"),
+        ("excluded", 90, "agrees"),
+        ("excluded", 91, "disagrees"),
     ],
 )
-def test_the_edge_is_what_the_contract_says(edge, oldest, agreement):
-    """The ninetieth day is out only where it is said to be; a shorter history is none."""
-    assert [f"default {agreement} 1"] == says(
-        PSU, ask("transactions", listed(*days(1, oldest)), "A1"), edge=edge
-    )
-
-
-def test_an_entry_on_an_excluded_edge_is_reason_enough_to_judge():
-    """With nothing older than exactly ninety days, leaving that out can be seen."""
-    psu = owner("psu", account("A1", 1, 90))
-    event = ask("transactions", listed(*days(1)), "A1")
-
-    assert ["default agrees 1"] == says(psu, event, edge="excluded")
-    assert [] == says(psu, event, edge="included")
+def test_nothing_is_older_than_the_edge(edge, oldest, agreement):
+    """The ninetieth day itself has a facet of its own; a shorter history is no violation."""
+    event = ask("transactions", listed(*days(1, oldest)), "A1")
+    said = [each for each in says(PSU, event, edge=edge) if "edge" not in each]
+    assert [f"default {agreement} 1"] == said
 
 
 @for_each("came", [NO, FAILED, LOST, NONE, listed(item("x"))])

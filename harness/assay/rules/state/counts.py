@@ -14,7 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, TypeAlias
@@ -27,6 +27,7 @@ from assay.rules.consents import MadeConsent
 from assay.rules.parameters import Raw, as_number, known
 from assay.rules.queries import plain
 from assay.rules.state.periods import Period
+from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, tpp_evidence
 
 #: The largest difference between two clocks that are treated as the same.
 SKEW = timedelta(minutes=2)
@@ -209,6 +210,43 @@ def _things(exchange: Exchange) -> Iterator[str]:
             if isinstance(text, str) and len(text) > len("2026-01-01"):
                 yield text
     yield from (item.key for item in exchange.items if item.key is not None)
+
+
+# -- the TPP ---------------------------------------------------------------------------------
+def judge_tpp(
+    calls: Sequence[Exchange],
+    empty: Callable[[], Counts],
+    facet: str,
+    before: Callable[[Exchange], None],
+) -> Iterator[Evidence]:
+    """Judge each of the calls that count, except page turns.
+
+    `empty` returns counts of no calls. `before` is called with each exchange before it is judged.
+    """
+    counts, together = empty(), empty()
+    groups = same_customers(calls)
+    words = counts.period.words
+    served: dict[tuple[str, str, int | None], list[int]] = {}
+    for exchange in calls:
+        call = exchange.call
+        before(exchange)
+        joint = replace(exchange, call=replace(call, subject=groups[call.subject]))
+        if counts.user(call) != call.subject:
+            joint = exchange  # a consent has its own count, by whatever name its customer calls
+        earlier = served.setdefault((*counts.pair(call), call.alias), [])
+        if call.follow is None:
+            allowed = counts.allowed(call)
+            owed = f"no more than {allowed.most} calls {words.with_article}"
+            sure, most = counts.at_least(exchange), together.at_most(joint)
+            few = AGREES if most < allowed.least else UNCLEAR
+            judged = DISAGREES if sure >= allowed.most else few
+            done = f"it came after {sure if judged is DISAGREES else most} calls {words.this}"
+            beside = earlier[-allowed.most :] if judged is DISAGREES else ()
+            yield tpp_evidence(facet, judged, exchange, owed, done, *beside)
+        if exchange.accepted and plain(call):
+            earlier.append(exchange.n)
+        counts.note(exchange)
+        together.note(joint)
 
 
 # -- the limit of the clause -----------------------------------------------------------------

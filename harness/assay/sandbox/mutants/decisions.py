@@ -30,5 +30,21 @@ class Question:
 QUESTIONS: tuple[Question, ...] = (
     Question(contract="aisp", point="card-edge", done="included", other="excluded",
         variant="neutral.edge-day-excluded"),
+    Question(contract="aisp", point="shorter-history", done="day-90-included",
+        other="day-90-excluded", variant="neutral.89-days"),
+    Question(contract="aisp", point="shorter-history", done="all-90-days",
+        variant="neutral.45-days"),
+    Question(contract="aisp", point="consent-replacement", done="replaces", other="adds",
+        variant="neutral.consents-add-up"),
+    Question(contract="aisp", point="listed-after-consent", done="listed", other="not-listed",
+        variant="neutral.consented-listed"),
+    Question(contract="aisp", point="all-balances", done="each-type",
+        variant="neutral.no-instant-balance"),
+    Question(contract="aisp", point="what-counts", done="refused-calls-free",
+        other="refused-calls-count", variant="neutral.refused-calls-count"),
+    Question(contract="aisp", point="what-counts", done="page-turns-free",
+        other="page-turns-count", variant="neutral.page-turns-count"),
+    Question(contract="aisp", point="what-counts", done="names-share",
+        other="names-apart", variant="neutral.names-apart"),
 )
 # fmt: on

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
 
-from assay.sandbox.access import BATCH, CARD_WINDOW, ConsentRequest, Listing
+from assay.sandbox.access import BATCH, CARD_WINDOW, Access, ConsentRequest, Listing
 from assay.sandbox.accounts import Cut, Cutter, Entry, IdSeed, Item, Row, pages_of
 from assay.sandbox.calendar import NINETY_DAYS
 from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error, login_in
@@ -24,6 +24,14 @@ __all__ = ["NEUTRAL_ANSWERS"]
 
 def _refused(**codes: int) -> Change:
     return lambda bank: replace(bank, refusals=put(bank.refusals, **codes))
+
+
+def _unattended(access: Access) -> bool:
+    return not access.attended
+
+
+def _each_name(access: Access) -> tuple[str, str, str]:
+    return access.customer, access.operation, access.name
 
 
 def _not_offered(status: int) -> Change:
@@ -298,6 +306,10 @@ NEUTRAL_ANSWERS = (
         respond=answering(_is_empty_list, lambda answer: replace(answer, status=204, body=b""))),
     neutral("45-days", "the history is 45 days long",
         depth=replace(NINETY_DAYS, too_old=limited_to(45)(NINETY_DAYS.too_old))),
+    neutral("89-days", "the history does not include the 90th day",
+        depth=replace(NINETY_DAYS, too_old=edge_flipped(NINETY_DAYS.too_old))),
+    neutral("no-instant-balance", "accounts have no balance of the type OTHR",
+        lambda bank: replace(bank, balance_types=put(bank.balance_types, account=("CLBD", "VALU")))),
     neutral("oldest-first", "transactions are listed oldest first", order=_oldest_first),
     neutral("last-opened-first", "accounts are listed in reverse order", listed=_last_first),
     neutral("consented-listed", "with a consent only what it names is listed",
@@ -327,8 +339,14 @@ NEUTRAL_ANSWERS = (
         lambda bank: replace(bank, eligible=put(bank.eligible, card=_EDGE_EXCLUDED),
                              grantable=put(bank.grantable, card=_EDGE_EXCLUDED))),
     neutral("refused-calls-count", "refused accesses count towards the quota",
-        lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(
+        lambda bank: replace(bank, counts_refused=True, quota=put(bank.quota, **dict.fromkeys(
             OPERATIONS, (replace(BATCH, charges_refused=True),))))),
+    neutral("page-turns-count", "each page of a list counts towards the quota",
+        lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(
+            OPERATIONS, (replace(BATCH, applies=_unattended, charged=_unattended),))))),
+    neutral("names-apart", "each name of a method has a quota of its own",
+        lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(
+            OPERATIONS, (replace(BATCH, pool=_each_name),))))),
     neutral("first-day-excluded", "the requested first day is excluded from the range",
         period=_first_day_excluded),
     neutral("last-day-excluded", "the requested last day is excluded from the range",

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
@@ -29,8 +29,16 @@ from assay.history import Call, Exchange, History, Subject
 from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consents import GIVEN, Consents
 from assay.rules.facets import CallLimit, Facts
-from assay.rules.parameters import Convert
-from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
+from assay.rules.kinds.access.counted_calls import (
+    NAMES,
+    REFUSED,
+    TURNS,
+    UNSPECIFIED,
+    SeenCalls,
+    WhatCounts,
+    counted,
+)
+from assay.rules.queries import answered_questions, bare, fresh_subjects, question
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     Facet,
@@ -52,20 +60,16 @@ from assay.rules.state.counts import (
     QuotaLimit,
     by_subject,
     counted_for,
+    judge_tpp,
     moment,
     quota_limit,
-    same_customers,
 )
 from assay.rules.state.periods import DAYS, Period, period, surely_longer
 from assay.rules.verdict import (
-    AGREES,
-    DISAGREES,
-    UNCLEAR,
     Evidence,
     doubt,
     must_be_refused,
     must_be_served,
-    tpp_evidence,
 )
 
 AT_ONCE = "at-once"
@@ -85,7 +89,6 @@ _CONTROLLED = frozenset({*OTHERS, SHARED})
 #: The facets about consents that name a number of calls.
 _OF_CONSENTS = frozenset({PER_CONSENT, FEWER, MORE})
 
-_COUNTED = parameters.ref("counted")
 _PER: Mapping[str, Json] = {
     "description": "calendar-day, clock-hour, rolling-hour, hour or minute",
     "enum": ["calendar-day", "clock-hour", "rolling-hour", "hour", "minute"],
@@ -93,10 +96,6 @@ _PER: Mapping[str, Json] = {
 
 #: The TPP's obligation.
 TPP_FACET = "not-exceeded"
-
-
-def _judged(key: str, shape: Mapping[str, Json], read: Convert = lambda value, _: value) -> Any:
-    return parameters.parameter(shape, read, key=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,13 +134,15 @@ class Quota(RefusingKind[QuotaScenario]):
     name = "quota"
     purpose = Purpose.LIMIT
     bare_calls = True
-    limits = ("limit", "per", "counts", "counted-by", "counted-for", "refused-calls", "page-turns")
+    limits = ("limit", "per", "counts", "counted-by", "counted-for", REFUSED, TURNS, NAMES)
 
     operations: tuple[Operation, ...] = parameters.operations(
         also=operation_parameters.about_something_owned
     )
     limit: QuotaLimit = quota_limit()
-    period: Period = _judged("per", _PER, lambda value, contract: period(value, contract.zone))
+    period: Period = parameters.parameter(
+        _PER, lambda value, contract: period(value, contract.zone), key="per"
+    )
     attended: bool = parameters.choice(
         "absent",
         "all",
@@ -163,8 +164,9 @@ class Quota(RefusingKind[QuotaScenario]):
         default="operation",
     )
     by_consent: bool = counted_for()
-    refused_calls: str = _judged("refused-calls", _COUNTED)
-    page_turns: str = _judged("page-turns", _COUNTED)
+    refused_calls: str = counted(REFUSED)
+    page_turns: str = counted(TURNS)
+    names: str = counted(NAMES, required=False)
     grant: Operation | None = parameters.grant()
     owner: str = operation_parameters.owner_of_operations()
 
@@ -177,6 +179,20 @@ class Quota(RefusingKind[QuotaScenario]):
     def daily(self) -> bool:
         """Whether the period is a calendar day."""
         return self.period.words is DAYS
+
+    @property
+    def what_counts(self) -> WhatCounts:
+        """What is said of refused calls, page turns and names; nothing of counts that are shared."""
+        words = {REFUSED: self.refused_calls, TURNS: self.page_turns, NAMES: self.names}
+        said = {kind: word for kind, word in words.items() if word != UNSPECIFIED}
+        alone = self.counted_by == "operation" and not self.limit.argument
+        return WhatCounts(
+            said=said if alone else {},
+            operations=self.operations,
+            contract=self.contract,
+            limit=self.limit.number,
+            grant=self.grant,
+        )
 
     def facts(self) -> Facts:
         """Return the limit of each operation."""
@@ -217,6 +233,15 @@ class Quota(RefusingKind[QuotaScenario]):
             ),
             # If all calls count, only a later period can show that a method answers.
             *self._facets_of_counts(plain, clock, clock if self.attended else plain),
+            *(
+                Facet(
+                    id=id_,
+                    description=text,
+                    scenario=QuotaScenario(id=kind),
+                    needs=plain | needs(*((Capability.ENTRIES,) if kind == TURNS else ())),
+                )
+                for kind, (id_, text, _) in self.what_counts.facets.items()
+            ),
         )
 
     def _too_many(self, number: int, why: str = "") -> str:
@@ -274,11 +299,22 @@ class Quota(RefusingKind[QuotaScenario]):
             AT_ONCE,
             *((FEWER,) if self.limit.fewer else ()),
             *((MORE,) if self.limit.more else ()),
+            *self.what_counts.refusing,
         ]
 
     def probe(self, scenario: QuotaScenario) -> Script:
         """Use up a quota, approach or pass the end of the period, and make control calls."""
-        limit = self.limit
+        limit, counting = self.limit, self.what_counts
+        if scenario.id in counting.facets:
+            operation, absent = counting.facets[scenario.id][2], not self.attended
+            variation = "without the customer" if absent else ""
+            yield from counting.probe(
+                scenario.id,
+                lambda key: replace(
+                    steps.ask(operation, "psu", key, variation), present=not absent
+                ),
+            )
+            return
         of_items = tuple(operation for operation in self.operations if operation.about)
         scripts: Mapping[str, Callable[[], _Trial]] = {
             self.period.words.late_facet: self._late,
@@ -391,6 +427,7 @@ class Quota(RefusingKind[QuotaScenario]):
         named = {operation.id: operation for operation in self.operations}
         consents = Consents.of(self.contract, self.grant, history)
         counts, own = self.counts(consents), self.counts(consents, shared=False)
+        counting, calls = self.what_counts, SeenCalls(period=self.period, pair=counts.pair)
         for exchange in _served_first(history.exchanges):
             call = exchange.call
             consents.note(exchange)
@@ -403,12 +440,15 @@ class Quota(RefusingKind[QuotaScenario]):
                 if self.by_consent:
                     sound = sound and used is not None and bool(consents.certain(call.subject))
                 alone = self.counted_by == SHARED and own.at_most(exchange) == 0
+                if sound and call.subject in untouched:
+                    yield from counting.judge(exchange, calls)
                 for evidence in _judge(exchange, counts, sound=sound, alone=alone):
                     # Nothing was counted for a consent before it was made.
                     known = used or call.subject in untouched or counts.exceeded_by(exchange)
                     yield evidence if known else doubt(evidence, "earlier calls may be unknown")
             counts.note(exchange)
             own.note(exchange)
+            calls.note(exchange)
 
     def counts(self, consents: Consents, *, shared: bool = True) -> Counts:
         """Return counts of no calls; those of all operations together where they are shared.
@@ -445,7 +485,7 @@ class Quota(RefusingKind[QuotaScenario]):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call that counts, except page turns."""
-        counted = [
+        made = [
             exchange
             for exchange in history.exchanges
             if exchange.call.operation in {operation.id for operation in self.operations}
@@ -460,7 +500,7 @@ class Quota(RefusingKind[QuotaScenario]):
                 if earlier is exchange:
                     return
 
-        yield from _judge_tpp(counted, lambda: self.counts(consents), TPP_FACET, advance)
+        yield from judge_tpp(made, lambda: self.counts(consents), TPP_FACET, advance)
 
 
 # -- steps of probes -------------------------------------------------------------------
@@ -556,39 +596,3 @@ def _late(exchange: Exchange, counts: Counts) -> str | None:
     end = counts.period.earliest_end(counts.first(exchange)) - counts.period.margin
     # If the period began as late as that, it proves nothing.
     return counts.period.words.late_facet if counts.first(exchange) < end <= exchange.at else None
-
-
-def _judge_tpp(
-    calls: Sequence[Exchange],
-    empty: Callable[[], Counts],
-    facet: str,
-    before: Callable[[Exchange], None],
-) -> Iterator[Evidence]:
-    """Judge each of the calls that count, except page turns.
-
-    `empty` returns counts of no calls. `before` is called with each exchange before it is judged.
-    """
-    counts, together = empty(), empty()
-    groups = same_customers(calls)
-    words = counts.period.words
-    served: dict[tuple[str, str, int | None], list[int]] = {}
-    for exchange in calls:
-        call = exchange.call
-        before(exchange)
-        joint = replace(exchange, call=replace(call, subject=groups[call.subject]))
-        if counts.user(call) != call.subject:
-            joint = exchange  # a consent has its own count, by whatever name its customer calls
-        earlier = served.setdefault((*counts.pair(call), call.alias), [])
-        if call.follow is None:
-            allowed = counts.allowed(call)
-            owed = f"no more than {allowed.most} calls {words.with_article}"
-            sure, most = counts.at_least(exchange), together.at_most(joint)
-            few = AGREES if most < allowed.least else UNCLEAR
-            judged = DISAGREES if sure >= allowed.most else few
-            done = f"it came after {sure if judged is DISAGREES else most} calls {words.this}"
-            beside = earlier[-allowed.most :] if judged is DISAGREES else ()
-            yield tpp_evidence(facet, judged, exchange, owed, done, *beside)
-        if exchange.accepted and plain(call):
-            earlier.append(exchange.n)
-        counts.note(exchange)
-        together.note(joint)

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
 from assay.rules import parameters, steps
-from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys
+from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys, lists_keys
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.parameters import about_one_thing
 from assay.rules.queries import (
@@ -55,6 +55,7 @@ from assay.rules.verdict import (
     counts_unattended,
     doubt,
     must_be_refused,
+    must_be_served,
     tpp_evidence,
 )
 
@@ -65,6 +66,11 @@ ASKS: Mapping[str, str] = {
     "before": "refused before any consent is given",
     "foreign": "refused to other customers, even if the owner has consented",
     "usurped": "refused to other customers, even if their own consent names it",
+}
+#: The same of what only a former consent covers, by what a new consent replaces.
+FORMER: Mapping[str, tuple[str, str]] = {
+    "former": ("former-refused", "refused once a new consent does not name it"),
+    "nothing": ("former-served", "served after a new consent that does not name it"),
 }
 #: The facets for which a consent to everything will do.
 WHOLE = frozenset({"granted", "foreign"})
@@ -81,6 +87,8 @@ def _guarded(contract: Contract, known: Mapping[str, Any]) -> Mapping[str, tuple
     }
 
 
+#: The customer, the TPP and the bank of a consent.
+_Who: TypeAlias = tuple[str, str, int | None]
 #: The TPP's obligation.
 TPP_FACET = "only-consented"
 OWED = "the TPP only requests data that a consent covers"
@@ -99,14 +107,31 @@ class ConsentScope(RefusingKind):
     grant: Operation = parameters.grant(required=True)
     replaces: str = parameters.choice(
         "unspecified",
+        *FORMER,
         key="replaces",
-        description="unspecified",
-        hint="does a new consent replace the former one? no check of a stated answer exists yet",
+        description="former, nothing or unspecified",
+        hint="does a new consent replace the former one?",
     )
     guarded: Mapping[str, tuple[Operation, str]] = parameters.derived(_guarded)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return five facets for each guarded resource."""
+        """Return five facets for each guarded resource, and one about a former consent if that is said."""
+        former, sentence = FORMER.get(self.replaces, ("", ""))
+        return (
+            *self._facets_of_one_consent(),
+            *(
+                Facet(
+                    id=f"{child}-{former}",
+                    description=f"each {child} is {sentence}",
+                    scenario=Scenario(id=f"{child}:{former}"),
+                    needs=needs(Capability.PSU, Capability.CONSENT),
+                    not_applicable_because=GIVEN if self.grant.given else "",
+                )
+                for child in (self.guarded if former else ())
+            ),
+        )
+
+    def _facets_of_one_consent(self) -> tuple[Facet, ...]:
         return tuple(
             Facet(
                 id=f"{child}-{word}",
@@ -122,11 +147,16 @@ class ConsentScope(RefusingKind):
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""
-        return [f"{child}-{word}" for child in self.guarded for word in ASKS if word != "granted"]
+        words = [*(word for word in ASKS if word != "granted"), "former-refused"]
+        return [f"{child}-{word}" for child in self.guarded for word in words]
 
     def probe(self, scenario: Scenario) -> Script:
         """Call before consent, with it, beyond it, and about another customer's resource."""
-        operation, owner = self.guarded[scenario.id]
+        child, _, former = scenario.id.partition(":")
+        operation, owner = self.guarded[child]
+        if former:
+            yield from self._probe_former(operation, owner)
+            return
         today = (yield from steps.clock()).date()
         entries = steps.days_before(today, 1, 2)
         psu = yield from steps.arrange("psu", Holding(resource=owner, count=2, entries=entries))
@@ -161,19 +191,50 @@ class ConsentScope(RefusingKind):
             replace(stolen, variation=f"{stolen.variation}, which the caller's consent names")
         )
 
+    def _probe_former(self, operation: Operation, owner: str) -> Script:
+        """Read one under its consent, and again after a consent to another one alone."""
+        today = (yield from steps.clock()).date()
+        entries = steps.days_before(today, 1, 2)
+        psu = yield from steps.arrange("psu", Holding(resource=owner, count=2, entries=entries))
+        first, second = (steps.ask(operation, "psu", owned.key) for owned in psu.owns[:2])
+        for owned, ask in zip(psu.owns, (first, second), strict=False):
+            yield from steps.grant(self.grant, "psu", owned.key)
+            yield from steps.send(ask)
+        yield from steps.send(replace(first, variation="covered by the former consent only"))
+
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call about a resource whose owners are known."""
         over_quota = perhaps_over_quota(self.contract, history)
         seen = _Seen.of(self, history)
         consents = Consents.of(self.contract, self.grant, history)
-        strangers = _Strangers(served=seen.served)
+        strangers, former = _Strangers(served=seen.served), _Former(grant=self.grant)
         for exchange in history.exchanges:
+            if self.replaces in FORMER and not self.grant.makes:
+                yield from self._judge_former(exchange, former, seen)
             consents.note(exchange)
             strangers.note(exchange, self.grant)
             seen.uncovered.note(exchange, consents)
             for evidence in self._judge(exchange, seen, consents, strangers):
                 if counts_unattended(evidence, exchange, over_quota):
                     yield evidence
+
+    def _judge_former(self, exchange: Exchange, former: _Former, seen: _Seen) -> Iterator[Evidence]:
+        """Judge one call about what only a former consent covers."""
+        call = exchange.call
+        operation = next((each for each in self.operations if each.id == call.operation), None)
+        if operation is None or not call.present or not bare(call, operation):
+            former.note_consent(exchange)
+            return
+        key = str(call.arguments.get(operation.about or ""))
+        owned = seen.owners.get(key, {}).get(call.subject)
+        child = self.contract.children(owned.resource, operation.id) if owned else None
+        if child and owned and former.has(call, key):
+            id_ = f"{child}-{FORMER[self.replaces][0]}"
+            if self.replaces == "former":
+                yield must_be_refused(id_, exchange, "only a former consent names it")
+            elif facts_of(self.contract).surely_listed(owned, exchange.at):
+                yield must_be_served(id_, exchange, "a former consent names it")
+        former.note_read(exchange, key)
 
     def _judge(
         self, exchange: Exchange, seen: _Seen, consents: Consents, strangers: _Strangers
@@ -346,6 +407,54 @@ class _Strangers:
         if served and self.served.serves(call) and (again or not usurped):
             facet = f"{child}-{'usurped' if usurped else 'foreign'}"
             yield must_be_refused(facet, exchange, "it is another customer's")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Former:
+    """What the consents of a customer cover, for a TPP: the last one, and those before it.
+
+    Of whoever gave a consent that is uncertain, or that names nothing, nothing is known any more.
+    """
+
+    grant: Operation
+    last: dict[_Who, frozenset[str]] = field(default_factory=dict[_Who, frozenset[str]])
+    earlier: dict[_Who, frozenset[str]] = field(default_factory=dict[_Who, frozenset[str]])
+    unknown: set[_Who] = field(default_factory=set[_Who])
+    served: set[tuple[_Who, str, str]] = field(default_factory=set[tuple[_Who, str, str]])
+    works: set[tuple[_Who, str]] = field(default_factory=set[tuple[_Who, str]])
+
+    def note_consent(self, exchange: Exchange) -> None:
+        """Note a consent; a refused one changes nothing."""
+        call, who = exchange.call, _who(exchange.call)
+        if call.operation != self.grant.id or exchange.refused:
+            return
+        keys = consented_keys(call, self.grant)
+        if not exchange.accepted or not plain(call) or not lists_keys(call, self.grant) or not keys:
+            self.unknown.add(who)
+        self.earlier[who] = self.earlier.get(who, frozenset()) | self.last.get(who, frozenset())
+        self.last[who] = keys
+        self.works.difference_update([each for each in self.works if each[0] == who])
+
+    def note_read(self, exchange: Exchange, key: str) -> None:
+        """Note what was served under the last consent."""
+        who, operation = _who(exchange.call), exchange.call.operation
+        if exchange.accepted and key in self.last.get(who, ()):
+            self.served.add((who, operation, key))
+            self.works.add((who, operation))
+
+    def has(self, call: Call, key: str) -> bool:
+        """Whether only a former consent covers a thing that was served, and another is served now."""
+        who = _who(call)
+        former = key in self.earlier.get(who, ()) and key not in self.last.get(who, ())
+        controlled = (who, call.operation, key) in self.served and (
+            who,
+            call.operation,
+        ) in self.works
+        return former and controlled and who not in self.unknown
+
+
+def _who(call: Call) -> _Who:
+    return call.subject, call.by, call.bank
 
 
 def _uncovered(

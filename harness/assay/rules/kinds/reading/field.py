@@ -20,8 +20,8 @@ from assay.rules.facets import Facts, FieldSchema, Schema, SchemaPiece
 from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES, OPEN, RECURRING, SEVERAL
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_request
-from assay.rules.parameters import VALUES, Raw, known
-from assay.rules.queries import has_value, resources_by_key
+from assay.rules.parameters import VALUES, Raw, all_known, known
+from assay.rules.queries import bare, has_value, is_part, resources_by_key
 from assay.rules.rule import (
     Calls,
     Facet,
@@ -41,6 +41,16 @@ from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, doubt
 
 #: How many of each resource the customer owns, and their entries: two pages of both.
 EACH, MANY, FEW = 3, 18, 2
+
+
+def _completed(at: Pointer, value: Sequence[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find resources whose lists cannot have each value, since the clause names none or they have no owner."""
+    yield from all_known(at, value, clause["resources"], "resource of the clause")
+    if "enum" not in clause:
+        yield at, "the clause does not list the values", "add `enum`"
+    for index, name in enumerate(value):
+        if name in raw["resources"] and "of" not in raw["resources"][name]:
+            yield (*at, index), f"{name!r} belongs to no other resource", "remove it"
 
 
 def _formats(at: Pointer, value: Raw, clause: Raw, _raw: Raw) -> Iterator[Finding]:
@@ -83,6 +93,9 @@ class Field(Kind):
     )
     pattern: str = text_shape.pattern()
     mandatory: bool = parameters.flag(key="mandatory")
+    complete: tuple[str, ...] = parameters.names(
+        parameters.ref("names"), key="complete", references=_completed, required=False
+    )
     grant: Operation | None = parameters.grant()
 
     def operation(self, resource: str) -> Operation:
@@ -141,6 +154,10 @@ class Field(Kind):
             descriptions = [] if self.unrestricted else [(resource, text)]
             made = self.operation(resource).shows == resource
             shown = [each.facets()[0] for each in self._showing(resource)[:1]]
+            if resource in self.complete:
+                named = ", ".join(map(text_of, self.enum))
+                each = f"every list of what belongs to one thing has {resource}s with {named}"
+                descriptions.append((f"{resource}-each", each))
             if self.mandatory:
                 descriptions.append((f"{resource}-present", f"every {resource} has {self.field}"))
             out += [
@@ -333,6 +350,16 @@ class Field(Kind):
                 else evidence
             )
         operation = self.contract.operations[exchange.call.operation]
+        whole = operation.about and bare(exchange.call, operation) and not is_part(exchange)
+        if whole and resource in self.complete:
+            unseen = [word for word in self.enum if not any(_is_constant(word, v) for v in there)]
+            yield Evidence(
+                facet=f"{resource}-each",
+                agreement=DISAGREES if unseen else AGREES,
+                expected=f"{self.field} to be each of {', '.join(map(text_of, self.enum))}",
+                seen=f"missing: {', '.join(map(text_of, unseen))}" if unseen else "each of them",
+                exchanges=(exchange.n,),
+            )
         if self.mandatory and (operation.lists or self.operation(resource) == operation):
             lacking = len(items) - len(there)
             yield Evidence(

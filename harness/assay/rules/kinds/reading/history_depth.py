@@ -1,6 +1,7 @@
 """`history-depth`: answers go back a limited number of local days.
 
-A shorter history is no violation: documents say "up to". The dates of the entries on every
+A shorter history is no violation: documents say "up to", unless `least` says how long it is at least. The day on
+the edge has a facet of its own where `edge` says on which side it is. The dates of the entries on every
 page are judged, with and without a requested range, with a last day and no first one, when
 the days have moved on, and just after local midnight, when a bank that counts from the UTC
 day is one day behind.
@@ -13,6 +14,7 @@ breach only if it is one under every reading.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, time, timedelta
@@ -52,6 +54,15 @@ from assay.rules.verdict import (
 
 #: The TPP's obligation.
 TPP_FACET = "nothing-older-asked"
+#: That the history is as long as the bank says.
+GOES_BACK = "goes-back"
+#: The facet of the day on the edge and what must happen to its entries, by the edge.
+_ON_THE_EDGE: Mapping[str, tuple[str, str]] = {
+    "included": ("shows-the-edge", "returned"),
+    "excluded": ("hides-the-edge", "not returned"),
+}
+#: The facets that the trial without days decides besides its own.
+_BY_DEFAULT = frozenset({GOES_BACK, *(facet for facet, _ in _ON_THE_EDGE.values())})
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 #: How far back the last day is that is asked for without a first one.
@@ -68,13 +79,14 @@ class HistoryDepth(Kind):
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.LIMIT
     bare_calls = True
-    limits = ("days", "edge")
+    limits = ("days", "edge", "least")
 
     operation: Operation = parameters.operation()
     days: int = parameters.whole(key="days")
     edge: str = parameters.parameter(
         parameters.ref("edge"), lambda value, _: str(value), key="edge"
     )
+    least: int = parameters.whole(key="least", required=False, default=0)
     grant: Operation | None = parameters.grant()
     owners: tuple[str, ...] = parameters.derived(
         lambda contract, known: steps.owners(contract, known["operation"])
@@ -110,11 +122,17 @@ class HistoryDepth(Kind):
             ("later", week, (), clock),
             ("local-day", midnight, (), (*clock, Capability.ZONE)),
         ]
+        if on := _ON_THE_EDGE.get(self.edge):
+            day = f"an entry of exactly {days} days ago is {on[1]} by default"
+            described.append((on[0], day, (), (Capability.ZONE,)))
+        if self.least:
+            whole = f"every entry of the last {self.least} days is returned by default"
+            described.append((GOES_BACK, whole, (), (Capability.ZONE,)))
         return tuple(
             Facet(
                 id=id_,
                 description=description,
-                scenario=Scenario(id=id_),
+                scenario=Scenario(id="default" if id_ in _BY_DEFAULT else id_),
                 needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES, *more)
                 | consent(self.grant),
                 requires=(*bound(of, "on"), *requirements),
@@ -199,6 +217,7 @@ class HistoryDepth(Kind):
             self._about(walk) for walk in walks if bare(walk.call, self.operation) and walk.items
         }
         for walk in walks:
+            yield from self._check_length(walk, subjects)
             subject, key = self._about(walk)
             owned = subjects[subject].owned(key) if subject in subjects else None
             facet, limit = self._facet(walk, subjects.get(subject)), self._limit(walk)
@@ -209,6 +228,41 @@ class HistoryDepth(Kind):
             there += [item.on for item in walk.items if item.on]
             if facet and any(on < limit for on in there):
                 yield self._judge(walk, facet)
+
+    def _check_length(self, walk: PageWalk, subjects: Mapping[str, Subject]) -> Iterator[Evidence]:
+        """Judge how far back a whole history goes, where the day of the bank is known."""
+        first, zone = walk.pages[0], self.zone
+        subject, key = self._about(walk)
+        owned = subjects[subject].owned(key) if subject in subjects else None
+        if zone is None or owned is None or not walk.ended or not walk.items:
+            return
+        if not bare(first.call, self.operation) or any(item.on is None for item in walk.items):
+            return
+        today = local_day(first.at, zone)
+        shown = Counter(item.on for item in walk.items if item.on)
+        there = Counter(entry.on for entry in owned.entries if entry.on)
+
+        def evidence(facet: str, right: bool, expected: str, seen: str) -> Evidence:
+            return Evidence(
+                facet=facet,
+                agreement=AGREES if right else DISAGREES,
+                expected=expected,
+                seen=seen,
+                exchanges=walk.numbers,
+            )
+
+        edge = today - timedelta(days=self.days)
+        if (on := _ON_THE_EDGE.get(self.edge)) and there[edge]:
+            right = shown[edge] == (there[edge] if self.edge == "included" else 0)
+            seen = f"{shown[edge]} of {there[edge]} are returned"
+            yield evidence(on[0], right, f"entries of {edge} to be {on[1]}", seen)
+        if self.least:
+            begin = today - timedelta(days=min(self.least, self.days - 1))
+            due = Counter({day: number for day, number in there.items() if begin <= day <= today})
+            lacking = (due - shown).total()
+            if due:
+                seen = f"{lacking} of {due.total()} are missing"
+                yield evidence(GOES_BACK, not lacking, f"every entry since {begin}", seen)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -243,9 +297,8 @@ class HistoryDepth(Kind):
         return walk.call.subject, str(walk.call.arguments.get(self.operation.about or ""))
 
     def _limit(self, walk: PageWalk) -> date:
-        """Return the first date that may be shown; the contract may leave the edge open."""
-        limit = oldest_date(walk.pages[0].at, self.days, self.zone)
-        return limit + timedelta(days=1) if self.edge == "excluded" else limit
+        """Return the first date that may be shown; the edge itself has a facet of its own."""
+        return oldest_date(walk.pages[0].at, self.days, self.zone)
 
     def _facet(self, walk: PageWalk, subject: Subject | None) -> str | None:
         """Return the facet that a walk tests; None if it asks for a part of the history."""

@@ -3,7 +3,7 @@
 "Everything" is known from the world's roster, and judged only on a page walk
 that came to its end and in which every item says which one it is. After a consent a bank
 may go on to list everything, or only what was consented to: that is open, unless the clause
-says `only-consented`. What another customer owns is never listed.
+says `only-consented`, or `everything`. What another customer owns is never listed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from assay.rules.rule import (
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, doubt
 
 WITHOUT, WITH, FOREIGN = "all-without-consent", "consented-with-consent", "only-own"
-ONLY = "nothing-else"
+ONLY, EVERYTHING = "nothing-else", "all-with-consent"
 #: Why nothing is listed before a consent.
 NEEDS_CONSENT = "the contract says that the operation cannot be called without a consent"
 #: How many of each resource the probe's customer owns.
@@ -50,6 +50,7 @@ class Listing(Kind):
     operation: Operation = parameters.operation(lists=True)
     grant: Operation | None = parameters.grant()
     only_consented: bool = parameters.flag(key="only-consented")
+    everything: bool = parameters.flag(key="everything")
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet before any consent, one after, where there is such a thing, one for others."""
@@ -65,6 +66,9 @@ class Listing(Kind):
         if self.grant and self.only_consented:
             asks = "nothing that the customer did not consent to is listed"
             asked.append((ONLY, asks, roster | needs(Capability.CONSENT)))
+        if self.grant and self.everything:
+            asks = "everything that the customer owns is listed, also after a consent to a part"
+            asked.append((EVERYTHING, asks, roster | needs(Capability.CONSENT)))
         asked.append((FOREIGN, "nothing that belongs to another customer is listed", roster | two))
         return tuple(
             Facet(
@@ -92,7 +96,7 @@ class Listing(Kind):
                 return
             yield from steps.grant(self.grant, "other", *(thing.key for thing in stranger.owns))
         if scenario.id != WITHOUT:
-            last = () if scenario.id == ONLY else (psu.owns[-1].key,)
+            last = () if scenario.id in {ONLY, EVERYTHING} else (psu.owns[-1].key,)
             yield from steps.grant(self.grant, "psu", psu.owns[0].key, *last)
         yield from steps.walk(read)
 
@@ -127,6 +131,8 @@ class Listing(Kind):
             if thing.resource in self.operation.lists
             and facts_of(self.contract).surely_listed(thing, at)
         }
+        if self.everything and not before and owned:
+            yield _all(EVERYTHING, walk, owned, "all {} things that the customer owns")
         if before and owned:
             everything = _all(WITHOUT, walk, owned, "all {} things that the customer owns")
             # A customer who was there before may have consented to a part of it.
