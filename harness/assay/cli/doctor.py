@@ -61,6 +61,12 @@ Exit codes:
     is_flag=True,
     help="With --fix, make the changes that are certain, and ask nothing.",
 )
+@click.option(
+    "--open-points",
+    "open_points",
+    is_flag=True,
+    help="Instead, ask the bank how it answers what the document leaves open, and propose answers.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Also list every line marked as a guess.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
@@ -69,6 +75,7 @@ def command(
     quick: bool,
     fix: bool,
     yes: bool,
+    open_points: bool,
     verbose: bool,
     as_json: bool,
 ) -> int:
@@ -77,6 +84,8 @@ def command(
     The doctor calls each operation with an ordinary request and compares every pointer in the
     file with the answers. It reports problems of the file, never faults of the bank.
     """
+    if open_points:
+        return _propose_answers(contracts, target)
 
     def look() -> Examination:
         return _examined(target, contracts, quick=quick, silent=as_json)
@@ -86,6 +95,20 @@ def command(
         click.echo(json.dumps(_document(target, examined), indent=2))
         return examined.exit.value
     return _report(examined, contracts, target, verbose=verbose)
+
+
+def _propose_answers(contracts: Sequence[str], target: str | None) -> int:
+    from assay.cli.open_points import (  # noqa: PLC0415 -- slow to import
+        proposal_lines,
+        proposals,
+    )
+    from assay.preparation.prepare import prepare  # noqa: PLC0415
+
+    prepared = prepare(contracts, target)
+    click.echo("The trials of each answer are run; the bank's customers are created for them.")
+    for line in proposal_lines([*proposals(prepared)]):
+        click.echo(line)
+    return 0
 
 
 def probe(path: Path, contracts: Sequence[str], *, yes: bool) -> int:

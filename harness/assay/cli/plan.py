@@ -10,7 +10,6 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
 from shutil import get_terminal_size
@@ -18,9 +17,8 @@ from typing import Any
 
 import click
 
-from assay.binding.model.target import Decided
-from assay.binding.read.join import bind
 from assay.cli import options
+from assay.cli.open_points import open_point_lines
 from assay.contexts.context import Cell
 from assay.fixtures.waiting import NONE, can_wait, format_span, with_clock
 from assay.journal.writer import planned
@@ -129,62 +127,6 @@ def plan_lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     numbers = Counter(shared[reason] for reason in lacking)
     for why in sorted(numbers):
         yield f"  {numbers[why]} unverified: {why}"
-
-
-def open_point_lines(prepared: Prepared) -> Iterator[str]:
-    """Yield each open point: what the bank answers, or how it can, and what that adds to a run."""
-    contracts = [bound.contract for bound in prepared.bound]
-    answered = {
-        (bound.contract.id, name): decision
-        for bound in prepared.bound
-        for name, decision in bound.decisions.items()
-    }
-    for contract in contracts:
-        for point in contract.open_points:
-            yield f"{contract.id}/{point.id}"
-            yield f"  {point.statement}"
-            if decision := answered.get((contract.id, point.id)):
-                source = f" ({decision.source})" if decision.source else ""
-                yield f"  answered: {decision.says}{source}"
-                continue
-            for answer in point.answers.values():
-                yield f"  {answer.statement}"
-                yield f'    decided: {{{point.id}: {{value: {answer.id}, source: "..."}}}}'
-                yield f"    {_addition(prepared, contract.id, point.id, answer.id)}"
-            if point.opens:
-                parameters = ", ".join(f"{key}: ..." for key in point.opens)
-                rules = f"{{rules: {{RULE: {{{parameters}}}}}"
-                yield f'    decided: {{{contract.id}/{point.id}: {rules}, source: "..."}}}}'
-            if not point.answers and not point.opens:
-                yield f'    decided: {{{point.id}: {{says: "...", source: "..."}}}}; not judged'
-    total = sum(len(contract.open_points) for contract in contracts)
-    open_ = [
-        point
-        for contract in contracts
-        for point in contract.open_points
-        if (contract.id, point.id) not in answered
-    ]
-    can = sum(bool(point.answers or point.opens) for point in open_)
-    yield ""
-    yield (
-        f"{counted(total, 'open point')}: {total - len(open_)} answered, {can} more can be judged"
-        f" once answered, {len(open_) - can} can be answered in words"
-    )
-
-
-def _addition(prepared: Prepared, contract: str, point: str, answer: str) -> str:
-    """Say what an answer adds to a run."""
-    target = prepared.target
-    decided = {**target.decided, f"{contract}/{point}": Decided(value=(answer,), source="-")}
-    contracts = [bound.contract for bound in prepared.bound if bound.contract.id == contract]
-    added = make_plan(
-        bind(contracts, replace(target, decided=decided, waivers=())),
-        target,
-        lambda each: each.decision is not None and each.decision.point == point,
-    )
-    before = {trial.id: trial.calls for trial in prepared.plan.trials}
-    calls = sum(trial.calls - before.get(trial.id, 0) for trial in added.trials)
-    return f"adds {counted(len(added.asked), 'obligation')}, {counted(max(calls, 0), 'call')}"
 
 
 def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
