@@ -412,3 +412,29 @@ def test_the_probe_asks_again_after_a_consent():
     assert {"accounts": [one.key for one in owns]} == granted.arguments
     again = script.send(history(replace(consent(), call=granted)).events[0])
     assert call == again
+
+
+@for_each(
+    ("sizes", "said"),
+    [
+        ((15, 3), ["first-page agrees 1"]),
+        ((15, 15, 1), ["first-page agrees 1", "full-pages agrees 2"]),
+        ((30, 3), ["first-page disagrees 1"]),
+        ((15, 16), ["first-page agrees 1", "full-pages disagrees 2"]),
+        # Three entries may be all that lie in the range.
+        ((3,), []),
+    ],
+)
+def test_pages_of_a_range_are_as_long(sizes, said):
+    """What lies in the range is not known, but how many stand on a page is."""
+    arguments = {"since": (TODAY - timedelta(days=80)).isoformat()}
+    out, key = [], 0
+    for n, size in enumerate(sizes):
+        items = [item(f"E{key + at}", on=TODAY) for at in range(size)]
+        more = f"p{n + 1}" if n + 1 < len(sizes) else None
+        follow = {"follow": f"p{n}"} if n else {}
+        out.append(
+            ask("transactions", listed(*items, next=more), "A1", arguments=arguments, **follow)
+        )
+        key += size
+    assert said == check("transactions.page-size", owner("psu", account("A1")), *out)

@@ -17,7 +17,14 @@ from assay.history import Accepted, History, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import NarrowedLists
 from assay.rules.facets import Facts
-from assay.rules.queries import PageWalk, bare, page_walks, perhaps_exhausted, target_failed
+from assay.rules.queries import (
+    PageWalk,
+    bare,
+    bare_or_ranged,
+    page_walks,
+    perhaps_exhausted,
+    target_failed,
+)
 from assay.rules.rule import (
     BindingRequirement,
     Calls,
@@ -55,7 +62,7 @@ class Pagination(Kind):
     name = "pagination"
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
-    bare_calls = True
+
     limits = ("size",)
 
     operation: Operation = parameters.operation(lists=True)
@@ -157,6 +164,9 @@ class Pagination(Kind):
                     yield from _complete(straight, roster, whole=walk.ended or straight is not walk)
                 yield from _repeats(straight, whole=walk.ended or straight is not walk)
                 yield from self._end(walk, straight, roster)
+            elif bare_or_ranged(walk.call, self.operation) and walk.items and not bare_walk:
+                # What lies in the range is a matter of other clauses; its pages are as long.
+                yield from self._sizes(_straight(walk), Roster())
             elif bare_walk and self._shows_nothing(walk, subjects.get(walk.call.subject)):
                 yield from _end_of_nothing(walk)
 
