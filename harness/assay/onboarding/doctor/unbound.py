@@ -19,7 +19,7 @@ from assay.binding.model.features import BINDING_FEATURES, is_bound
 from assay.binding.model.pointer import lists
 from assay.binding.wire.links import id_of
 from assay.contract.model import Contract, Json, Operation
-from assay.files.edits import Edit, written
+from assay.files.edits import Edit, flow
 from assay.onboarding.doctor.items import all_owned, owned_list
 from assay.onboarding.doctor.pointer_probe import AnsweredOperation, is_day, is_link, members
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
@@ -94,7 +94,7 @@ def _proposal(seen: AnsweredOperation, feature: str, entry: YamlEntry, *, certai
     place = (*section, last)
     edit = Edit(at=place, old=None, new=entry.value, certain=certain or not entry.why)
     why = f" ({entry.why})" if entry.why else ""
-    expected, hint = BINDING_FEATURES[feature].title, f"add `{last}: {written(entry.value)}`{why}"
+    expected, hint = BINDING_FEATURES[feature].title, f"add `{last}: {flow(entry.value)}`{why}"
     found = "nothing, although the answers show it"
     finding = seen.record.finding(place, expected, found, hint, weight=Weight.NOTE, edit=edit)
     return replace(finding, answer=_excerpt(seen))
@@ -287,7 +287,7 @@ def _address(
         at = ("operations", operation.id, *place)
         old = record.binding(operation).path if place == ("path",) else None
         edit = Edit(at=at, old=old, new=new)
-        hint = f"{lister.id} links to `{place[-1]}: {written(new)}`"
+        hint = f"{lister.id} links to `{place[-1]}: {flow(new)}`"
         yield record.finding(
             at, "the address to which answers link", "another", hint, weight=Weight.NOTE, edit=edit
         )

@@ -14,9 +14,10 @@ from typing import Any, Final, TypeAlias, cast
 
 from assay.contract.model import Contract, Json
 from assay.files.document import Spot
+from assay.files.edits import flow
 from assay.onboarding.init.openapi_operations import OpenApiOperation, SchemaLeaf
 from assay.onboarding.init.operation_matching import MatchedOperation, OperationMatch, plain_path
-from assay.onboarding.init.yaml_writer import YamlEntry, flow, gap
+from assay.onboarding.init.yaml_writer import YamlEntry, gap
 
 __all__ = ["InheritedTarget"]
 

@@ -18,6 +18,7 @@ from assay.binding.model.pointer import steps
 from assay.binding.model.secret_names import secret_kind
 from assay.binding.model.submission import SUBMISSION
 from assay.contract.model import Contract, Json, Operation
+from assay.files.edits import flow
 from assay.onboarding.init import requests, responses
 from assay.onboarding.init.defaults import GuessedAuth
 from assay.onboarding.init.inherited import InheritedTarget
@@ -35,7 +36,7 @@ from assay.onboarding.init.operation_matching import (
     filled_path,
 )
 from assay.onboarding.init.requests import bound_places, mode_slots
-from assay.onboarding.init.yaml_writer import YamlEntry, flow, gap, nested
+from assay.onboarding.init.yaml_writer import YamlEntry, gap, nested
 from assay.rules.obligation import obligations
 from assay.rules.rule import facts_of
 

@@ -13,6 +13,7 @@ from typing import cast
 from assay.binding.model.pointer import texts
 from assay.binding.model.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
+from assay.files.edits import flow
 from assay.onboarding.init.openapi_operations import (
     EACH,
     OpenApiParameter,
@@ -26,7 +27,7 @@ from assay.onboarding.init.openapi_operations import (
     words,
 )
 from assay.onboarding.init.operation_matching import MatchedOperation, item_words, names_item
-from assay.onboarding.init.yaml_writer import YamlEntry, flow
+from assay.onboarding.init.yaml_writer import YamlEntry
 from assay.rules.formats import is_iban
 from assay.rules.lifecycle.execution_record import USUAL
 from assay.rules.rule import facts_of

@@ -11,6 +11,7 @@ from functools import partial
 from typing import cast
 
 from assay.contract.model import Json
+from assay.files.edits import flow
 from assay.onboarding.init.openapi_operations import (
     EACH,
     THEIRS,
@@ -23,7 +24,7 @@ from assay.onboarding.init.openapi_operations import (
     words,
 )
 from assay.onboarding.init.operation_matching import MatchedOperation
-from assay.onboarding.init.yaml_writer import YamlEntry, flow
+from assay.onboarding.init.yaml_writer import YamlEntry
 from assay.rules.rule import facts_of
 
 _LINKS = frozenset({"link", "href"})
