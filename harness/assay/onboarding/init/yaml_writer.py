@@ -17,6 +17,8 @@ from assay.onboarding.init.openapi_operations import printable
 
 __all__ = ["YamlEntry", "gap", "nested", "render"]
 
+#: What the example of a gap leaves open.
+OPEN = "…"
 _PATH = re.compile(r"/[A-Za-z0-9/_.{}-]*")
 
 
