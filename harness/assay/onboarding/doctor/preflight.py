@@ -29,6 +29,7 @@ from assay.files.document import Pointer
 from assay.files.edits import flow
 from assay.judging.waivers import WaiverState, untested
 from assay.onboarding.doctor.record import Examined, Finding, Weight, from_problem, one_line
+from assay.onboarding.init.yaml_writer import OPEN
 from assay.report.wording import waiver_sentence
 from assay.transport.http import explainer, tls_context
 from assay.transport.secrets import unset
@@ -38,8 +39,6 @@ _MARKS = (("# guessed:", "guessed"), ("# missing:", "missing"), ("# TODO:", "TOD
 #: A line with a key, or a comment in its place; and the key and the example of a gap.
 _HEADING: Final = re.compile(r"\s*(?:# (?=\S+:$))?([^\s#:]+|\"[^\"]*\"):(?= |$)")
 _GAP: Final = re.compile(r"# TODO: .*, for example `([^:`]+): (.*)`$")
-#: What the example of a gap leaves open.
-OPEN: Final = "…"
 #: A certificate that expires within this time is reported.
 SOON: Final = timedelta(days=30)
 #: How far clocks may differ: tokens, signatures and calendar days tolerate no more.
@@ -89,11 +88,7 @@ def waivers(record: Examined) -> Iterator[Finding]:
 
 
 def guessed(record: Examined) -> Iterator[Finding]:
-    """List the lines still marked as guesses or gaps, in the file and those it extends.
-
-    What the file itself says instead, above or below such a line, or over that of another file, is
-    neither.
-    """
+    """List the lines marked as guesses or gaps, here and in what is extended, that nothing else answers."""
     document = record.target.document
     if document is None:
         return
@@ -131,32 +126,27 @@ def _nested(lines: Sequence[str]) -> Iterator[tuple[int, str, Pointer]]:
 
 def _is_said(record: Examined, path: str, number: int, line: str, above: Pointer) -> bool:
     """Whether the target file says what a marked line guesses, or misses."""
-    guess, gap = _HEADING.match(line), _GAP.search(line)
-    if guess:
+    if guess := _HEADING.match(line):
         return record.target.place(*above, guess[1].strip('"'))[0] != path
-    if gap is None:
-        return False
-    place = (*above, gap[1])
-    if above == ("operations",) and gap[1] in record.target.absent.operations:
-        return True
-    document: Any = record.target.document
-    value: Any = document.data
-    for step in place:
+    gap = _GAP.search(line)
+    if gap is None or (above == ("operations",) and gap[1] in record.target.absent.operations):
+        return gap is not None
+    value: Any = record.target.document.data if record.target.document else None
+    for step in (*above, gap[1]):
         value = value.get(step) if isinstance(value, dict) else None
-    below = "instead of the line below" in line
-    placed = record.target.place(*place) == (path, number + 1)
-    return value is not None and not (below and placed) and _fills(value, yaml.safe_load(gap[2]))
+    below = record.target.place(*above, gap[1]) == (path, number + 1)
+    instead = "instead of the line below" in line
+    return not (below and instead) and _fills(value, yaml.safe_load(gap[2]))
 
 
 def _fills(value: Any, example: Any) -> bool:
-    """Whether a value has what the example of a gap leaves open, each a `…`, or lists what it lists so."""
-    if not isinstance(example, dict):
+    """Whether a value has what an example leaves open, each a `…`, or the words that it lists so."""
+    if not isinstance(example, dict) or not isinstance(value, dict):
         return value is not None
-    open_parts = {key: each for key, each in example.items() if OPEN in flow({key: each})}
-    if OPEN in open_parts:
-        return all(word in flow(value) for word in open_parts[OPEN])
-    return isinstance(value, dict) and all(
-        _fills(value.get(key), each) for key, each in open_parts.items()
+    missing = {key: each for key, each in example.items() if OPEN in flow({key: each})}
+    words = missing.pop(OPEN, ())
+    return all(_fills(value.get(key), each) for key, each in missing.items()) and all(
+        word in flow(value) for word in words
     )
 
 
