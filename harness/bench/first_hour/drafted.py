@@ -30,6 +30,11 @@ BANKS = {
 DEPTHS = {"operations": 2, "auth": 1, "sca": 1, "outcomes": 0}
 #: The keys of an operation whose members are lines.
 OPEN = frozenset({"arguments", "modes", "item", "fields", "values", "tpp"})
+#: Lines in the place of a gap that is marked above them: the file can be checked before it is complete.
+PLACEHOLDERS = (
+    "https://bank.example/unknown",
+    [{"login": "login", "password": "password"}, {"decision": "decision"}],
+)
 #: Any value will do.
 ANY = "any"
 #: Not of the bank, or the same for all of them.
@@ -93,12 +98,21 @@ def main() -> None:
         folder = HERE / f"bank_{bank}"
         with TemporaryDirectory() as scratch:
             out = Path(scratch) / "draft.yaml"
-            command = ["assay", "init", "--yes", "--fixtures", "python", "--name", bank]
+            command = [
+                str(Path(sys.executable).with_name("assay")),
+                "init",
+                "--yes",
+                "--fixtures",
+                "python",
+                "--name",
+                bank,
+            ]
             command += ["--base-url", url, "--openapi", str(folder / document), "--out", str(out)]
             subprocess.run(command, check=True, capture_output=True, cwd=scratch)  # noqa: S603 -- no foreign input
             if "--show" in sys.argv:
                 print(out.read_text("utf-8"))
             drafted, wanted = of_file(out), of_file(folder / "right.yaml")
+        drafted = {at: value for at, value in drafted.items() if value not in PLACEHOLDERS}
         right = {
             at for at, value in wanted.items() if at in drafted and is_right(value, drafted[at])
         }
