@@ -198,7 +198,8 @@ def _draft(
 
     contracts, extends = _contracts(names), given.get("extends")
     inherited = _inherited(_checked("extends", extends)) if path and extends else None
-    start = init_defaults(contracts, path, named=bool(names), inherited=inherited)
+    base = given.get("base_url") or ""
+    start = init_defaults(contracts, path, named=bool(names), inherited=inherited, base=base)
     start = replace(start, files=_files(names, contracts, out))
     own = bool(start.files)  # what is usual of banks is not known of another interface
     answers = {

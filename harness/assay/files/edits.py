@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import yaml
 
 from assay.contract.model import Json
 from assay.files.document import Pointer
 
-#: A text that YAML reads as it stands, in a flow as well.
-_PLAIN = re.compile(r"[A-Za-z/_][\w./~-]*")
+#: A text that YAML reads as it stands, in brackets as well, and a word that it may not read as text.
+_PLAIN = re.compile(r"…|[A-Za-z/][A-Za-z0-9/_.+*-]*(:[^\s:,\[\]{}#\"']+)?")
+_WORDS = re.compile(r"y|n|yes|no|on|off|true|false|null|none|inf|nan", re.IGNORECASE)
 #: How deep below a key a value is sought.
 _DEEP = 3
 
@@ -39,7 +41,7 @@ class Edit:
     @property
     def text(self) -> str:
         """The new value as it is written."""
-        return written(self.new)
+        return flow(self.new)
 
     @property
     def printable(self) -> bool:
@@ -93,7 +95,7 @@ def _insertion(text: str, root: yaml.Node, edit: Edit) -> tuple[int, int, str] |
         node, names = found[1], edit.at[depth:]
         if not isinstance(node, yaml.MappingNode) or not all(isinstance(n, str) for n in names):
             return None
-        keys = [_key(str(name)) for name in names]
+        keys = [flow_key(str(name)) for name in names]
         if node.flow_style or not node.value:
             value = edit.text
             for name in reversed(keys[1:]):
@@ -122,7 +124,7 @@ def _in_draft(text: str, root: yaml.Node, edit: Edit) -> str | None:
     lines = text.split("\n")
     first, end = 0, len(lines)
     for depth, name in enumerate(map(str, edit.at)):
-        pad, key = "  " * depth, _key(name)
+        pad, key = "  " * depth, flow_key(name)
         if depth == len(edit.at) - 1:
             begins, new = f"{pad}# TODO: ", f"{pad}{key}: {edit.text}"
             fits = (n for n in range(first, end) if lines[n].startswith(begins))
@@ -170,16 +172,22 @@ def _scalars(node: yaml.Node, wanted: str | None, deep: int) -> Iterator[yaml.No
             yield from _scalars(value, wanted, deep - 1)
 
 
-def written(value: Json) -> str:
+def flow(value: Json) -> str:
     """Return a value as YAML in one line, a text in quotes where it would not be read as itself."""
     if isinstance(value, str):
-        plain = _PLAIN.fullmatch(value) and yaml.safe_load(value) == value
+        plain = _PLAIN.fullmatch(value) and not _WORDS.fullmatch(value)
         return value if plain else json.dumps(value, ensure_ascii=False)
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(key)}: {written(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(written, value))}]"
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[str, Json]", value).items()
+        return "{" + ", ".join(f"{flow_key(key)}: {flow(each)}" for key, each in pairs) + "}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(flow, cast('Sequence[Json]', value)))}]"
     return json.dumps(value)
+
+
+def flow_key(name: str) -> str:
+    """Return a key as it is written: as everywhere in these files, `on` is a name."""
+    return name if name == "on" else flow(name)
 
 
 def _texts(value: Json) -> Iterator[str]:
@@ -192,7 +200,3 @@ def _texts(value: Json) -> Iterator[str]:
             yield from (text for each in value for text in _texts(each))
         case _:
             pass
-
-
-def _key(name: str) -> str:
-    return name if name == "on" else written(name)  # as everywhere in these files: `on` is a name

@@ -174,7 +174,6 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     ),
     "whole": BindingFeature(
         key=("whole",),
-        not_guessed="documents do not say whether a change repeats the whole request",
         not_examined="a bank may refuse a change for other reasons than its form",
         not_exported="a change that repeats the request has the members of the request",
     ),

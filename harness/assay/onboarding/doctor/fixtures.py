@@ -320,7 +320,7 @@ def effects(record: Examined) -> Iterator[Finding]:
     if not done:
         yield from _unreported(record)
         return
-    made, python = _made(record), record.target.fixtures.kind is FixtureKind.PYTHON
+    made, python = made_requests(record), record.target.fixtures.kind is FixtureKind.PYTHON
     reported = (name for effect in done for name in effect.fields)
     for name in dict.fromkeys(reported if python else record.target.fixtures.effects):
         yield from _field(record, name, done, made)
@@ -433,7 +433,7 @@ def _equal_requests(record: Examined) -> Iterator[Finding]:
         }
         reports = [event.done or () for event in events if isinstance(event, Effects)]
         done = {effect.request: effect.on for report in reports for effect in report}
-        made = {key: seen for key, each in _made(record).items() for seen in each[:1]}
+        made = {key: seen for key, each in made_requests(record).items() for seen in each[:1]}
         twins = {key for key, seen in made.items() if seen.probe == probe} - signed
         if signed and twins & done.keys() and not signed & done.keys():
             found = "an equal one, which was not signed"
@@ -480,7 +480,7 @@ def _withdrawn(
             yield record.finding(place, "the request that is named to be cancelled", "an equal one")
 
 
-def _made(record: Examined) -> Mapping[str, Sequence[SeenAnswer]]:
+def made_requests(record: Examined) -> Mapping[str, Sequence[SeenAnswer]]:
     """Return the answers in which each request was made, by its key."""
     made: defaultdict[str, list[SeenAnswer]] = defaultdict(list)
     for answer in record.answers:

@@ -7,6 +7,7 @@ the date of the answer are used.
 from __future__ import annotations
 
 import os
+import re
 import socket
 import ssl
 from collections.abc import Collection, Iterator, Sequence
@@ -14,8 +15,10 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
+
+import yaml
 
 from assay.binding.model.target import Target
 from assay.binding.read.without_effect import other_meanings, without_effect
@@ -23,14 +26,19 @@ from assay.contract.model import Contract
 from assay.errors import InputError, did_you_mean
 from assay.files.document import Finding as FileFinding
 from assay.files.document import Pointer
+from assay.files.edits import flow
 from assay.judging.waivers import WaiverState, untested
 from assay.onboarding.doctor.record import Examined, Finding, Weight, from_problem, one_line
+from assay.onboarding.init.yaml_writer import OPEN
 from assay.report.wording import waiver_sentence
 from assay.transport.http import explainer, tls_context
 from assay.transport.secrets import unset
 
 #: The comments of `assay init` at a guessed line and at a gap.
 _MARKS = (("# guessed:", "guessed"), ("# missing:", "missing"), ("# TODO:", "TODO"))
+#: A line with a key, or a comment in its place; and the key and the example of a gap.
+_HEADING: Final = re.compile(r"\s*(?:# (?=\S+:$))?([^\s#:]+|\"[^\"]*\"):(?= |$)")
+_GAP: Final = re.compile(r"# TODO: .*, for example `([^:`]+): (.*)`$")
 #: A certificate that expires within this time is reported.
 SOON: Final = timedelta(days=30)
 #: How far clocks may differ: tokens, signatures and calendar days tolerate no more.
@@ -80,7 +88,7 @@ def waivers(record: Examined) -> Iterator[Finding]:
 
 
 def guessed(record: Examined) -> Iterator[Finding]:
-    """List the lines still marked as guesses or gaps, in the file and those it extends."""
+    """List the lines marked as guesses or gaps, here and in what is extended, that nothing else answers."""
     document = record.target.document
     if document is None:
         return
@@ -90,10 +98,10 @@ def guessed(record: Examined) -> Iterator[Finding]:
             lines = Path(path).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
             continue
-        for number, line in enumerate(lines, start=1):
+        for number, line, above in _nested(lines):
             for mark, word in _MARKS:
                 before, marked, why = line.partition(mark)
-                if marked:
+                if marked and not _is_said(record, path, number, line, above):
                     yield Finding(
                         weight=Weight.NOTE if word == "guessed" else Weight.UNSEEN,
                         path=path,
@@ -103,6 +111,43 @@ def guessed(record: Examined) -> Iterator[Finding]:
                         found=f"{word}: {one_line(why.strip())}",
                         hint="remove the comment once the line is right",
                     )
+
+
+def _nested(lines: Sequence[str]) -> Iterator[tuple[int, str, Pointer]]:
+    """Yield each line of a draft, by number, with the keys above it; some of those are comments."""
+    above: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, start=1):
+        indent = len(line) - len(line.lstrip())
+        above = [each for each in above if each[0] < indent] if line.strip() else above
+        yield number, line, tuple(key for _, key in above)
+        if heading := _HEADING.match(line):
+            above.append((indent, heading[1].strip('"')))
+
+
+def _is_said(record: Examined, path: str, number: int, line: str, above: Pointer) -> bool:
+    """Whether the target file says what a marked line guesses, or misses."""
+    if guess := _HEADING.match(line):
+        return record.target.place(*above, guess[1].strip('"'))[0] != path
+    gap = _GAP.search(line)
+    if gap is None or (above == ("operations",) and gap[1] in record.target.absent.operations):
+        return gap is not None
+    value: Any = record.target.document.data if record.target.document else None
+    for step in (*above, gap[1]):
+        value = value.get(step) if isinstance(value, dict) else None
+    below = record.target.place(*above, gap[1]) == (path, number + 1)
+    instead = "instead of the line below" in line
+    return not (below and instead) and _fills(value, yaml.safe_load(gap[2]))
+
+
+def _fills(value: Any, example: Any) -> bool:
+    """Whether a value has what an example leaves open, each a `…`, or the words that it lists so."""
+    if not isinstance(example, dict) or not isinstance(value, dict):
+        return value is not None
+    missing = {key: each for key, each in example.items() if OPEN in flow({key: each})}
+    words = missing.pop(OPEN, ())
+    return all(_fills(value.get(key), each) for key, each in missing.items()) and all(
+        word in flow(value) for word in words
+    )
 
 
 def secrets(record: Examined) -> Iterator[Finding]:

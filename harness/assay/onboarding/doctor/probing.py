@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
+from assay.binding.model.target import ScaKind
 from assay.binding.wire.encode import Access, HttpRequest
 from assay.contract.model import Contract
 from assay.errors import CannotArrange, InputError, Problem, TargetError
-from assay.history import Authorised, Event, Subject, Wire
+from assay.history import Accepted, Authorised, Event, Exchange, Subject, Wire
 from assay.onboarding.doctor.probe_plan import ProbePlan
 from assay.onboarding.doctor.probes import DoctorProbe, doctor_probes, quick_probes
 from assay.onboarding.doctor.record import Examined, Finding, Weight, from_problem, one_line
@@ -125,6 +126,11 @@ def _run(record: Examined, contract: Contract, probe: DoctorProbe, numbers: Iter
             record.redactor.learn(event, access)
             record.role_of[f"{name} {event.name}"] = access.id or ""
         record.note(name, contract, event)
+        # Nobody signs it, so looking at its first screen changes nothing.
+        signed = environment.target.sca.kind is not ScaKind.NONE or environment.target.is_live
+        made = event.outcome if isinstance(event, Exchange) and not signed else None
+        if isinstance(made, Accepted) and made.approval and record.page is None:
+            record.page = watching.send(HttpRequest(method="GET", url=made.approval)).wire
         if isinstance(event, Authorised) and not probe.optional:
             record.signed.append((event, watching.last))
         record.on_call()

@@ -194,7 +194,7 @@ class Examined:
     if an answer had a date. `role_of` maps a subject of the probes to the listed customer
     that stood for it. `counted` is whether calls without the customer are limited. In a `quick`
     examination, three calls are made. `concurrency` is how many trials at a time a run after it was
-    asked for. `untouched` is a world in which nothing moves the clock,
+    asked for. `page` is the first screen of the first request, where no signer is known. `untouched` is a world in which nothing moves the clock,
     `untouched_at` the time that it showed before the calls.
     """
 
@@ -214,6 +214,7 @@ class Examined:
     subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
     signed: list[tuple[Authorised, Wire]] = field(default_factory=list[tuple[Authorised, Wire]])
     events: defaultdict[str, list[Event]] = field(default_factory=lambda: defaultdict(list))
+    page: Wire | None = None
     effects: list[Effects] = field(default_factory=list[Effects])
     reported: list[Finding] = field(default_factory=list[Finding])
     untouched: Fixture | None = None

@@ -9,28 +9,33 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Final, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from assay.binding.model.features import BINDING_FEATURES, is_bound
-from assay.binding.model.pointer import lists
+from assay.binding.model.pointer import MISSING, find, lists
+from assay.binding.model.spelling import Place
+from assay.binding.wire.decode import body_of
 from assay.binding.wire.links import id_of
 from assay.contract.model import Contract, Json, Operation
-from assay.files.edits import Edit, written
+from assay.files.edits import Edit, flow
+from assay.onboarding.doctor.fixtures import made_requests
 from assay.onboarding.doctor.items import all_owned, owned_list
 from assay.onboarding.doctor.pointer_probe import AnsweredOperation, is_day, is_link, members
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 from assay.onboarding.init import responses
 from assay.onboarding.init.example_calls import MOST, WORD, schema
-from assay.onboarding.init.openapi_operations import OpenApiOperation, distinctive_words
+from assay.onboarding.init.openapi_operations import OpenApiOperation, distinctive_words, words
 from assay.onboarding.init.operation_bindings import GUESSES
 from assay.onboarding.init.operation_matching import MatchedOperation, OperationMatch
 from assay.onboarding.init.yaml_writer import YamlEntry
 from assay.report.cards import json_lines
 from assay.rules.obligation import obligations
+from assay.rules.rule import facts_of
+from assay.sca.html_forms import forms
 
 #: The features that an answer shows.
 _SHOWN: Final = (
@@ -46,6 +51,7 @@ _EXCERPT: Final = 20
 
 def examine(record: Examined) -> Iterator[Finding]:
     """Propose a line for each missing binding that an answer shows."""
+    yield from _first_screen(record)
     for contract in record.contracts_bound:
         lacking: defaultdict[str, dict[str, set[str]]] = defaultdict(dict)
         for need in {need for each in obligations(contract) for need in each.requires}:
@@ -60,10 +66,59 @@ def examine(record: Examined) -> Iterator[Finding]:
             if operation.available:
                 yield from _by_link(record, contract, operation)
             answers = [each for each in record.of(operation.id) if each.good and not each.part]
-            answers = [each for each in answers if isinstance(each.body, dict | list)]
+            located = bool(operation.makes)
+            answers = [each for each in answers if located or isinstance(each.body, dict | list)]
             if answers and (features := lacking[operation.id]):
                 seen = AnsweredOperation(record=record, operation=operation, answers=answers)
                 yield from _proposals(seen, contract, features)
+
+
+#: The words in the names of a form's fields for what a customer fills in, and those of decisions.
+_PARTS: Final = {
+    "login": ["login", "user", "username", "customer", "number", "identifier"],
+    "password": ["password", "secret", "pin"],
+    "factor": ["factor", "device", "method"],
+    "code": ["code", "otp"],
+    "decision": ["decision", "action", "answer"],
+}
+_DECISIONS: Final = {
+    "confirm": ["confirm", "approve", "accept", "sign", "authorise", "authorize"],
+    "refuse": ["refuse", "reject", "decline", "deny"],
+}
+
+
+def _first_screen(record: Examined) -> Iterator[Finding]:
+    """Propose the fields of the page behind the link of a request, which was opened and left."""
+    facts = [facts_of(contract).factors_by_segment for contract in record.contracts_bound]
+    offered = [
+        each for known in facts for by_segment in known.values() for each in by_segment.values()
+    ]
+    factors = {factor: words(factor) for each in offered for factor in each}
+    for form in forms(record.page.body) if record.page else ():
+        fields = {name: _meant(words(name), _PARTS) for name in sorted(form.names)}
+        known = {name: part for name, part in fields.items() if part}
+        parts = [*known.values()]
+        if "password" not in parts or len({*parts}) < len(parts):
+            continue
+        new: dict[str, Json] = {"kind": "forms", "screens": [known]}
+        for key, part, usual in (
+            ("factors", "factor", factors),
+            ("decisions", "decision", _DECISIONS),
+        ):
+            choices = [
+                each for name in known if known[name] == part for each in form.choices.get(name, ())
+            ]
+            if found := {name: each for each in choices if (name := _meant(words(each), usual))}:
+                new[key] = {**found}
+        hint = f"the first screen has these fields; later ones follow it: `sca: {flow(new)}`"
+        edit = Edit(at=("sca",), old=None, new=new)
+        yield record.finding(("sca",), "a signer", "none", hint, weight=Weight.NOTE, edit=edit)
+
+
+def _meant(name: Sequence[str], usual: Mapping[str, Iterable[str]]) -> str:
+    """Return the only one of several meanings whose words a name has; empty if there is none."""
+    near = [meaning for meaning, known in usual.items() if {*name} & {*known}]
+    return near[0] if len(near) == 1 else ""
 
 
 def _proposals(
@@ -72,11 +127,14 @@ def _proposals(
     shape = _shape(seen, contract)
     placed = seen.binding.list or seen.binding.one is not None
     for feature in _SHOWN:
-        if feature not in features or ("item" in BINDING_FEATURES[feature].section and not placed):
+        inside = "item" in BINDING_FEATURES[feature].section
+        inside = inside and not (feature == "key" and seen.operation.makes)
+        if feature not in features or (inside and not placed):
             continue
         recognise = _RECOGNISED.get(feature)
-        known = recognise(seen, shape) if recognise else None
-        entries = [known] if known else [*GUESSES[feature](shape)]
+        known = [*recognise(seen, shape)] if recognise else []
+        named = {each.key for each in known}
+        entries = known + [each for each in GUESSES[feature](shape) if each.key not in named]
         if feature == "resource" and all(each.missing for each in entries):
             place = seen.place(feature)
             expected, found = BINDING_FEATURES[feature].title, "nothing, so no item has a resource"
@@ -86,7 +144,7 @@ def _proposals(
             *_, last = BINDING_FEATURES[feature].key
             wanted = entry.key in features[feature] or not last.startswith("<")
             if wanted and not entry.missing:
-                yield _proposal(seen, feature, entry, certain=entry is known)
+                yield _proposal(seen, feature, entry, certain=entry in known)
 
 
 def _proposal(seen: AnsweredOperation, feature: str, entry: YamlEntry, *, certain: bool) -> Finding:
@@ -94,7 +152,7 @@ def _proposal(seen: AnsweredOperation, feature: str, entry: YamlEntry, *, certai
     place = (*section, last)
     edit = Edit(at=place, old=None, new=entry.value, certain=certain or not entry.why)
     why = f" ({entry.why})" if entry.why else ""
-    expected, hint = BINDING_FEATURES[feature].title, f"add `{last}: {written(entry.value)}`{why}"
+    expected, hint = BINDING_FEATURES[feature].title, f"add `{last}: {flow(entry.value)}`{why}"
     found = "nothing, although the answers show it"
     finding = seen.record.finding(place, expected, found, hint, weight=Weight.NOTE, edit=edit)
     return replace(finding, answer=_excerpt(seen))
@@ -141,7 +199,7 @@ def _shape(seen: AnsweredOperation, contract: Contract) -> MatchedOperation:
 
 
 # -- What is recognised by its value ----------------------------------------------------------------
-_Recognise: TypeAlias = Callable[[AnsweredOperation, MatchedOperation], YamlEntry | None]
+_Recognise: TypeAlias = Callable[[AnsweredOperation, MatchedOperation], Iterator[YamlEntry]]
 
 
 def _raw(seen: AnsweredOperation, shape: MatchedOperation) -> list[tuple[SeenAnswer, Json]]:
@@ -155,11 +213,14 @@ def _raw(seen: AnsweredOperation, shape: MatchedOperation) -> list[tuple[SeenAns
     return found[:MOST]
 
 
-def _key(seen: AnsweredOperation, shape: MatchedOperation) -> YamlEntry | None:
-    """Return the pointers to the keys of what the customers own, the most frequent first."""
+def _key(seen: AnsweredOperation, shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointers to the keys of what the customers own, the most frequent first."""
+    if seen.operation.makes:
+        yield from (each for each in responses.key(shape) if each.value == {"header": "Location"})
+        return
     owned = {each.key for each in all_owned(seen)}
     if seen.operation.about or not owned:
-        return None
+        return
     left = [
         {at for at, value in members(item) if id_of(value) in owned}
         for _, item in _raw(seen, shape)
@@ -170,13 +231,13 @@ def _key(seen: AnsweredOperation, shape: MatchedOperation) -> YamlEntry | None:
         pointers.append(at)
         left = [each for each in left if at not in each]
     if not 0 < len(pointers) <= _MOST_KEYS:
-        return None
+        return
     value: Json = pointers[0] if len(pointers) == 1 else pointers
-    return YamlEntry(key="key", value=value, why="it has what the customers own")
+    yield YamlEntry(key="key", value=value, why="it has what the customers own")
 
 
-def _on(seen: AnsweredOperation, shape: MatchedOperation) -> YamlEntry | None:
-    """Return the pointer to the days of the customers' entries; none if several have the same."""
+def _on(seen: AnsweredOperation, shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointer to the days of the customers' entries; none if several have the same."""
     days: defaultdict[str, Counter[date]] = defaultdict(Counter)
     for owned in all_owned(seen):
         days[str(owned.key)].update(entry.on for entry in owned.entries)
@@ -191,14 +252,14 @@ def _on(seen: AnsweredOperation, shape: MatchedOperation) -> YamlEntry | None:
     wrong = {at for (at, n), each in shown.items() if not each <= days[about[n]]}
     right = [at for at in known if at not in wrong]
     if len(right) != 1:
-        return None
+        return
     (at,) = right
     value: Json = at if len(known[at]) == _DAY else {"at": at, "first": _DAY}
-    return YamlEntry(key="on", value=value, why="it has the days of the customers' entries")
+    yield YamlEntry(key="on", value=value, why="it has the days of the customers' entries")
 
 
-def _resource(seen: AnsweredOperation, shape: MatchedOperation) -> YamlEntry | None:
-    """Return the word for each resource: what differs with it in the items that customers own."""
+def _resource(seen: AnsweredOperation, shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the word for each resource: what differs with it in the items that customers own."""
     owned = {str(each.key): each.resource for each in all_owned(seen)}
     words: defaultdict[str, defaultdict[str, set[Json]]] = defaultdict(lambda: defaultdict(set))
     for _, item in _raw(seen, shape):
@@ -211,18 +272,19 @@ def _resource(seen: AnsweredOperation, shape: MatchedOperation) -> YamlEntry | N
         single = {name: next(iter(each)) for name, each in by_resource.items() if len(each) == 1}
         if set(single) == {*seen.operation.lists} and len({*single.values()}) == len(single) > 1:
             words_of: Json = {"at": at, "values": {**single}}
-            return YamlEntry(key="resource", value=words_of, why="it differs with the resource")
-    return None
+            yield YamlEntry(key="resource", value=words_of, why="it differs with the resource")
+            return
 
 
-def _list(seen: AnsweredOperation, _shape: MatchedOperation) -> YamlEntry | None:
-    """Return the pointer to the only list with something that the customers own."""
+def _list(seen: AnsweredOperation, _shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointer to the only list with something that the customers own."""
     at = owned_list(seen)
-    return None if at is None else YamlEntry(key="list", value=at, why="it has what customers own")
+    if at is not None:
+        yield YamlEntry(key="list", value=at, why="it has what customers own")
 
 
-def _next(seen: AnsweredOperation, shape: MatchedOperation) -> YamlEntry | None:
-    """Return the pointer to the only link that is called the next one."""
+def _next(seen: AnsweredOperation, shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointer to the only link that is called the next one."""
     links = {
         at
         for body in seen.bodies
@@ -230,8 +292,27 @@ def _next(seen: AnsweredOperation, shape: MatchedOperation) -> YamlEntry | None:
         if is_link(value) and re.search(r"/next(/href|/url|/uri)?$", at)
     }
     if len(links) != 1:
-        return None
-    return YamlEntry(key="next", value=links.pop(), why="it is a link to the next page")
+        return
+    yield YamlEntry(key="next", value=links.pop(), why="it is a link to the next page")
+
+
+def _field(seen: AnsweredOperation, _shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointer to each field that shows what was sent for it, where no other does."""
+    shown: dict[str, set[str]] = {}
+    made = made_requests(seen.record)
+    # The first answer of each request: it may be changed later.
+    for answer in {each.about: each for each in reversed(seen.answers) if each.raw_items}.values():
+        for maker in made.get(answer.about, ())[:1]:
+            body = body_of(replace(maker.wire, body=maker.wire.request_body))
+            for name, spelling in maker.binding.arguments.items():
+                sent = find(body, spelling.name) if spelling.place is Place.BODY else MISSING
+                plain = spelling.text == "{}" and not (spelling.words or spelling.each)
+                if isinstance(sent, str) and plain and not spelling.unit:
+                    same = {at for at, value in members(answer.raw_items[0]) if value == sent}
+                    shown[name] = shown.get(name, same) & same
+    for name, pointers in shown.items():
+        if len(pointers) == 1:
+            yield YamlEntry(key=name, value=pointers.pop(), why="it shows what was sent")
 
 
 _RECOGNISED: Final[Mapping[str, _Recognise]] = {
@@ -240,6 +321,7 @@ _RECOGNISED: Final[Mapping[str, _Recognise]] = {
     "key": _key,
     "on": _on,
     "resource": _resource,
+    "field": _field,
 }
 
 
@@ -287,7 +369,7 @@ def _address(
         at = ("operations", operation.id, *place)
         old = record.binding(operation).path if place == ("path",) else None
         edit = Edit(at=at, old=old, new=new)
-        hint = f"{lister.id} links to `{place[-1]}: {written(new)}`"
+        hint = f"{lister.id} links to `{place[-1]}: {flow(new)}`"
         yield record.finding(
             at, "the address to which answers link", "another", hint, weight=Weight.NOTE, edit=edit
         )

@@ -6,6 +6,7 @@ which contracts its operations match.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,10 +29,14 @@ from assay.onboarding.init.openapi_operations import (
 from assay.onboarding.init.operation_matching import Found, OperationMatch, has_evidence, matches
 
 #: Words in the name of the header that marks a call as made with the customer present.
-_PRESENCE: Final = (
-    {"psu", "ip", "address"},
-    {"customer", "ip", "address"},
-    {"customer", "present"},
+_PRESENCE: Final = tuple(
+    {party, *mark}
+    for mark in (("ip", "address"), ("present",), ("presence",))
+    for party in ("psu", "customer", "user")
+)
+#: How a document says of a header that the customer is there.
+_PRESENT: Final = re.compile(
+    r"\b(psu|customer|user)\b.*\b(presen(t|ce)|ask(s|ed|ing)?)\b", re.IGNORECASE
 )
 
 
@@ -95,10 +100,12 @@ def init_defaults(
     *,
     named: bool,
     inherited: InheritedTarget | None = None,
+    base: str = "",
 ) -> InitDefaults:
     """Read the document, if there is one, and match its operations to the contracts.
 
-    `inherited` is the target file that the draft extends. Unless the contracts were `named` by the user, those without a match are dropped.
+    `inherited` is the target file that the draft extends, and `base` the address to which the paths of
+    a document without one are appended. Unless the contracts were `named` by the user, those without a match are dropped.
 
     Raises:
         InputError: the document cannot be read, or matches no contract.
@@ -112,6 +119,8 @@ def init_defaults(
         return InitDefaults(contracts=contracts, defaults=zone, whys=known)
     inherited = inherited or InheritedTarget()
     document = read(path)
+    if base and not base_url(document):
+        document.root["servers"] = [{"url": base}]
     offers = openapi_operations(document)
     every = {each.id: matches(each, offers, inherited.matches(each, offers)) for each in contracts}
     found = {
@@ -150,10 +159,16 @@ def init_defaults(
 
 
 def _presence(offers: Sequence[OpenApiOperation]) -> str:
-    """Return the header that marks a call as made with the customer present, if any."""
-    names = [name for offered in offers for name in offered.named("header")]
-    fitting = (name for wanted in _PRESENCE for name in names if wanted <= set(words(name)))
-    return next(fitting, "")
+    """Return the header that marks a call as made with the customer present, if any, and its value."""
+    every = [each for offered in offers for each in offered.named("header").values()]
+    named = (each for mark in _PRESENCE for each in every if mark <= {*words(each.name)})
+    said = (each for each in every if not each.required and _PRESENT.search(each.description))
+    header = next(named, None) or next(said, None)
+    if header is None:
+        return ""
+    leaf = header.leaf
+    value = "true" if leaf.kind == "boolean" else next(iter(leaf.values), "")
+    return f"{header.name}={value}" if value else header.name
 
 
 # -- Authentication of calls, from the security requirements of a document's operations

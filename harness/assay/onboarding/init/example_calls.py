@@ -1,12 +1,17 @@
 """Calls as a bank's manual shows them, read as an OpenAPI document.
 
     POST /payments
+    X-Present: 1
     {"amount": "12.30", "currency": "EUR"}
-    201 {"id": "42"}
+    201 Location: /payments/42
+    {"status": "NEW"}
+    status: NEW, SIGNED, DONE
 
-A call begins with its method and its path, with the query; a path names its parameters in braces. A
-body in JSON may follow, and a status with the body of the answer. Other lines are left out. What an
-answer shows of a bank that is called says more, so the answer is best copied as it came.
+A call begins with its method and its path, with the query; a path names its parameters in braces.
+Headers may follow, a body in JSON or as a form, and a status with the headers and the body of the
+answer. A line with the name of a member lists all its words. Other lines are left out. Several
+calls of one method and path may have different bodies. What an answer shows of a bank that is called says more, so
+the answer is best copied as it came.
 """
 
 from __future__ import annotations
@@ -14,64 +19,150 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl
 
+from assay.binding.model.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
 from assay.errors import InputError
 
 _CALL: Final = re.compile(r"[ \t]*(GET|POST|PUT|PATCH|DELETE)[ \t]+(/[^\s?#]*)(?:\?(\S*))?.*")
 _STATUS: Final = re.compile(r"[ \t]*(?:HTTP/\S+[ \t]+)?([1-5]\d\d)\b")
+#: A header of a call; the names of those in the lines of an answer; and a body that is a form.
+_HEADER: Final = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*):[ \t]+(\S.*?)[ \t]*")
+_NAMED: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[ \t]")
+_FORM: Final = re.compile(r"[ \t]*[A-Za-z_]+=[^\s&]*(?:&[A-Za-z_]+=[^\s&]*)*[ \t]*")
+#: The words that a member may have.
+_LIST: Final = re.compile(r"[ \t]*([A-Za-z_]\w*):[ \t]+([\w.-]+(?:[ \t]*[,|][ \t]*[\w.-]+)+)[ \t]*")
+_WORDS: Final = re.compile(r"[ \t]*[,|][ \t]*")
 _SLOT: Final = re.compile(r"[{]([^{}]+)[}]")
 #: A word for one of few things: a state, a type, a reason.
 WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,40}")
+#: The format of a text that is a sum.
+DECIMAL: Final = "decimal"
 _FORMS: Final = {
     "date": re.compile(r"\d{4}-\d\d-\d\d"),
     "date-time": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d.*"),
+    DECIMAL: re.compile(r"-?\d+\.\d\d?"),
 }
 #: How many values of a list, and members of an object, are read.
 MOST: Final = 200
 
 
-def is_calls(content: str) -> bool:
+def is_calls(text: str) -> bool:
     """Whether a text has calls in its lines, and so is no document."""
-    return any(_CALL.fullmatch(line) for line in content.splitlines()[:MOST])
+    return any(_CALL.fullmatch(line) for line in text.splitlines()[:MOST])
 
 
-def document(content: str, path: str) -> dict[str, Any]:
+def document(text: str, path: str) -> dict[str, Any]:
     """Return the document of the calls in a text.
 
     Raises:
         InputError: a body is not JSON.
 
     """
-    paths: dict[str, dict[str, Any]] = {}
-    lines = content.splitlines()
+    lines = text.splitlines()
     calls = [(n, match) for n, line in enumerate(lines) if (match := _CALL.fullmatch(line))]
     ends = [*(n for n, _ in calls[1:]), len(lines)]
+    shown: dict[tuple[str, str], _Call] = {}
     for (first, match), end in zip(calls, ends, strict=True):
         method, where, query = match.groups()
+        call = shown.setdefault((where, method.lower()), _Call())
         answered = next((n for n in range(first + 1, end) if _STATUS.match(lines[n])), end)
-        node: dict[str, Any] = {"parameters": [*_parameters(where, query or "")]}
         begin, body = _json(lines[first + 1 : answered])
+        head = lines[first + 1 : answered][:begin]
+        for each in _parameters(where, query or "", head):
+            call.parameters.setdefault((each["in"], each["name"]), each)
         if body:
-            sent = _read(body, path, first + 2 + begin)
-            node["requestBody"] = _content(schema([sent], examples=True))
+            call.add(_read(body, path, first + 2 + begin))
+        for line in filter(_FORM.fullmatch, head):
+            call.add({**dict(parse_qsl(line.strip()))})
         if answered < end and (status := _STATUS.match(lines[answered])):
-            _, shown = _json([lines[answered][status.end() :], *lines[answered + 1 : end]])
-            answer = _shown(shown)
+            rest = [lines[answered][status.end() :], *lines[answered + 1 : end]]
+            begin, body = _json(rest)
             # One status of several: it does not say which others mean success.
-            node["responses"] = {f"{status[1][0]}XX": answer}
-        paths.setdefault(where, {})[method.lower()] = node
-    return {"openapi": "3.0.0", "paths": paths}
+            call.answer(f"{status[1][0]}XX", body, "\n".join(rest[: max(begin, 1)]))
+    paths: dict[str, dict[str, Any]] = {}
+    lists = {match[1]: _WORDS.split(match[2]) for line in lines if (match := _LIST.fullmatch(line))}
+    for (where, method), call in shown.items():
+        paths.setdefault(where, {})[method] = call.node(lists)
+    flows = dict(_flows(shown))
+    schemes = {"securitySchemes": {"oauth": {"type": "oauth2", "flows": flows}}} if flows else {}
+    return {"openapi": "3.0.0", "paths": paths, "components": schemes}
 
 
-def _parameters(path: str, query: str) -> Iterator[dict[str, Any]]:
+@dataclass(slots=True)
+class _Call:
+    """What a text shows of one method and path: bodies that share no member are alternatives."""
+
+    parameters: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    bodies: list[list[Json]] = field(default_factory=list)
+    answers: dict[str, list[Json]] = field(default_factory=dict)
+    headers: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def add(self, body: Json) -> None:
+        """Keep a body that is sent, with those that it resembles."""
+        mine = {*body} if isinstance(body, dict) else {""}
+        for alike in self.bodies:
+            if any(mine & ({*each} if isinstance(each, dict) else {""}) for each in alike):
+                alike.append(body)
+                return
+        self.bodies.append([body])
+
+    def answer(self, status: str, text: str, head: str) -> None:
+        """Keep an answer, without its body if that is not whole."""
+        self.answers.setdefault(status, [])
+        self.headers.setdefault(status, {}).update({name: {} for name in _NAMED.findall(head)})
+        with suppress(ValueError, RecursionError):
+            self.answers[status].append(json.JSONDecoder().raw_decode(text)[0])
+
+    def node(self, lists: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        """Return the operation of an OpenAPI document; `lists` has all words of some members."""
+        node: dict[str, Any] = {"parameters": [*self.parameters.values()]}
+        alternatives = [schema(alike, examples=True, lists=lists) for alike in self.bodies]
+        if alternatives:
+            whole = alternatives[0] if len(alternatives) == 1 else {"oneOf": alternatives}
+            node["requestBody"] = content(whole)
+        answers = {
+            status: {
+                "headers": self.headers[status],
+                **(content(schema(seen, lists=lists)) if seen else {}),
+            }
+            for status, seen in self.answers.items()
+        }
+        return node | ({"responses": answers} if answers else {})
+
+
+def _parameters(path: str, query: str, head: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of a call; others may lack its headers, and a secret has no value."""
     for name in _SLOT.findall(path):
         yield {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
     for name, value in parse_qsl(query, keep_blank_values=True):
         yield {"name": name, "in": "query", "schema": schema([value], examples=True)}
+    for name, value in (each.groups() for each in map(_HEADER.fullmatch, head) if each):
+        known = not (secret_kind(name) or secret_header(name.lower()))
+        shown = schema([value], examples=True) if known else {"type": "string"}
+        yield {"name": name, "in": "header", "schema": shown}
+
+
+def _flows(shown: Mapping[tuple[str, str], _Call]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the OAuth flows by which the calls of a text get tokens."""
+    asking = [each for each in shown.items() if ("query", "response_type") in each[1].parameters]
+    for (where, _), call in shown.items():
+        for form in (each for alike in call.bodies for each in alike if isinstance(each, dict)):
+            scopes = str(form.get("scope") or "").split()
+            flow: dict[str, Any] = {"tokenUrl": f".{where}", "scopes": dict.fromkeys(scopes, "")}
+            if form.get("grant_type") == "client_credentials":
+                yield "clientCredentials", flow
+            elif form.get("grant_type") == "authorization_code" and asking:
+                (at, _), asked = asking[0]
+                scope = asked.parameters.get(("query", "scope"), {"schema": {}})["schema"]
+                flow |= {"scopes": dict.fromkeys(scope.get("enum", ()), "")}
+                yield "authorizationCode", flow | {"authorizationUrl": f".{at}"}
 
 
 def _json(lines: Sequence[str]) -> tuple[int, str]:
@@ -93,36 +184,37 @@ def _read(text: str, path: str, line: int) -> Json:
     return cast("Json", value)
 
 
-def _shown(text: str) -> Mapping[str, Any]:
-    """Return an answer; without a schema if it is not whole."""
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return {}
-    return _content(schema([value]))
+def content(schema: object) -> dict[str, Any]:
+    """Return the part of a message that has a schema."""
+    return {"content": {"application/json": {"schema": schema}}}
 
 
-def _content(of: Mapping[str, Any]) -> dict[str, Any]:
-    return {"content": {"application/json": {"schema": of}}}
-
-
-def schema(values: Sequence[Json], *, examples: bool = False) -> dict[str, Any]:
+def schema(
+    values: Sequence[Json],
+    *,
+    examples: bool = False,
+    lists: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Return a JSON schema of values that were seen, with the words for one of few things.
 
-    With `examples`, it also has the values themselves, which may be private.
+    With `examples`, it also has the values themselves, which may be private. `lists` has all words
+    of some members.
     """
     objects = [cast("dict[str, Json]", value) for value in values if isinstance(value, dict)]
     if objects:
         names = dict.fromkeys(name for each in objects for name in islice(each, MOST))
         below = {
-            name: schema([each[name] for each in objects if name in each], examples=examples)
+            name: {"type": "string", "enum": [*lists[name]]}
+            if name in lists and all(each in [None, *lists[name]] for each in seen)
+            else schema(seen, examples=examples, lists=lists)
             for name in names
+            for seen in [[each[name] for each in objects if name in each]]
         }
         required = [name for name in names if all(name in each for each in objects)]
         return {"type": "object", "properties": below, "required": required}
     if any(isinstance(value, list) for value in values):
         elements = (each for value in values if isinstance(value, list) for each in value)
-        inside = schema([*islice(elements, MOST)], examples=examples)
+        inside = schema([*islice(elements, MOST)], examples=examples, lists=lists)
         return {"type": "array", "items": inside}
     texts = [value for value in values if isinstance(value, str)]
     if not texts:

@@ -14,9 +14,10 @@ from typing import Any, Final, TypeAlias, cast
 
 from assay.contract.model import Contract, Json
 from assay.files.document import Spot
+from assay.files.edits import flow
 from assay.onboarding.init.openapi_operations import OpenApiOperation, SchemaLeaf
 from assay.onboarding.init.operation_matching import MatchedOperation, OperationMatch, plain_path
-from assay.onboarding.init.yaml_writer import YamlEntry, flow, gap
+from assay.onboarding.init.yaml_writer import YamlEntry, gap
 
 __all__ = ["InheritedTarget"]
 
@@ -61,7 +62,7 @@ class InheritedTarget:
         """Return the operations of a document that have the inherited method and path."""
         by_line = {f"{offer.method} {plain_path(offer.path)}": offer for offer in offers}
         matched: dict[str, OperationMatch] = {}
-        for name, operation in contract.operations.items():
+        for name, operation in contract.operations.items() if self.raw else ():
             raw = self.operation(name)
             method, path = raw.get("method") or operation.method, raw.get("path") or operation.path
             offer = by_line.get(f"{method} {plain_path(path)}")

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from assay.binding.read.checks import bad_url
-from assay.contract.model import Json
+from assay.onboarding.init.example_calls import content
 from assay.onboarding.init.foreign_document import (
     MOST_OPERATIONS,
     MOST_PARAMETERS,
@@ -75,6 +75,16 @@ class OpenApiOperation:
         """The parts of the body that is sent."""
         body = self.document.at(self.node.get("requestBody"))
         return leaves(self.document, _schema(self.document, body))
+
+    @cached_property
+    def bodies(self) -> tuple[OpenApiOperation, ...]:
+        """The operation with each body that it takes, if the document has several at its top."""
+        schema = mapping(_schema(self.document, self.document.at(self.node.get("requestBody"))))
+        several = sequence(schema.get("oneOf")) or sequence(schema.get("anyOf"))
+        return tuple(
+            replace(self, node={**self.node, "requestBody": content(each)})
+            for each in several[:MOST_ALTERNATIVES]
+        )
 
     @cached_property
     def answer(self) -> tuple[SchemaLeaf, ...]:
@@ -461,126 +471,3 @@ def typed(leaf: SchemaLeaf, value: str) -> str | bool | int:
     if leaf.kind == "integer" and re.fullmatch(r"-?[0-9]{1,15}", value):
         return int(value)
     return value
-
-
-# -- Names of a document that mean the same as a name of the contract ------------------------------
-# From the surest to the loosest: the same name at the top, a usual synonym, and the same name further
-# down; one general word, such as `date`, only near the top: a body has several dates.
-#: Words of parties other than the customer.
-THEIRS = frozenset(
-    [
-        *("creditor", "debtor", "beneficiary", "counterparty", "ultimate", "original"),
-        *("recipient", "sender", "payee", "payer"),
-    ]
-)
-_ACCOUNT = (("iban",), ("identification",), ("number",), ("account", "number"))
-#: Other names of the contract's arguments and fields, as the words at the end of a path, the
-#: surest first.
-_SYNONYMS: dict[str, tuple[tuple[tuple[str, ...], ...], ...]] = {
-    "creditorAccount": tuple(
-        (party, inner)
-        for party in (("creditor", "account"), ("recipient",), ("payee",), ("beneficiary",))
-        for inner in _ACCOUNT
-    ),
-    "debtorAccount": tuple(
-        (party, inner)
-        for party in (("debtor", "account"), ("sender",), ("payer",))
-        for inner in _ACCOUNT
-    ),
-    "amount": (
-        (("instructed", "amount"), ("amount",)),
-        (("instructed", "amount"),),
-        (("amount", "minor"),),
-    ),
-    "currency": ((("instructed", "amount"), ("currency",)),),
-    "date": (
-        (("requested", "execution", "date"),),
-        (("requested", "execution", "date", "time"),),
-        (("execution", "date"),),
-        (("execution", "date", "time"),),
-    ),
-    "successfulReportUrl": (
-        (("success", "url"),),
-        (("redirect", "uri"),),
-        (("redirect", "url"),),
-        (("return", "url"),),
-    ),
-    "iban": ((("account", "number"),),),
-}
-#: The patterns of numbers.
-_DIGITS = re.compile(r"\^?(\[0-9\]|\\d)([+*]|[{][0-9,]+[}])\$?")
-#: How far below the top a name of one word is still taken for that of the contract.
-MOST_GENERAL = 2
-
-
-def guessed(name: str, leaf: SchemaLeaf) -> str:
-    """Return why a leaf is taken for the contract's name; empty if it is certain."""
-    if leaf.steps == (name,):
-        return ""
-    return "same name" if leaf.name == name else f"{' '.join(leaf.steps)} is similar to {name}"
-
-
-def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
-    """Return the leaf that has a name of the contract, or another name for the same."""
-    mine = words(name)
-    values = [leaf for leaf in leaves if leaf.steps and _may_hold(mine, leaf)]
-    top = [leaf for leaf in values if leaf.name == name and leaf.is_member]
-    if top:
-        return top[0]
-    for ending in _SYNONYMS.get(name, ()):
-        near = [leaf for leaf in values if _ends_with(leaf, ending) and not is_masked(leaf)]
-        if near:
-            return min(near, key=_depth)
-    # The account of another party is another field.
-    own = [leaf for leaf in values if leaf.path & set(mine) & THEIRS or not leaf.path & THEIRS]
-    # What is in a list, or a general word far below, is about something else.
-    own = [leaf for leaf in own if not leaf.is_listed]
-    own = own if len(mine) > 1 else [leaf for leaf in own if len(leaf.steps) <= MOST_GENERAL]
-    same = [leaf for leaf in own if leaf.words == mine]
-    return min(same, key=lambda leaf: (leaf.name != name, *_depth(leaf)), default=None)
-
-
-def _may_hold(mine: Sequence[str], leaf: SchemaLeaf) -> bool:
-    """Whether a leaf has a value, which for an account is an IBAN: neither digits nor a UUID."""
-    if not leaf.is_value:
-        return False
-    if not {"account", "iban"} & {*mine}:
-        return True
-    is_number = leaf.kind in {"integer", "number"} or bool(_DIGITS.fullmatch(leaf.form))
-    return not is_number and leaf.form != "uuid"
-
-
-def _depth(leaf: SchemaLeaf) -> tuple[int, int]:
-    """Return a rank: what is not in a list comes first, then what is nearer to the top."""
-    return leaf.steps.count("*"), len(leaf.steps)
-
-
-def _ends_with(leaf: SchemaLeaf, ending: Sequence[tuple[str, ...]]) -> bool:
-    """Whether the last steps to a leaf, without those of lists, have the words of an ending."""
-    steps = [words(step) for step in leaf.steps if step != "*"]
-    return tuple(steps[-len(ending) :]) == tuple(ending)
-
-
-def is_unique_header(header: str) -> bool:
-    """Whether the name of a header says that each request has another value."""
-    mine = set(words(header))
-    return ("id" in mine and bool({"request", "correlation"} & mine)) or "idempotency" in mine
-
-
-def unit_of(leaf: SchemaLeaf) -> dict[str, Json]:
-    """Return the `unit` of an amount that is named as one in minor units; empty for another."""
-    return {"unit": "0.01"} if leaf.words == ("amount", "minor") else {}
-
-
-def is_masked(leaf: SchemaLeaf) -> bool:
-    """Whether the document says that a value is shown only in part."""
-    return "mask" in leaf.description.lower()
-
-
-def beside(leaf: SchemaLeaf, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
-    """Return the leaf beside the key that identifies other resources."""
-    above = leaf.steps[:-1]
-    for candidate in leaves:
-        if candidate.words == ("identification",) and candidate.steps[: len(above)] == above:
-            return candidate
-    return None

@@ -18,6 +18,7 @@ from assay.binding.model.pointer import steps
 from assay.binding.model.secret_names import secret_kind
 from assay.binding.model.submission import SUBMISSION
 from assay.contract.model import Contract, Json, Operation
+from assay.files.edits import flow
 from assay.onboarding.init import requests, responses
 from assay.onboarding.init.defaults import GuessedAuth
 from assay.onboarding.init.inherited import InheritedTarget
@@ -35,7 +36,9 @@ from assay.onboarding.init.operation_matching import (
     filled_path,
 )
 from assay.onboarding.init.requests import bound_places, mode_slots
-from assay.onboarding.init.yaml_writer import YamlEntry, flow, gap, nested
+from assay.onboarding.init.synonyms import cancelling
+from assay.onboarding.init.yaml_writer import YamlEntry, gap, nested
+from assay.rules.formats import is_iban
 from assay.rules.obligation import obligations
 from assay.rules.rule import facts_of
 
@@ -43,6 +46,7 @@ from assay.rules.rule import facts_of
 # Values are those of the document, or made for each call: a day in the future, the current
 # moment, an identifier. The examples of a document are not used for dates, which pass.
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.*)?")
+_DAY: Final = re.compile(r"20[0-9]{2}(0[1-9]|1[0-2])[0-3][0-9]")
 #: Words in the names of members that hold the moment of the request.
 _MOMENT: Final = frozenset(["creation", "created", "send", "sent", "timestamp"])
 _IDENTIFIERS: Final = frozenset(["id", "identification", "identifier", "uuid"])
@@ -52,7 +56,9 @@ _SHOWN: Final = 8
 
 
 def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
-    """Yield what else a body must contain."""
+    """Yield what else a body must contain; one that repeats the request is not made anew."""
+    if shape.is_whole:
+        return
     bound = bound_places(shape, "body") | {shape.token_member}
     value: dict[str, Any] = {}
     missing: list[str] = []
@@ -107,6 +113,8 @@ def _value(shape: MatchedOperation, leaf: SchemaLeaf) -> Json | None:
     """Return a value for a required member; None if none is known."""
     mine = frozenset(leaf.words)
     example = leaf.values[0] if leaf.values else ""
+    if is_iban(example) or _DAY.fullmatch(example):
+        return None  # of the manual's customer, and of its day
     if leaf.form in {"date", "date-time"} or _DATE.fullmatch(example):
         return _date(leaf, mine)
     for usual in ("SEPA", "IBAN"):
@@ -191,6 +199,13 @@ def _names_item(shape: MatchedOperation, offer: OpenApiOperation) -> bool:
     return bool(shape.offered.named("query").keys() & offer.named("query").keys())
 
 
+def _whole(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield that a change repeats the request, where its body has all that the request must have."""
+    if shape.is_whole:
+        why = f"{shape.offered} takes all that a new request must have"
+        yield YamlEntry(key="whole", value=True, why=why)
+
+
 def _credentials(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if shape.operation.id in facts_of(shape.contract).without_credentials:
         yield shape.gap("credentials")
@@ -210,6 +225,7 @@ GUESSES: Final[Mapping[str, _Guess]] = {
     "one": responses.single_item,
     "next": responses.next_page,
     "approval": responses.approval,
+    "whole": _whole,
     "links": responses.links,
     "key": responses.key,
     "id": responses.bank_id,
@@ -252,7 +268,9 @@ def operations(
                 member = auth.of(by_tpp=operation.by_tpp).member
                 needs = {each.feature for each in required if each.operation == operation.id}
                 shape = replace(shape, has_ids=shape.lister in listers, token_member=member)
-                shape = replace(shape, required=frozenset(needs))
+                shape = replace(
+                    shape, required=frozenset(needs), made=_made(operation, contract, found)
+                )
                 # With paths of its own, a target is not asked at those of the contract.
                 placed = _entries(replace(shape, explicit=unknown and not inherited.raw))
                 below = nested(inherited.corrections(shape, placed))
@@ -310,13 +328,32 @@ def _shape(
         contract=contract,
         operation=operation,
         match=match,
-        offered=match.offered,
+        offered=_of_one_body(operation, match.offered),
         offers=offers,
         lister=_lister(contract, operation) if named or operation.about else None,
     )
     path, why = _filled(matched)
-    filled = replace(matched, offered=replace(match.offered, path=path), path_why=why)
+    filled = replace(matched, offered=replace(matched.offered, path=path), path_why=why)
     return responses.with_items(filled)
+
+
+def _of_one_body(operation: Operation, offered: OpenApiOperation) -> OpenApiOperation:
+    """Return an operation with that of its bodies that cancels, or with the first that does not."""
+    if not (operation.ends or operation.changes):
+        return offered
+    fitting = (
+        each for each in offered.bodies if bool(cancelling(each.request)) is bool(operation.ends)
+    )
+    return next(fitting, offered)
+
+
+def _made(
+    operation: Operation, contract: Contract, found: Mapping[str, OperationMatch]
+) -> OpenApiOperation | None:
+    """Return the call that makes the request that an operation is about."""
+    about = None if operation.makes else operation.request
+    making = (name for name, each in contract.operations.items() if about and each.makes == about)
+    return next((found[name].offered for name in making if name in found), None)
 
 
 def _by_own_names(contract: Contract, matches: Found) -> bool:

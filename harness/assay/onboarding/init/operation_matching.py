@@ -19,11 +19,11 @@ from assay.contract.model import Contract, Operation
 from assay.onboarding.init.openapi_operations import (
     OpenApiOperation,
     SchemaLeaf,
-    called,
     distinctive_words,
     similarity,
     words,
 )
+from assay.onboarding.init.synonyms import called, cancelling
 from assay.onboarding.init.yaml_writer import YamlEntry, gap
 
 #: The least score of a guess; of equal ones, the first in the document is taken.
@@ -44,6 +44,8 @@ _OTHER = frozenset(
         *("feed", "historical", "ledger", "report", "sheet"),
     ]
 )
+#: How many of the contract's own names make a body one of its requests, whatever its path is called.
+_TELLING = 3
 #: Names that documents of any kind have.
 _GENERAL = frozenset(["amount", "currency", "date", "name"])
 
@@ -90,6 +92,7 @@ def matches(
             others = [str(each) for each in alike if each is not offer]
             why = "" if score >= SURE else _reason(offer, others)
             matched[name] = OperationMatch(offered=offer, why=why)
+        matched |= _at_path_of_maker(contract, offers, matched)
     return {name: matched[name] for name in contract.operations if name in matched}
 
 
@@ -137,10 +140,8 @@ def _score(
     contract: Contract,
     matched: Mapping[str, OperationMatch],
 ) -> float:
-    if operation.id in {offer.id, *offer.id.split("-or-")} and operation.method == offer.method:
-        return SURE + 1
-    if (operation.method, plain_path(operation.path)) == (offer.method, plain_path(offer.path)):
-        return SURE
+    if told := _told(operation, offer):
+        return told
     # The distinctive words of the contract's name are required.
     if not (distinctive_words([operation.id]) - _DOES) & frozenset(
         (*words(offer.id), *words(offer.path))
@@ -155,6 +156,44 @@ def _score(
     is_it = may_be(operation, offer) and has_scope(contract, operation, offer)
     is_other = _is_of_another(contract, operation, offer)
     return _similarity(operation, offer) if is_it and not is_other else 0.0
+
+
+def _told(operation: Operation, offer: OpenApiOperation) -> float:
+    """Return the score of an operation that its id, its path, or the names in its body tell; or 0."""
+    if operation.id in {offer.id, *offer.id.split("-or-")} and operation.method == offer.method:
+        return SURE + 1
+    if (operation.method, plain_path(operation.path)) == (offer.method, plain_path(offer.path)):
+        return SURE if may_be(operation, offer) or not operation.ends else ENOUGH
+    own = {*operation.arguments} & {leaf.name for leaf in offer.request if leaf.is_member}
+    if operation.makes and offer.method == "POST" and len(own - _GENERAL) >= _TELLING:
+        return 1.0 + similarity(operation.arguments, (leaf.name for leaf in offer.request))
+    return 0.0
+
+
+def _at_path_of_maker(
+    contract: Contract, offers: Sequence[OpenApiOperation], matched: Mapping[str, OperationMatch]
+) -> Iterator[tuple[str, OperationMatch]]:
+    """Yield what reads, changes and ends a request below the path at which it is made."""
+    makers = [name for name in matched if contract.operations[name].makes]
+    for name, operation in contract.operations.items():
+        path = operation.path
+        makes = next(
+            (each for each in makers if path.startswith(contract.operations[each].path)), ""
+        )
+        if not makes or name in matched or operation.makes:
+            continue
+        made, tail = matched[makes].offered, path.removeprefix(contract.operations[makes].path)
+        below = (*resource_steps(made), "{}")
+        places = {below, (*below, *tail.split("/")[2:])}
+        near = [
+            each
+            for each in offers
+            if resource_steps(each) in places
+            and may_be(operation, each)
+            and (operation.available or operation.method == each.method)
+        ]
+        if len(near) == 1 and _has_arguments(operation, near[0]):
+            yield name, OperationMatch(offered=near[0], why=f"it is at the path of {made}")
 
 
 def _is_of_another(contract: Contract, operation: Operation, offer: OpenApiOperation) -> bool:
@@ -283,7 +322,7 @@ _BASE = re.compile(r"v|v[0-9]+|psd[0-9]*|api|open|banking|stet|[0-9]+")
 _CANCELS = frozenset(
     [
         *("cancel", "cancellation", "delete", "deletion", "remove", "revoke", "revocation"),
-        *("terminate", "stop", "abort", "reject", "withdraw"),
+        *("terminate", "stop", "abort", "reject", "withdraw", "withdrawal"),
     ]
 )
 _CHANGES = frozenset(["modify", "modification", "update", "change", "amend", "edit", "replace"])
@@ -365,7 +404,8 @@ def may_be(operation: Operation, offer: OpenApiOperation) -> bool:
     if confirms or method == "GET":
         return False
     if operation.ends:
-        return method == "DELETE" or bool(_verbs(offer) & _CANCELS)
+        by_body = method in {"PUT", "PATCH"} and cancelling(offer.request)
+        return method == "DELETE" or bool(_verbs(offer) & _CANCELS) or bool(by_body)
     if cancels or method == "DELETE":
         return False
     if operation.changes:
@@ -433,7 +473,7 @@ class MatchedOperation:
     own names of items, and `has_ids` says that they are known. `lists` are the lists of the response that contain the operation's items,
     `single` is the object that is the single item, and `item` has the leaves of one item;
     `parts` are those of a single item with what is in its lists. `required` are the features
-    that rules require.
+    that rules require. `made` is the call that makes the request that an operation is about.
     """
 
     contract: Contract
@@ -451,6 +491,16 @@ class MatchedOperation:
     item: tuple[SchemaLeaf, ...] = ()
     parts: tuple[SchemaLeaf, ...] = ()
     required: frozenset[str] = frozenset()
+    made: OpenApiOperation | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the body of a change must have all that the body of the request must have."""
+        of = self.made if self.operation.changes else None
+        needed = {leaf.steps for leaf in of.request if leaf.required} if of else set()
+        mine = {leaf.steps for leaf in self.offered.request if leaf.required}
+        needed = {steps for steps in needed if len(steps) == 1}
+        return len(needed) > 1 and needed <= mine
 
     @property
     def slots(self) -> tuple[str, ...]:

@@ -7,26 +7,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import cast
 
 from assay.binding.model.pointer import texts
 from assay.binding.model.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
+from assay.files.edits import flow
 from assay.onboarding.init.openapi_operations import (
     EACH,
     OpenApiParameter,
     SchemaLeaf,
-    beside,
-    called,
-    guessed,
-    is_unique_header,
     typed,
-    unit_of,
     words,
 )
 from assay.onboarding.init.operation_matching import MatchedOperation, item_words, names_item
-from assay.onboarding.init.yaml_writer import YamlEntry, flow
+from assay.onboarding.init.synonyms import (
+    beside,
+    called,
+    cancelling,
+    guessed,
+    is_unique_header,
+    unit_of,
+)
+from assay.onboarding.init.yaml_writer import YamlEntry
 from assay.rules.formats import is_iban
 from assay.rules.lifecycle.execution_record import USUAL
 from assay.rules.rule import facts_of
@@ -62,8 +67,11 @@ def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
             yield _range(shape, name, forms, end=name == operation.until)
     if operation.grants:
         yield granted(shape, operation.grants)
+    # A DELETE says by its method that it ends a request.
+    unsaid = operation.ends and shape.offered.method == "DELETE"
     for name in operation.arguments:
-        if name != operation.grants:
+        named = name in shape.offered.named("header") | shape.offered.named("query")
+        if name != operation.grants and (named or not unsaid):
             yield from _member(shape, name)
 
 
@@ -247,9 +255,12 @@ def bound_places(shape: MatchedOperation, place: str) -> set[str]:
 
 def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     """Yield where an argument of a request goes, and that its value is missing."""
-    entry, is_date = _placed(shape, name)
-    yield entry
+    entry, is_date = _cancels(shape, name) or _placed(shape, name)
     spelling = entry.value if isinstance(entry.value, dict) else {}
+    if shape.is_whole:  # the body of the request has the value
+        spelling = {key: value for key, value in spelling.items() if key != "value"}
+        entry = replace(entry, value=spelling or None)
+    yield entry
     own = is_date or name == shape.operation.owned
     fixed = shape.operation.makes or not ({"body", "path"} & spelling.keys())
     if fixed and spelling and "value" not in spelling and not own:
@@ -260,6 +271,16 @@ def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     if changed and "other" not in spelling:
         what, example = f"the {name} that a change gives", flow({**spelling, "other": "…"})
         yield shape.gap("argument", name, what=what, example=example)
+
+
+def _cancels(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool] | None:
+    """Return that a word for a state cancels a request, where nothing has the name of the argument."""
+    found = cancelling(shape.offered.request) if shape.operation.ends else None
+    if found is None or called(name, shape.offered.request):
+        return None
+    leaf, word = found
+    value: Json = {"body": leaf.pointer, "value": word}
+    return YamlEntry(key=name, value=value, why=f"{word} is a value of {leaf.name}"), False
 
 
 def _is_secret(place: str, name: str) -> bool:

@@ -11,19 +11,11 @@ from functools import partial
 from typing import cast
 
 from assay.contract.model import Json
-from assay.onboarding.init.openapi_operations import (
-    EACH,
-    THEIRS,
-    SchemaLeaf,
-    beside,
-    called,
-    guessed,
-    is_masked,
-    unit_of,
-    words,
-)
+from assay.files.edits import flow
+from assay.onboarding.init.openapi_operations import EACH, SchemaLeaf, words
 from assay.onboarding.init.operation_matching import MatchedOperation
-from assay.onboarding.init.yaml_writer import YamlEntry, flow
+from assay.onboarding.init.synonyms import THEIRS, beside, called, guessed, is_masked, unit_of
+from assay.onboarding.init.yaml_writer import OPEN, YamlEntry
 from assay.rules.rule import facts_of
 
 _LINKS = frozenset({"link", "href"})
@@ -89,6 +81,9 @@ def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
         if leaf.kind == "string" and not leaf.path & (_LINKS | _PAGES)
     }
     whole = [leaf for leaf in shape.offered.answer if not leaf.steps and leaf.kind == "array"]
+    key = _list_key(shape)
+    keyed = [array for array in arrays if key in {leaf.name for leaf in inside(shape, array)}]
+    whole = whole or (keyed if len(keyed) == 1 else [])
     return named or whole or [leaf for leaf in arrays if leaf.steps[:-1] not in values][:1]
 
 
@@ -214,6 +209,9 @@ def approval(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if not (shape.shows_one and makes and shape.members):
         return
     link = next((leaf for leaf in _all_links(shape) if leaf.path & _SCREENS), None)
+    urls = [leaf for leaf in _outside(shape) if leaf.is_text and {*leaf.words} & {"url", "uri"}]
+    named = [leaf for leaf in urls if {*leaf.words} & _SCREENS]
+    link = link or (named[0] if len(named) == 1 else None)
     yield shape.pointer("approval", link, "named as a link to SCA screens")
 
 
@@ -247,14 +245,29 @@ def values(shape: MatchedOperation) -> Iterator[YamlEntry]:
 # -- Guesses of the pointers into one item: an element of a list, or the single request shown ------
 
 #: Words for the date by which lists are filtered, the usual ones first.
-_DATES = ("booking", "book", "posting", "date", "transaction", "value")
+_DATES = ("booking", "book", "booked", "posting", "date", "transaction", "value")
 #: Usual words for the states of a request, in lower case.
 _STATES = {
-    "open": "rcvd pdng actc accp acsp acwc acwp patc part received pending open initiated submitted scheduled",
+    "open": "rcvd pdng actc accp acsp acwc acwp patc part received pending open initiated submitted scheduled"
+    " awaiting processing new",
     "done": "acsc accc executed done completed settled",
-    "rejected": "rjct rejected failed",
-    "ended": "canc cancelled canceled refused expired revoked",
+    "rejected": "rjct rejected failed declined",
+    "ended": "canc cancelled canceled refused expired revoked withdrawn",
 }
+#: What words of several parts consist of, besides words for states.
+_PARTS = frozenset(
+    [
+        "by",
+        "tpp",
+        "psu",
+        "customer",
+        "user",
+        "authorisation",
+        "authorization",
+        "signature",
+        "execution",
+    ]
+)
 #: Those of the states of a consent.
 _CONSENT_STATES = {
     "open": "received pending partiallyauthorised awaitingauthorisation awau",
@@ -270,7 +283,7 @@ _ENDED_CODES = ("CUST", "NOAS", "DS02")
 
 def key(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield the pointer to the key of an item."""
-    if shape.shows_one and shape.members:
+    if shape.shows_one and (shape.members or shape.has_header("location")):
         yield _request_key(shape)
     elif shape.operation.lists and not shape.lists:
         yield shape.gap("key")
@@ -393,13 +406,13 @@ def state(shape: MatchedOperation) -> Iterator[YamlEntry]:
         return
     for leaf in shape.item:
         matching = {
-            state: [word for word in leaf.values if word.lower() in usual.split()]
+            state: [word for word in leaf.values if _means(word, usual.split())]
             for state, usual in (
                 _CONSENT_STATES if shape.operation.about_consent else _STATES
             ).items()
         }
         words_of: dict[str, Json] = {state: [*each] for state, each in matching.items() if each}
-        if "status" in leaf.words and words_of:
+        if {"status", "state"} & {*leaf.words} and words_of:
             reason = _reason_of(shape, leaf)
             if reason is None or not matching["rejected"]:
                 value: dict[str, Json] = {"at": leaf.pointer, "values": words_of}
@@ -411,21 +424,34 @@ def state(shape: MatchedOperation) -> Iterator[YamlEntry]:
             value = {"at": [leaf.pointer, reason.pointer], "values": words_of}
             why = f"by the values of {leaf.name} and {reason.name}"
             yield YamlEntry(key="state", value=value, why=why)
+            yield from _unknown_words(shape, leaf, words_of)
             return
-    yield shape.gap("state")
+    statuses = (leaf for leaf in shape.item if leaf.fixed and {"status", "state"} & {*leaf.words})
+    status = next(statuses, None)
+    yield from _unknown_words(shape, status, {}) if status else [shape.gap("state")]
+
+
+def _means(word: str, usual: Sequence[str]) -> bool:
+    """Whether a word is a usual one for a state, or one of several parts of which the others say nothing."""
+    parts = {*words(word)} - _PARTS
+    return word.lower() in usual or (len(parts) == 1 and parts <= {*usual})
 
 
 def _unknown_words(
     shape: MatchedOperation, status: SchemaLeaf, words_of: Mapping[str, Json]
 ) -> Iterator[YamlEntry]:
-    """Yield that a state has no word, if the status has words of which none is known."""
-    good = "valid" if shape.operation.about_consent else "done"
-    missing = [state for state in ("open", good) if state not in words_of]
-    known = {word for words in words_of.values() for word in cast("list[str]", words)}
+    """Yield which of the words of a status have no known meaning; of a reason, none need have."""
+    known = {
+        word
+        for each in words_of.values()
+        for word in cast("list[Json]", each)
+        if isinstance(word, str)
+    }
     unknown = [word for word in status.values if word not in known]
-    if missing and unknown:
-        what = f"which of {', '.join(unknown)} are {' and '.join(missing)}"
-        example = flow({"at": status.pointer, "values": {**words_of, missing[0]: unknown[:1]}})
+    if unknown:
+        states = "open, valid" if shape.operation.about_consent else "open, done"
+        what = f"which of {', '.join(unknown)} are {states}, rejected or ended"
+        example = flow({"at": status.pointer, "values": {**words_of, OPEN: unknown}})
         yield shape.gap("state", what=what, example=example)
 
 

@@ -20,15 +20,9 @@ from assay.history import ERROR_CODE
 from assay.onboarding.init.defaults import GuessedAuth, TargetDraft, token_endpoint
 from assay.onboarding.init.fixture_template import ADAPTER_CLASS, adapter_module
 from assay.onboarding.init.foreign_document import text
-from assay.onboarding.init.openapi_operations import (
-    EACH,
-    OpenApiOperation,
-    SchemaLeaf,
-    called,
-    is_unique_header,
-    schemes,
-)
+from assay.onboarding.init.openapi_operations import EACH, OpenApiOperation, SchemaLeaf, schemes
 from assay.onboarding.init.operation_bindings import operations, outcomes, sent_outputs
+from assay.onboarding.init.synonyms import called, is_unique_header
 from assay.onboarding.init.yaml_writer import YamlEntry, gap, render
 from assay.rules.rule import facts_of
 
@@ -114,7 +108,7 @@ def _calls(draft: TargetDraft) -> Iterator[YamlEntry]:
         yield from _headers(draft)
     says = ("", _sentence("presence"))
     inherited = draft.start.inherited.raw.get("presence") or {}
-    if inherited and draft.presence in {"", inherited["header"]}:
+    if inherited and draft.presence.partition("=")[0] in {"", inherited["header"]}:
         return
     if draft.presence:
         name, given, value = draft.presence.partition("=")
@@ -159,7 +153,8 @@ def _protection(draft: TargetDraft) -> Iterator[YamlEntry]:
 
 def _headers(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield the headers of every call, and those that are missing."""
-    known = _ELSEWHERE | _SIGNED | {draft.presence.lower()} | _said_elsewhere(draft)
+    present = draft.presence.partition("=")[0].strip().lower()
+    known = _ELSEWHERE | _SIGNED | {present} | _said_elsewhere(draft)
     required = {
         name: offers
         for name, offers in _required_headers(draft).items()

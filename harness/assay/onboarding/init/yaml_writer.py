@@ -6,22 +6,20 @@ A guess has `# guessed: <why>` on its line, and a gap is a comment line of its o
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 from assay.binding.model.features import describe
 from assay.contract.model import Json
+from assay.files.edits import flow, flow_key
 from assay.onboarding.init.openapi_operations import printable
 
 __all__ = ["YamlEntry", "gap", "nested", "render"]
 
-_PLAIN = re.compile(r"…|[A-Za-z/][A-Za-z0-9/_.+*-]*(:[^\s:,\[\]{}#\"']+)?")
+#: What the example of a gap leaves open.
+OPEN = "…"
 _PATH = re.compile(r"/[A-Za-z0-9/_.{}-]*")
-#: Words that YAML may not read as text.
-_WORDS = re.compile(r"y|n|yes|no|on|off|true|false|null|none|inf|nan", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +58,13 @@ def render(entries: Sequence[YamlEntry], indent: int = 0) -> Iterator[str]:
             value = entry.value
             # Outside brackets, a text with braces needs no quotes.
             plain = isinstance(value, str) and _PATH.fullmatch(value)
-            yield f"{space}{_key(entry.key)}: {value if plain else flow(value)}{why}"
+            yield f"{space}{flow_key(entry.key)}: {value if plain else flow(value)}{why}"
         elif _holds(entry):
-            yield f"{space}{_key(entry.key)}:{why}"
+            yield f"{space}{flow_key(entry.key)}:{why}"
             yield from render(entry.below, indent + 2)
         else:
             # A key with only comments below it must be a comment, too.
-            yield f"{space}# {_key(entry.key)}:"
+            yield f"{space}# {flow_key(entry.key)}:"
             yield from render(entry.below, indent + 2)
 
 
@@ -91,26 +89,3 @@ def nested(placed: Iterable[tuple[tuple[str, ...], YamlEntry]]) -> tuple[YamlEnt
 def _holds(entry: YamlEntry) -> bool:
     """Whether an entry has anything but comments."""
     return not entry.missing and (entry.below is None or any(_holds(part) for part in entry.below))
-
-
-def flow(value: Json) -> str:
-    """Return a value as one line of YAML."""
-    if isinstance(value, Mapping):
-        inside = cast("Mapping[str, Json]", value).items()
-        return "{" + ", ".join(f"{_key(key)}: {flow(member)}" for key, member in inside) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(flow(member) for member in cast("Sequence[Json]", value)) + "]"
-    if isinstance(value, str):
-        return _text(value)
-    return json.dumps(value)
-
-
-def _key(key: str) -> str:
-    # As everywhere in target files: `on` is a name.
-    return key if key == "on" else _text(key)
-
-
-def _text(text: str) -> str:
-    if _PLAIN.fullmatch(text) and not _WORDS.fullmatch(text):
-        return text
-    return json.dumps(text, ensure_ascii=False)

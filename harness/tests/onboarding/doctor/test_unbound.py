@@ -1,6 +1,7 @@
 """What the answers show and the file lacks is proposed: `unbound`, and the commands that write it."""
 
 import json
+import re
 from textwrap import dedent
 from types import SimpleNamespace
 
@@ -8,10 +9,14 @@ import pytest
 from command_line import assay
 from rows import for_each
 
+from assay.binding.model.pointer import MISSING
+from assay.binding.model.spelling import OperationBinding
 from assay.files.load import load
+from assay.history import Wire
 from assay.onboarding.doctor import examination
 from assay.onboarding.doctor.examination import examine
-from assay.onboarding.doctor.unbound import _address
+from assay.onboarding.doctor.unbound import _address, _first_screen, _key, _shape
+from assay.parsing.parse import parse_contracts
 from assay.preparation.target_file import shipped_file
 from assay.running.environment import set_up
 from assay.sandbox.app import make_app
@@ -144,6 +149,114 @@ def test_what_customers_own_is_recognised_whatever_its_name(tmp_path, monkeypatc
     rows[0] = "accounts: {list: /products, item: {key: /number, fields: null}}"
     found = proposals(lacking(tmp_path, *rows))
     assert found["transactions.item.on"] == ("/valueDate", True)
+
+
+def sandboxed(monkeypatch, change=lambda path, text: text):
+    """Let the doctor examine a sandbox whose answers are changed; return the calls of its screens."""
+    screens = []
+
+    def bank(url):
+        app = make_app(SOUND, base_url=url)
+
+        def changed(environ, start):
+            if environ["PATH_INFO"].startswith("/consent-approval"):
+                screens.append(environ["REQUEST_METHOD"])
+            lines = []
+            text = b"".join(app(environ, lambda *given: lines.extend(given))).decode()
+            body = change(environ["PATH_INFO"], text).encode()
+            headers = [line for line in lines[1] if line[0].lower() != "content-length"]
+            start(lines[0], [*headers, ("Content-Length", str(len(body)))])
+            return [body]
+
+        return changed
+
+    monkeypatch.setattr(
+        examination, "set_up", lambda target, **given: set_up(target, bank=bank, **given)
+    )
+    return screens
+
+
+def test_a_field_is_recognised_by_what_was_sent_for_it(tmp_path, monkeypatch):
+    """Whatever it is called; not where two members show it."""
+
+    def renamed(path, text):
+        if path.count("/") == 1 or not path.startswith("/payment-requests"):
+            return text
+        text = text.replace('"creditorAccount"', '"toWhom"')
+        return re.sub(r'"currency": ?"EUR"', '"unit": "EUR", "of": "EUR"', text)
+
+    sandboxed(monkeypatch, renamed)
+    row = "read-payment: {item: {fields: {creditorAccount: null, currency: null}}}"
+    found = proposals(lacking(tmp_path, row), "pis")
+    assert found["read-payment.item.fields.creditorAccount"] == ("/toWhom", True)
+    assert "read-payment.item.fields.currency" not in found
+
+
+def test_the_first_screen_is_looked_at_and_left(tmp_path, monkeypatch):
+    """Its fields are proposed as a guess, and no form is sent."""
+    screens = sandboxed(monkeypatch)
+    path = lacking(tmp_path)
+    path.write_text(
+        "assay: 1\ntarget: bank\nextends: sandbox\nsca: {kind: none, screens: null, factors: null}\n"
+    )
+    new = {"kind": "forms", "screens": [{"login": "login", "password": "password"}]}
+    assert proposals(path, "pis")[""] == (new, False)
+    assert ["GET"] == screens
+    path.write_text(path.read_text() + "environment: live\n")
+    assert "" not in proposals(path, "pis")
+    assert ["GET"] == screens
+
+
+PAGE = """<form method=post action=/x><input name=customerNumber><input name=password type=password>
+<select name=device><option>sms<option>cap_reader<option>none</select><input name=oneTimeCode>
+<button name=action value=approve>A</button><button name=action value=decline>R</button></form>"""
+
+
+@for_each(
+    ("page", "more"),
+    [
+        (PAGE, True),
+        (PAGE.replace("password ", "word "), False),
+        (PAGE.replace("oneTimeCode", "pin"), False),
+        ("<p>Open the app", False),
+    ],
+)
+def test_all_that_one_screen_asks_for(page, more):
+    """With the words for factors and decisions; of two secrets, none is known."""
+    (contract,) = parse_contracts(("pis",))
+    record = SimpleNamespace(
+        contracts_bound=(contract,),
+        page=Wire(method="GET", url="x", body=page.encode()),
+        finding=lambda *_, edit, **__: edit,
+    )
+    parts = {"customerNumber": "login", "password": "password", "device": "factor"}
+    parts |= {"oneTimeCode": "code", "action": "decision"}
+    assert [edit.new for edit in _first_screen(record)] == [
+        {
+            "kind": "forms",
+            "screens": [parts],
+            "factors": {"sms": "sms", "cap": "cap_reader"},
+            "decisions": {"confirm": "approve", "refuse": "decline"},
+        }
+    ] * more
+
+
+@for_each(
+    ("body", "place"),
+    [({"paymentId": "42"}, None), ({"approval": "x"}, "Location"), (MISSING, "Location")],
+)
+def test_the_key_of_a_new_request_is_the_end_of_its_location(body, place):
+    """For certain, unless the body has it."""
+    (contract,) = parse_contracts(("pis",))
+    wire = Wire(method="POST", url="x", headers=(("location", "https://x.example/payments/42"),))
+    seen = SimpleNamespace(
+        operation=contract.operations["create-payment"],
+        binding=OperationBinding(),
+        answers=[SimpleNamespace(wire=wire)],
+        bodies=[] if body is MISSING else [body],
+    )
+    found = [each.value for each in _key(seen, _shape(seen, contract))]
+    assert found == ([{"header": place}] if place else [])
 
 
 @for_each(

@@ -139,7 +139,7 @@ def test_what_a_document_says_of_each_call(tmp_path: Path, monkeypatch: pytest.M
     for name in ("parcels", "events", "book"):
         assert header == operations[name]["arguments"]["Client-Version"], name
     assert "/happenedOn" == operations["events"]["item"]["on"]
-    assert "which of BOOKED, STORED, COLLECTED are open and done" in output
+    assert "which of BOOKED, STORED, COLLECTED are open, done, rejected or ended" in output
     assert "# guessed: the document's example" in text
 
 

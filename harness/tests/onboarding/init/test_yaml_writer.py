@@ -2,6 +2,7 @@
 
 from rows import for_each
 
+from assay.files.edits import Edit
 from assay.files.load import loads
 from assay.onboarding.init.yaml_writer import YamlEntry, gap, render
 
@@ -24,6 +25,13 @@ def test_a_text_is_read_as_it_was(text):
     ]
     read = loads("\n".join(render(entries))).data
     assert {"whole": text, "flow": value, "below": {"k": text}} == read
+
+
+@for_each("text", TEXTS)
+def test_a_change_writes_as_a_draft_does(text):
+    """What the doctor writes into a file is quoted as what `init` has written there."""
+    edit = Edit(at=("a",), old=None, new=[text, {text: text}])
+    assert [*render([YamlEntry(key="a", value=edit.new)])] == [f"a: {edit.text}"]
 
 
 def test_a_reason_cannot_leave_its_comment():
