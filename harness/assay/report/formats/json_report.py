@@ -110,6 +110,8 @@ def _evidence(evidence: Evidence) -> Values:
         "exchanges": list(evidence.exchanges),
         "decisive": next(iter(evidence.in_reading_order), None),
         "controls": list(evidence.controls),
+        **({"pointer": evidence.pointer} if evidence.pointer else {}),
+        **({"header": evidence.header} if evidence.header else {}),
     }
 
 

@@ -148,6 +148,7 @@ class HostAffinity(Kind):
             here = host(wire.url)
             hosts = [host(_absolute(wire.url, link)) for link in wire.links]
             astray = [name for name in hosts if name != here]
+            links = [link for link, name in zip(wire.links, hosts, strict=True) if name != here]
             yield Evidence(
                 facet=f"{exchange.call.operation}-links",
                 agreement=DISAGREES if astray else AGREES,
@@ -156,6 +157,7 @@ class HostAffinity(Kind):
                 if astray
                 else f"{len(hosts)} links to this host",
                 exchanges=(exchange.n,),
+                member=exchange.member("links", links[0]) if astray else None,
             )
 
     def tpp_facet(self) -> TppFacet:
