@@ -133,8 +133,7 @@ class AnsweredCall:
         """Return a member of this item or error, not of another one that is equal to it."""
         every = self.error.errors if feature == "error" and self.error else self.items
         places = (n for n, each in enumerate(every) if each is item)
-        members = (Member(feature=feature, name=name, place=place) for place in places)
-        return next(members, None)
+        return next((Member(feature=feature, name=name, place=n) for n in places), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

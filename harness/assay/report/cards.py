@@ -18,14 +18,7 @@ from typing import TypeAlias
 
 from assay.journal.codec import SIGNING
 from assay.report.timeline import EntryKind, TimelineEntry, relative_times
-from assay.report.values import (
-    EvidenceRole,
-    Headers,
-    Report,
-    ReportedExchange,
-    ReportedResponse,
-    ReportedResult,
-)
+from assay.report.values import EvidenceRole, Headers, Report, ReportedExchange, ReportedResult
 from assay.report.views import (
     Group,
     by_cause,
@@ -83,9 +76,7 @@ def panes(
         request, response = (_spans(("", each[2:]) for each in part) for part in shown)
         return Panes(request=request, response=response)
     sent = _limited(_request_lines(exchange))
-    response, decisive = _response(
-        exchange.response, [each for each in findings if exchange.n == each.shown_by]
-    )
+    response, decisive = _response(exchange, findings)
     return Panes(
         request=_spans(_difference(_limited(_request_lines(control)), sent))
         if control
@@ -96,20 +87,14 @@ def panes(
     )
 
 
-def _response(
-    response: ReportedResponse, findings: Iterable[Evidence]
-) -> tuple[Pane, tuple[tuple[str, str], ...]]:
+def _response(exchange: ReportedExchange, findings: Iterable[Evidence]) -> tuple[Pane, Pane]:
     """Return status, headers and body with what decides marked, and the names of that."""
-    head, body = (
-        [str(response.status or "no response")],
-        [*_json_places(response.body, truncated=response.truncated)],
-    )
-    head += [f"{name}: {value}" for name, value in response.headers]
+    response, marked, decisive = exchange.response, set[int](), dict[str, str]()
+    body = [*_json_places(response.body, truncated=response.truncated)]
+    head = [str(response.status or "no response")]
+    head += [*(f"{name}: {value}" for name, value in response.headers), *([""] if body else [])]
     names = ["", *(name.lower() for name, _ in response.headers)]
-    head += [""] if body else []
-    marked: set[int] = set()
-    decisive: dict[str, str] = {}
-    for each in findings:
+    for each in (each for each in findings if exchange.n == each.shown_by):
         line, note = 0, " (missing)"
         if each.pointer and body:
             line, note = _line_of(body, each.pointer, len(head))
@@ -117,9 +102,9 @@ def _response(
             line, note = names.index(each.header.lower()), ""
         marked.add(line)
         decisive |= {name: note for name in (each.pointer or each.header,) if name}
-    lines = [*head, *(line for line, _ in body)]
     # The sign of a mark is for those who see no colour.
-    signed = [f"{MARK if n in marked else ' '} {line}" for n, line in enumerate(lines)]
+    lines = enumerate([*head, *(line for line, _ in body)])
+    signed = [f"{MARK if n in marked else ' '} {line}" for n, line in lines]
     spans = _spans(("mark" if line[0] == MARK else "", line) for line in _limited(signed))
     return spans, tuple(decisive.items())
 
@@ -206,10 +191,8 @@ class _Containers:
             del self.open[max(1, len(self.open) - 1) :]
         elif part == "," and number is not None:
             self.open[-1] = pointer, number + 1
-        elif at is None and not self.open[1:]:
-            at = ""
-        elif at is None and number is not None:
-            at = f"{pointer}/{number}"
+        elif at is None and (number is not None or not self.open[1:]):
+            at = pointer if number is None else f"{pointer}/{number}"
         if part in {"{", "["}:
             self.open.append((at or "", 0 if part == "[" else None))
         return at

@@ -83,9 +83,8 @@ class PageWalk:
         """Return evidence on the walk with the first page and item that decide, if one does."""
         for page in self.pages:
             for item in filter(decides, page.items):
-                return replace(
-                    evidence, decisive=page.n, member=page.member_of(item, feature, name)
-                )
+                member = page.member_of(item, feature, name)
+                return replace(evidence, decisive=page.n, member=member)
         return evidence
 
     @property

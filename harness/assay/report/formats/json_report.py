@@ -110,8 +110,7 @@ def _evidence(evidence: Evidence) -> Values:
         "exchanges": list(evidence.exchanges),
         "decisive": next(iter(evidence.in_reading_order), None),
         "controls": list(evidence.controls),
-        **({"pointer": evidence.pointer} if evidence.pointer else {}),
-        **({"header": evidence.header} if evidence.header else {}),
+        **{name: at for name in ("pointer", "header") if (at := getattr(evidence, name))},
     }
 
 

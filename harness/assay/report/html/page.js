@@ -91,7 +91,8 @@
   // -- the decisive member: a pane that opens is scrolled to it, and the page is not
   addEventListener("toggle", ({ target }) => {
     for (const pane of target.open ? all(".panes pre:has(mark)", target) : []) {
-      pane.scrollTop += find("mark", pane).getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
+      const mark = find("mark", pane).getBoundingClientRect(), { top, bottom } = pane.getBoundingClientRect();
+      if (mark.bottom > bottom) pane.scrollTop += mark.top - top - pane.clientHeight / 3;
     }
   }, true);
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from assay.contract.model import Contract, Json, Operation
 from assay.files.document import Finding, Pointer
-from assay.history import Exchange, History, Item, Member
+from assay.history import Exchange, History, Item
 from assay.history.events import Masked
 from assay.rules import parameters
 from assay.rules.lifecycle import request_queries
@@ -36,7 +36,7 @@ class WordReading:
     key: str
     word: str
     made: bool
-    member: Member | None = None
+    item: Item
     first: Exchange | None = None
 
     @property
@@ -75,10 +75,8 @@ def readings(
                 made.add(key)
             text = word if isinstance(word, str) and not isinstance(word, Masked) else ""
             if key is not None and text:
-                member = exchange.member_of(item, "field", field)
-                yield WordReading(
-                    exchange=exchange, key=key, word=text, made=key in made, member=member
-                )
+                given = key in made
+                yield WordReading(exchange=exchange, item=item, key=key, word=text, made=given)
 
 
 def _items(operation: Operation, exchange: Exchange, resource: str) -> Iterator[Item]:

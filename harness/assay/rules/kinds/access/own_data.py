@@ -12,7 +12,7 @@ for that, and a call of its owner, which was accepted, is the control.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from assay.contract.model import Capability, Operation
@@ -300,9 +300,7 @@ def _compact(value: object) -> str:
     return value.replace(" ", "") if isinstance(value, str) else ""
 
 
-def _judge(
-    facet: str, exchange: Exchange, own: Sequence[tuple[Item, bool]], *, of: bool
-) -> Evidence:
+def _judge(facet: str, exchange: Exchange, own: list[tuple[Item, bool]], *, of: bool) -> Evidence:
     strangers = [item for item, is_own in own if not is_own]
     strange = len(strangers)
     whose = "about the requested item" if of else "the customer's own"
