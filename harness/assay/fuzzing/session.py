@@ -381,7 +381,8 @@ def replay(session: Session, plan: Plan, recorded: RecordedSequence) -> None:
         obligation = next(item.obligation for item in plan.items if item.obligation.id == name)
         kind = plan.clauses[recorded.contract][obligation.clause].kind
         check, facts = partial(evidence_of, kind), facts_of(contract)
-        (verdict,) = judge(check, (obligation,), probe_run, kind, facts)
+        target = session.environment.target
+        (verdict,) = judge(check, (obligation,), probe_run, kind, facts, target=target)
         session.record_finding(verdict, VerdictSource(trial=trial, replay=str(recorded.path)))
 
 

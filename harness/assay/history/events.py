@@ -61,6 +61,19 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A member of an answer in the words of the contract, or a header.
+
+    `feature` is the binding feature that locates it, `error` or `header`; `name` says which field,
+    value, header or link is meant. `place` is that of its item, or error, among those of the answer.
+    """
+
+    feature: str
+    name: str = ""
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredCall:
     """A call with its outcome. `at` is the target's clock, as far as it is known.
 
@@ -111,6 +124,16 @@ class AnsweredCall:
     def item(self) -> Item | None:
         """The single item of an accepted response, if it has one."""
         return self.items[0] if self.accepted and len(self.items) == 1 else None
+
+    def member(self, feature: str, name: str = "") -> Member:
+        """Return a member of the answer, or of the first error in it."""
+        return Member(feature=feature, name=name)
+
+    def member_of(self, item: object, feature: str, name: str = "") -> Member | None:
+        """Return a member of this item or error, not of another one that is equal to it."""
+        every = self.error.errors if feature == "error" and self.error else self.items
+        places = (n for n, each in enumerate(every) if each is item)
+        return next((Member(feature=feature, name=name, place=n) for n in places), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -193,6 +193,7 @@ class Journal:
                     expected=bounded(evidence.expected, 1000),
                     seen=bounded(evidence.seen, 1000),
                     variation=bounded(evidence.variation, 1000),
+                    pointer=bounded(evidence.pointer, 1000),
                 )
                 for evidence in verdict.evidence
             ),
@@ -331,12 +332,15 @@ def parameter_digests(plan: Plan) -> dict[str, str]:
     }
 
 
+#: What evidence need not have, and a journal leaves out then.
+_SOMETIMES = ("decisive", "controls", "pointer", "header")
+
+
 def _evidence(evidence: Evidence) -> dict[str, object]:
     """Return an observation; the decisive exchange and the controls only where they are named."""
     return {
         **_plain(evidence, "agreement", "expected", "seen", "variation", "exchanges"),
-        **({"decisive": evidence.decisive} if evidence.decisive else {}),
-        **({"controls": evidence.controls} if evidence.controls else {}),
+        **{name: value for name in _SOMETIMES if (value := getattr(evidence, name))},
     }
 
 

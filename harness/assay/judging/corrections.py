@@ -14,8 +14,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from assay.binding.model.features import pointer_to
+from assay.binding.model.pointer import MISSING
 from assay.binding.model.security import shown_token
 from assay.binding.model.target import Auth, Target
+from assay.binding.wire.decode import body_of
 from assay.contract.model import Operation
 from assay.history import AnsweredCall, Call, Cause, Exchange, History, Indeterminate, Subject, Wire
 from assay.planning.plan import Plan
@@ -52,6 +55,26 @@ def soften(evidence: Evidence, exchanges: Mapping[int, AnsweredCall], facts: Fac
         return evidence
     seen = f"{evidence.seen}, during the announced maintenance hours"
     return replace(evidence, agreement=Agreement.UNCLEAR, seen=seen)
+
+
+def located(
+    evidence: Evidence, exchanges: Mapping[int, AnsweredCall], target: Target | None
+) -> Evidence:
+    """Return evidence with the place of its decisive member at a target, instead of the member.
+
+    What agrees rests on no single member. The pointer to a member that is missing leads to where it
+    should be. It is empty if the body is no JSON, as in a history read from a journal.
+    """
+    member, exchange = evidence.member, exchanges.get(evidence.shown_by)
+    if member is None:
+        return evidence
+    pointer = header = ""
+    if target is not None and exchange is not None and evidence.agreement is not Agreement.AGREES:
+        header = member.name if member.feature == "header" else ""
+        body = body_of(exchange.wire)
+        if body is not MISSING and not header:
+            pointer = pointer_to(member, body, exchange.call.operation, target)
+    return replace(evidence, member=None, pointer=pointer, header=header)
 
 
 # -- support ---------------------------------------------------------------------

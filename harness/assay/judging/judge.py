@@ -13,6 +13,7 @@ from itertools import chain, pairwise
 from typing import Final, TypeAlias
 
 from assay.binding.model.features import BINDING_FEATURES
+from assay.binding.model.target import Target
 from assay.contract.model import Operation
 from assay.history import (
     Accepted,
@@ -32,7 +33,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.history.events import ProbeRun
-from assay.judging.corrections import soften
+from assay.judging.corrections import located, soften
 from assay.planning.plan import Plan
 from assay.rules.checks import checked, countable
 from assay.rules.consent_probes import operations_in_scope
@@ -63,12 +64,13 @@ def breaches(
     *,
     own: str = "",
     judging: Collection[str] | None = None,
+    target: Target | None = None,
 ) -> Iterator[Breach]:
     """Let every check of a contract judge a history, or those of some clauses; yield what it violates.
 
     Only obligations that are `tested`, by default those of the plan, can be violated: not what a
     bank does not offer, nor what a target file does not describe. `own` is the clause whose trial
-    it is, in the base context.
+    it is, in the base context. `target` has the pointers to decisive members.
     """
     tested = plan.judged if tested is None else tested
     exchanges = {exchange.n: exchange for exchange in history.exchanges}
@@ -82,7 +84,7 @@ def breaches(
             obligation = f"{contract}/{bound.clause.id}/{evidence.facet}"
             softened = soften(evidence, exchanges, facts)
             if softened.agreement is Agreement.DISAGREES and obligation in tested:
-                yield Breach(obligation=obligation, evidence=softened)
+                yield Breach(obligation=obligation, evidence=located(softened, exchanges, target))
 
 
 def judge(
@@ -91,13 +93,15 @@ def judge(
     run: ProbeRun,
     kind: Kind,
     facts: Facts,
+    *,
+    target: Target | None = None,
 ) -> tuple[Verdict, ...]:
-    """Return the verdict on each obligation of a trial, all of one clause."""
+    """Return the verdict on each obligation of a trial, all of one clause, with decisive members."""
     exchanges = {exchange.n: exchange for exchange in run.history.exchanges}
     by_facet: dict[str, list[Evidence]] = {}
     for evidence in check(run.history):
         softened = soften(evidence, exchanges, facts)
-        by_facet.setdefault(evidence.facet, []).append(softened)
+        by_facet.setdefault(evidence.facet, []).append(located(softened, exchanges, target))
     called = {n: exchange.call.operation for n, exchange in exchanges.items()}
     served = {called[n] for n, exchange in exchanges.items() if exchange.accepted}
     verdicts: list[Verdict] = []

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import groupby
+from typing import TypeAlias
 
 from assay.journal.codec import SIGNING
 from assay.report.timeline import EntryKind, TimelineEntry, relative_times
@@ -33,36 +34,36 @@ from assay.rules.verdict import Evidence, Standing
 # -- Two panes of an exchange --------------------------------------------------------------------
 # Request and response as lines, with what differs from the control. A body in JSON is broken into
 # lines without being decoded, so that its numbers, its order and its escapes stay as they were sent.
-# Members that the finding names are marked: the evidence has them only in its words, so a pane
-# without a mark is possible.
+# The member that decides is marked, or what it should be in; where none does, the status.
 #: Lines of a message that a pane shows, and the deepest indent of a member.
-LINES = 200
+LINES = 600
 DEEPEST = 12
-#: The shortest word of a finding that is a value without quotes, and how many are looked for.
-LONG = 6
-VALUES = 20
 #: Headers that differ from call to call, whatever is varied.
 _VOLATILE = re.compile(r"(?i)((content-)?(digest|length)|date|signature(-input)?|x-request-id): ")
 _JSON = re.compile(r'\s*[{\[]\s*["{\[\]}\d]')
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s"{}\[\],:]+')
-#: Name and value of a header, a parameter or a member.
-_PAIR = re.compile(r'\s*[?&]? ?"?([^\s":=]+)"?(?:: |=)"?(.*?)"?,?$')
 _CUT = re.compile(r"… \([\d,]+ more characters left out\)$")
-_QUOTED = re.compile(r"'([^']{2,})'")
-_WORD = re.compile(r"\w+(?:[.:+-]\w+)*")
-_STATUS = re.compile(r"\(\d{3}\)")
-
 #: The texts of a pane, each with the HTML element that it stands in: `ins`, `del`, `mark` or none.
-Pane = tuple[tuple[str, str], ...]
+Pane: TypeAlias = tuple[tuple[str, str], ...]
+#: A line of JSON with the pointer to the member that begins in it, if one does.
+Place: TypeAlias = tuple[str, str | None]
+#: The last line of a body that is longer.
+TRUNCATED = "(the body is truncated in the journal)"
+#: The sign at the beginning of a marked line.
+MARK = "→"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panes:
-    """Request and response of an exchange; `control` is the exchange it is compared with, or 0."""
+    """Request and response of an exchange; `control` is the exchange it is compared with, or 0.
+
+    `decisive` are the pointers and headers that decide, each with a note if it is not there.
+    """
 
     request: Pane
     response: Pane
     control: int = 0
+    decisive: tuple[tuple[str, str], ...] = ()
 
 
 def panes(
@@ -74,15 +75,52 @@ def panes(
         shown = ([each for each in lines if (each[:1] in "*>") is sent] for sent in (True, False))
         request, response = (_spans(("", each[2:]) for each in part) for part in shown)
         return Panes(request=request, response=response)
-    words = _Words(each for each in findings if exchange.n == each.shown_by)
-    sent, seen = _limited(_request_lines(exchange)), _limited(_response_lines(exchange))
+    sent = _limited(_request_lines(exchange))
+    response, decisive = _response(exchange, findings)
     return Panes(
         request=_spans(_difference(_limited(_request_lines(control)), sent))
         if control
-        else _marked(sent, words),
-        response=_marked(seen, words),
+        else _spans(("", f"  {line}") for line in sent),
+        response=response,
         control=control.n if control else 0,
+        decisive=decisive,
     )
+
+
+def _response(exchange: ReportedExchange, findings: Iterable[Evidence]) -> tuple[Pane, Pane]:
+    """Return status, headers and body with what decides marked, and the names of that."""
+    response, marked, decisive = exchange.response, set[int](), dict[str, str]()
+    body = [*_json_places(response.body, truncated=response.truncated)]
+    head = [str(response.status or "no response")]
+    head += [*(f"{name}: {value}" for name, value in response.headers), *([""] if body else [])]
+    names = ["", *(name.lower() for name, _ in response.headers)]
+    for each in (each for each in findings if exchange.n == each.shown_by):
+        line, note = 0, " (missing)"
+        if each.pointer and body:
+            line, note = _line_of(body, each.pointer, len(head))
+        elif each.header.lower() in names:
+            line, note = names.index(each.header.lower()), ""
+        marked.add(line)
+        decisive |= {name: note for name in (each.pointer or each.header,) if name}
+    # The sign of a mark is for those who see no colour.
+    lines = enumerate([*head, *(line for line, _ in body)])
+    signed = [f"{MARK if n in marked else ' '} {line}" for n, line in lines]
+    spans = _spans(("mark" if line[0] == MARK else "", line) for line in _limited(signed))
+    return spans, tuple(decisive.items())
+
+
+def _line_of(body: Sequence[Place], pointer: str, before: int) -> tuple[int, str]:
+    """Return the line that a pointer finds, below others, or that of what should have it."""
+    cut = body[-1][0] == TRUNCATED or _CUT.fullmatch(body[-1][0])
+    lines = {at: before + n for n, (_, at) in enumerate(body[:-1] if cut else body)}
+    if pointer in lines:
+        return lines[pointer], ""
+    parent = pointer
+    while parent and parent not in lines:
+        parent = parent.rpartition("/")[0]
+    if cut and f"{body[-1][1]}/".startswith(f"{parent}/"):
+        return before + len(body) - 1, " (in what is left out)"
+    return lines.get(parent, 0), " (missing)"
 
 
 def _request_lines(exchange: ReportedExchange) -> Iterator[str]:
@@ -95,15 +133,6 @@ def _request_lines(exchange: ReportedExchange) -> Iterator[str]:
     yield from _message(exchange.request.headers, exchange.request.body)
 
 
-def _response_lines(exchange: ReportedExchange) -> Iterator[str]:
-    """Yield status, headers and body."""
-    response = exchange.response
-    yield str(response.status or "no response")
-    yield from _message(response.headers, response.body)
-    if response.truncated:
-        yield "(the body is truncated in the journal)"
-
-
 def _message(headers: Headers, body: str) -> Iterator[str]:
     yield from (f"{name}: {value}" for name, value in headers)
     if body:
@@ -113,26 +142,69 @@ def _message(headers: Headers, body: str) -> Iterator[str]:
 
 def json_lines(text: str) -> Iterator[str]:
     """Yield JSON with a line for each member, even if it is cut; any other text in its lines."""
+    yield from (line for line, _ in _json_places(text))
+
+
+def _json_places(text: str, *, truncated: bool = False) -> Iterator[Place]:
+    """Yield these lines with their pointers; the note on what is cut has that to what it was in."""
     cut = _CUT.search(text)
     whole = text[: cut.start()] if cut else text
-    if not _JSON.match(whole) or not (cut or _is_json(whole)):
-        yield from text.split("\n") if text else ()
+    note = cut[0] if cut else TRUNCATED if truncated else ""
+    if not _JSON.match(whole) or not (note or _is_json(whole)):
+        every = [*text.split("\n"), *([TRUNCATED] if truncated else [])] if text else []
+        yield from ((line, None) for line in every)
         return
-    lines, depth = [""], 0
+    lines, depth, within = list[Place]([("", None)]), 0, _Containers()
     for part in _TOKEN.findall(whole):
         closing, opening = part in {"}", "]"}, part in {"{", "["}
         depth += opening - closing
         indent = "  " * max(min(depth, DEEPEST), 0)
-        if closing and lines[-1].strip():
-            lines.append(indent)
-        elif closing and lines[-2:-1] and lines[-2].endswith(("{", "[")):
+        if closing and lines[-1][0].strip():
+            lines.append((indent, None))
+        elif closing and lines[-2:-1] and lines[-2][0].endswith(("{", "[")):
             lines.pop()
-        lines[-1] += f"{part} " if part == ":" else part
+        line, at = lines[-1]
+        lines[-1] = line + (f"{part} " if part == ":" else part), within.note(part, at)
         if opening or part == ",":
-            lines.append(indent)
-    yield from filter(str.strip, lines)
-    if cut:
-        yield cut[0]
+            lines.append((indent, None))
+    yield from (each for each in lines if each[0].strip())
+    if note:
+        yield note, within.open[-1][0]
+
+
+@dataclass(slots=True)
+class _Containers:
+    """The containers that are open: the pointer to each, and of a list the number of its elements.
+
+    The first one is what the document is in: it has one element, without a step.
+    """
+
+    open: list[tuple[str, int | None]] = field(default_factory=lambda: [("", None)])
+    before: str = ""
+
+    def note(self, part: str, at: str | None) -> str | None:
+        """Return the pointer to the member that is in a line, with one more part of the line."""
+        (pointer, number), name, self.before = self.open[-1], self.before, part
+        if part == ":":
+            at = f"{pointer}/{_step(name)}"
+        elif part in {"}", "]"}:
+            del self.open[max(1, len(self.open) - 1) :]
+        elif part == "," and number is not None:
+            self.open[-1] = pointer, number + 1
+        elif at is None and (number is not None or not self.open[1:]):
+            at = pointer if number is None else f"{pointer}/{number}"
+        if part in {"{", "["}:
+            self.open.append((at or "", 0 if part == "[" else None))
+        return at
+
+
+def _step(name: str) -> str:
+    """Return the name of a member, in quotes, as a step of a pointer."""
+    try:
+        text = str(json.loads(name))
+    except ValueError:
+        text = name
+    return text.replace("~", "~0").replace("/", "~1")
 
 
 def _is_json(text: str) -> bool:
@@ -172,39 +244,6 @@ def _spans(lines: Iterable[tuple[str, str]]) -> Pane:
     """Return lines as few texts: neighbours of one element are one."""
     parts = groupby(lines, key=lambda line: line[0])
     return tuple((element, "\n".join(text for _, text in part)) for element, part in parts)
-
-
-def _marked(lines: Sequence[str], words: _Words) -> Pane:
-    decisive = words.decisive(lines)
-    return _spans(("mark" if line in decisive else "", f"  {line}") for line in lines)
-
-
-class _Words:
-    """The names and values that findings on an exchange have in their words."""
-
-    def __init__(self, findings: Iterable[Evidence]) -> None:
-        every = tuple(findings)
-        seen = " ".join(each.seen for each in every)
-        required = " ".join(f"{each.expected} {each.variation}" for each in every)
-        words = [word for word in _WORD.findall(seen) if len(word) >= LONG and not word.isalpha()]
-        self._names = frozenset(_WORD.findall(f"{seen} {required}"))
-        self._values = frozenset([*_QUOTED.findall(seen), *words][:VALUES])
-        self._statuses = frozenset(_STATUS.findall(seen))
-
-    def decisive(self, lines: Iterable[str]) -> frozenset[str]:
-        """Return a named status, and the lines named best: by name and value, by value, or by name."""
-        scores = {line: self._score(line) for line in lines}
-        best = max(scores.values(), default=0)
-        named = (line for line, score in scores.items() if 0 < score == best)
-        return frozenset(named) | {line for line in scores if f"({line})" in self._statuses}
-
-    def _score(self, line: str) -> int:
-        pair = _PAIR.match(line)
-        name, value = pair.groups() if pair else ("", line)
-        if any(each == value or (len(each) >= LONG and each in value) for each in self._values):
-            return 2 + (name in self._names)
-        # A name in lower case may be any word of the sentence.
-        return int(name in self._names and not name.islower())
 
 
 #: Cards shown in full of each verdict; the rest is only counted.

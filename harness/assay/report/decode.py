@@ -164,6 +164,8 @@ def _evidence_item(line: Line, facet: str) -> Evidence:
         variation=shown_text(line, "variation"),
         decisive=decisive,
         controls=_numbers(line, "controls"),
+        pointer=shown_text(line, "pointer"),
+        header=sanitize.header_name(line.text("header", "")),
     )
 
 

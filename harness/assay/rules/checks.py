@@ -234,6 +234,7 @@ def _judged(
         judged = _compared(
             evidence, exchange, OF_CODE, kind.codes, shown=shown, seen=seen, sure=sure
         )
+        judged = replace(judged, member=exchange.member("error", ERROR_CODE))
         if error is None or ERROR_CODE not in error.located:
             seen = f"{refused}; the target file does not say where the code is (`error.code`)"
             judged = replace(judged, agreement=Agreement.UNCLEAR, seen=seen)

@@ -7,8 +7,8 @@ calls may explain. Consents are in `rules.consents`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import partial
 from typing import cast
@@ -36,6 +36,7 @@ from assay.history import (
 from assay.rules.facets import CallLimit
 from assay.rules.rule import facts_of
 from assay.rules.state.calendar import dates, local_day, within_a_day
+from assay.rules.verdict import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,16 @@ class PageWalk:
     def keys(self) -> frozenset[str]:
         """The keys of all items that have one."""
         return frozenset(item.key for item in self.items if item.key is not None)
+
+    def showing(
+        self, evidence: Evidence, decides: Callable[[Item], bool], feature: str, name: str = ""
+    ) -> Evidence:
+        """Return evidence on the walk with the first page and item that decide, if one does."""
+        for page in self.pages:
+            for item in filter(decides, page.items):
+                member = page.member_of(item, feature, name)
+                return replace(evidence, decisive=page.n, member=member)
+        return evidence
 
     @property
     def has_unnamed_items(self) -> bool:

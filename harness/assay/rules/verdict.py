@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from assay.errors import Shortage
-from assay.history import Accepted, Cause, Exchange, Indeterminate
+from assay.history import Accepted, Cause, Exchange, Indeterminate, Member
 
 
 class Agreement(Enum):
@@ -34,7 +34,9 @@ class Evidence:
     A check yields it only where the observation could have come out otherwise.
     `variation` is the one difference from the accepted control, if any. `controls` are those
     exchanges that belong to the control, `decisive` is the one that shows the observation; 0
-    stands for the last one that belongs to no control.
+    stands for the last one that belongs to no control. `member` is the member of its answer that
+    decides, if a single one does. Judging replaces it by where this target has it: the JSON
+    `pointer` into the body, or the `header`.
     """
 
     facet: str
@@ -45,6 +47,9 @@ class Evidence:
     variation: str = ""
     decisive: int = 0
     controls: tuple[int, ...] = ()
+    member: Member | None = None
+    pointer: str = ""
+    header: str = ""
 
     @property
     def in_reading_order(self) -> tuple[int, ...]:

@@ -205,8 +205,16 @@ class Session:
         """Run one trial and judge it; a fault of the harness affects no other one."""
         try:
             run, verdicts = self.recorder.judged(trial)
-            known, judging = self.violated(), self.options.judging
-            findings = other_findings(self.plan, trial, run.history, known, judging)
+            judging, target = self.options.judging, self.environment.target
+            shown = breaches(
+                self.plan,
+                trial.contract,
+                run.history,
+                own=trial.clause,
+                judging=judging,
+                target=target,
+            )
+            findings = other_findings(trial, shown, self.violated())
         except JournalError:
             raise
         except AuthenticationError as error:
@@ -306,7 +314,7 @@ class Session:
 
     def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
         """Return what a history violates of all that a plan asks."""
-        return tuple(breaches(plan, contract, history))
+        return tuple(breaches(plan, contract, history, target=self.environment.target))
 
     def record_finding(self, verdict: Verdict, source: VerdictSource) -> None:
         """Record a verdict that another trial showed, unless a graver one was reached before."""

@@ -34,7 +34,7 @@ from assay.history import (
 from assay.history.events import ProbeRun
 from assay.journal.codec import VerdictSource
 from assay.journal.writer import Journal
-from assay.judging.judge import Breach, breaches, judge
+from assay.judging.judge import Breach, judge
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules import steps
 from assay.rules.checks import evidence_of
@@ -112,7 +112,8 @@ class TrialRecorder:
             run = replace(run, stopped=guard.stopped, shortage=None)
         kind = self.plan.clauses[trial.contract][trial.clause].kind
         facts = facts_of(self._contract(trial))
-        return run, judge(partial(evidence_of, kind), trial.settles, run, kind, facts)
+        check, target = partial(evidence_of, kind), self.environment.target
+        return run, judge(check, trial.settles, run, kind, facts, target=target)
 
     def perform_steps(
         self, name: str, steps: Script, contract: Contract, environment: Environment | None = None
@@ -323,14 +324,9 @@ def violated(obligation: str, shown: Sequence[Breach], where: str = "") -> Verdi
 
 
 def other_findings(
-    plan: Plan,
-    trial: Trial,
-    history: History,
-    known: Collection[str],
-    judging: Collection[str] | None = None,
+    trial: Trial, shown: Iterable[Breach], known: Collection[str]
 ) -> tuple[tuple[Verdict, VerdictSource], ...]:
-    """Return what a trial violates besides the obligations that it settles, by all clauses or some."""
-    shown = breaches(plan, trial.contract, history, own=trial.clause, judging=judging)
+    """Return what a trial violates besides the obligations that it settles."""
     violations = by_obligation(shown, {*known, *(each.id for each in trial.settles)})
     source = VerdictSource(trial=trial.id, settles=trial.settles[0].id)
     return tuple((violated(name, each), source) for name, each in violations.items())

@@ -19,7 +19,7 @@ from assay.contract.model import Party
 from assay.history import AnsweredCall, Authorised, Exchange, History
 from assay.history.events import ProbeRun
 from assay.judging.assembly import RunResult, VerdictAssembly
-from assay.judging.corrections import soften
+from assay.judging.corrections import located, soften
 from assay.judging.exit_policy import ExitPolicy
 from assay.judging.judge import judge
 from assay.planning.plan import Disposition, Plan
@@ -231,7 +231,8 @@ class Judge:
                 ]
             whys = (why for found, why in sure or () if violation and violation not in found)
             summary = summaries.setdefault(evidence.facet, EvidenceSummary())
-            summary.add(softened, doubt=next(whys, ""))
+            shown = located(softened, seen.exchanges(evidence), self.target)
+            summary.add(shown, doubt=next(whys, ""))
         return summaries
 
     def _calls(self, obligations: Sequence[Obligation]) -> tuple[str, int, list[str]]:

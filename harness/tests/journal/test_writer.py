@@ -175,18 +175,41 @@ def test_a_verdict_is_masked_and_bounded() -> None:
         seen=f"'{IBAN}'",
         exchanges=(1,),
         variation="with tok-123",
+        pointer=f"/accounts/{IBAN}/tok-123",
     )
     verdict = Verdict(
         obligation="a/b/f", standing=Standing.VIOLATES, reason=f"not {IBAN}", evidence=(evidence,)
     )
     clean = journal.clean(verdict)
     (item,) = clean.evidence
+    assert "/accounts/<account-1>/<token-1>" == item.pointer
     assert ("not <account-1>", "'<account-1>'", "with <token-1>", 1000) == (
         clean.reason,
         item.seen,
         item.variation,
         len(item.expected),
     )
+
+
+def test_places_of_members() -> None:
+    """The pointer or header that decides is on the line of a verdict, only where there is one."""
+    lines = []
+    for place in ({}, {"pointer": "/a/0"}, {"header": "Location"}):
+        evidence = Evidence(
+            facet="f",
+            agreement=Agreement.DISAGREES,
+            expected="a",
+            seen="b",
+            exchanges=(1,),
+            **place,
+        )
+        sheet = Sheet()
+        verdict = Verdict(obligation="a/b/f", standing=Standing.VIOLATES, evidence=(evidence,))
+        Journal(out=sheet).verdict(verdict, "assay run")
+        lines.append(json.loads(sheet.getvalue())["evidence"][0])
+    plain, *others = lines
+    assert {"agreement", "expected", "seen", "variation", "exchanges"} == plain.keys()
+    assert [{**plain, "pointer": "/a/0"}, {**plain, "header": "Location"}] == others
 
 
 def test_the_value_of_a_hidden_header_is_masked_where_it_is_quoted() -> None:

@@ -320,3 +320,33 @@ def test_a_signature_is_no_call(journal):
     del journal.lines[-1]
     (result,) = journal.footer().read().results
     assert "> body: [[[" in "\n".join(exchange_lines(result.exchanges[0]))
+
+
+def test_alike_is_said_once(journal, written):
+    """What two exchanges show alike stands once on the page, with both; what differs stands again."""
+    found = {"agreement": "disagrees", "expected": "EUR in euro", "variation": ""}
+    evidence = [
+        {**found, "seen": seen, "exchanges": [n]}
+        for n, seen in ((17, "CHF"), (18, "CHF"), (19, "USD"))
+    ]
+    journal.plan().exchange().exchange(n=18).exchange(n=19)
+    page = written(journal.verdict(verdict="violates", evidence=evidence).footer().read(), "html")
+    assert 1 == page.count("<dt>Also</dt><dd>exchange 18 shows it</dd>")
+    assert 1 == page.count("<dt>Expected</dt>")
+    assert '<dt>Seen</dt><dd class="seen">USD</dd>' in page
+    assert "<dt>Evidence</dt><dd>exchange 19 shows it</dd>" in page
+
+
+def test_reason_is_not_repeated(journal, written):
+    """A reason that only has the words of the finding is not on its card again; another one is."""
+    for name in ("aisp/a/one", "aisp/b/two"):
+        journal.plan(name)
+    found = {"agreement": "disagrees", "expected": "EUR", "seen": "CHF", "exchanges": [17]}
+    for name, reason in (("aisp/a/one", "expected EUR; CHF"), ("aisp/b/two", "only on Sundays")):
+        journal.exchange("aisp/c#d").verdict(
+            name, "violates", reason, evidence=[found], trial="aisp/c#d"
+        )
+        journal.lines[-2]["n"] = 17 if name == "aisp/a/one" else 18
+    page = written(journal.footer().read(), "html")
+    assert "<p>expected EUR; CHF</p>" not in page
+    assert "<p>only on Sundays</p>" in page

@@ -36,7 +36,9 @@ def hostile_report(journal, text):
         "seen": text,
         "variation": text,
         "exchanges": [17],
+        "pointer": f"/{text}",
     }
+    missing = {**evidence, "pointer": "", "header": text}
     message = {"headers": [[text, text]] * 100, "body": text}
     journal.plan(says=text, asks=text, sources=[{"section": text, "text": text}])
     journal.plan("aisp/b/two").plan("aisp/c/three", reason=text)
@@ -51,7 +53,7 @@ def hostile_report(journal, text):
         outcome={"kind": text, "why": text},
     )
     journal.search(findings=[{"obligation": text, "sequence": text, "steps": 4}] * 200)
-    journal.verdict(verdict="violates", reason=text, evidence=[evidence])
+    journal.verdict(verdict="violates", reason=text, evidence=[evidence, missing])
     journal.verdict("aisp/b/two", "indeterminate", text, evidence=[])
     journal.verdict("aisp/c/three", "unverified", text)
     journal.add(type="fault", where=text, what=text)

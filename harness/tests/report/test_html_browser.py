@@ -3,6 +3,7 @@
 Skipped where there is no browser, unless `ASSAY_BROWSER=required`. One browser serves all tests.
 """
 
+import json
 import os
 import re
 from importlib.resources import files
@@ -259,6 +260,25 @@ def test_finding_by_click(opened, cascade):
     assert (
         page.locator("pre").filter(visible=True).nth(1).inner_text().endswith("    2\n    ]\n  }")
     )
+
+
+def test_decisive_member(opened, journal):
+    """The pane of a finding opens at its decisive member, which has a sign and a name as well."""
+    items = [{"iban": f"{n}", "currency": "EUR"} for n in range(60)]
+    found = {"agreement": "disagrees", "expected": "a", "seen": "b", "exchanges": [17]}
+    journal.plan().exchange(body=json.dumps({"accounts": items}))
+    place = {"pointer": "/accounts/40/currency"}
+    page = opened(journal.verdict(verdict="violates", evidence=[found | place]).footer().read())
+    line = page.locator("[data-finding] > summary")
+    assert page.evaluate("scrollY") == 0
+    line.click()
+    mark, pane = page.locator("pre mark"), page.locator("pre:has(mark)")
+    assert mark.text_content().startswith("decisive: → ")
+    assert "/accounts/40/currency" in page.locator(".panes .label").nth(1).inner_text()
+    page.wait_for_function("document.querySelector('pre:has(mark)').scrollTop > 0")
+    inner, outer = mark.bounding_box(), pane.bounding_box()
+    assert outer["y"] < inner["y"] < outer["y"] + outer["height"] - inner["height"]
+    assert page.evaluate("scrollY") == 0
 
 
 @pytest.mark.parametrize("clipboard", [True, False], ids=["clipboard", "none"])

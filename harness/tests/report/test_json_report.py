@@ -35,6 +35,22 @@ def test_json_of_a_trial_that_ended_early(mixed, written):
     jsonschema.Draft202012Validator(SCHEMA).validate(values)
 
 
+def test_json_of_a_decisive_member(journal, written):
+    """The place of a decisive member is the journal's; evidence without one has no such member."""
+    found = {"agreement": "disagrees", "expected": "a", "seen": "b", "exchanges": [17]}
+    places = ({"pointer": "/accounts/2/iban"}, {"header": "Location"}, {})
+    journal.plan().exchange()
+    journal.verdict(verdict="violates", evidence=[found | place for place in places])
+    values = json.loads(written(journal.footer().read(), "json"))
+    jsonschema.Draft202012Validator(SCHEMA).validate(values)
+    (obligation,) = values["obligations"]
+    kept = [
+        {name: each[name] for name in ("pointer", "header") if name in each}
+        for each in obligation["evidence"]
+    ]
+    assert [*places] == kept
+
+
 def objects(values):
     """Yield every object inside JSON values."""
     if isinstance(values, dict):

@@ -106,43 +106,98 @@ def test_no_control():
     assert (0, [], []) == (shown.control, texts(shown.request, "ins"), texts(shown.request, "del"))
 
 
-@pytest.mark.parametrize(
-    ("expected", "seen", "marked"),
-    [
-        ("amount as it was sent: '12.30'", "'47.11'", ['    "amount": "47.11",']),
-        ("a refusal", "it was accepted (201)", ["  201"]),
-        ("no amount", "an id", []),
-        ("a refusal", "it was accepted (200)", []),
-    ],
-    ids=["member", "status", "only words", "another status"],
+BODY = (
+    '{"accounts":[{"iban":"1","currency":"EUR"},{"iban":"1"},{"iban":"1","currency":"EUR"}],'
+    '"currency":"EUR","a/b~c":{"currency":"EUR"}}'
 )
-def test_decisive(expected, seen, marked):
-    """The member, or the status, that the finding names is marked; words alone mark nothing."""
-    assert marked == texts(panes(SENT, None, [evidence(expected, seen)]).response, "mark")
+
+
+def response(body, found, **changes):
+    """Return the marked lines of an answer, and the names of what decides."""
+    answered = replace(SENT, response=replace(SENT.response, body=body, **changes))
+    shown = panes(answered, None, found)
+    return texts(shown.response, "mark"), ["".join(each) for each in shown.decisive]
 
 
 @pytest.mark.parametrize(
-    ("expected", "seen", "marked"),
+    ("pointer", "number", "note"),
     [
-        ("none", "'47.11'", ['    "price": "47.11",', '    "fee": "47.11",']),
-        ("the maxFee as sent", "'1.10'", ['    "maxFee": "1.10",']),
-        ("links on a.example", "a link to b.example", ['    "next": "https://b.example/2"']),
+        ("/accounts/2/currency", 13, ""),
+        ("/currency", 16, ""),
+        ("/a~1b~0c/currency", 18, ""),
+        ("/accounts", 3, ""),
+        ("/accounts/1/currency", 8, " (missing)"),
+        ("/accounts/9/currency", 3, " (missing)"),
+        ("/balance", 2, " (missing)"),
     ],
-    ids=["value", "name and value", "part of a value"],
+    ids=["third", "another", "escaped", "list", "missing", "no item", "missing at the top"],
 )
-def test_decisive_among_many(expected, seen, marked):
-    """A value marks all that have it, a name decides between them; a short value is no part."""
-    body = (
-        '{"total":"147.11","price":"47.11","fee":"47.11","tax":"1.10","maxFee":"1.10",'
-        '"self":"https://a.example/1","next":"https://b.example/2"}'
-    )
-    answered = replace(SENT, response=replace(SENT.response, body=body))
-    assert marked == texts(panes(answered, None, [evidence(expected, seen)]).response, "mark")
+def test_decisive(pointer, number, note):
+    """Of members of one name and value the decisive one is marked; of a missing one, what lacks it."""
+    answered = replace(SENT, response=replace(SENT.response, body=BODY))
+    shown = panes(answered, None, [evidence("EUR", "'EUR'", pointer=pointer)])
+    lines = "\n".join(text for _, text in shown.response).split("\n")
+    assert {number} == {n for n, line in enumerate(lines) if line.startswith("→")}
+    assert [*json_lines(BODY)] == [line[2:] for line in lines[2:]]
+    assert ((pointer, note),) == shown.decisive
+
+
+@pytest.mark.parametrize(
+    ("changes", "marked"),
+    [
+        ({"header": "Content-Type"}, (["→ content-type: text/plain"], ["Content-Type"])),
+        ({"header": "x-id"}, (["→ 201"], ["x-id (missing)"])),
+        ({"pointer": "/a"}, (["→ 201"], ["/a (missing)"])),
+        ({}, (["→ 201"], [])),
+    ],
+    ids=["header", "missing header", "no JSON", "nothing"],
+)
+def test_decisive_outside_of_json(changes, marked):
+    """A header is marked; the status where a header or all of a body is missing, or no member decides."""
+    found = [evidence("a", "b", **changes)]
+    assert marked == response("oops", found, headers=(("content-type", "text/plain"),))
+
+
+def test_words_mark_nothing():
+    """Neither a value nor a name is marked because a sentence has it."""
+    assert (["→ 201"], []) == response(BODY, [evidence("no currency", "'EUR' in accounts (404)")])
+    assert ([], []) == response(BODY, [])
+
+
+CUT = '{"a":{"b":1},"c":[{"d":1},{"d":2,"e":"'
+
+
+@pytest.mark.parametrize(
+    ("body", "truncated", "last"),
+    [
+        (CUT + "… (1,000 more characters left out)", False, "… (1,000 more characters left out)"),
+        (CUT, True, "(the body is truncated in the journal)"),
+    ],
+    ids=["report", "journal"],
+)
+def test_decisive_in_what_is_cut(body, truncated, last):
+    """Where a member may be in what is left out, it is not called missing; elsewhere it is."""
+
+    def shown(pointer):
+        return response(body, [evidence("a", "b", pointer=pointer)], truncated=truncated)
+
+    assert ([f"→ {last}"], ["/c/7/d (in what is left out)"]) == shown("/c/7/d")
+    assert ([f"→ {last}"], ["/c/1/f (in what is left out)"]) == shown("/c/1/f")
+    assert (['→       "d": 2,'], ["/c/1/d"]) == shown("/c/1/d")
+    assert (['→   "a": {'], ["/a/f (missing)"]) == shown("/a/f")
+    assert (["→     {"], ["/c/0/f (missing)"]) == shown("/c/0/f")
+
+
+def test_several_decisive():
+    """Each of several findings has its mark, and a place that two share is named once."""
+    found = [evidence("a", "b", pointer=each) for each in ("/a~1b~0c", "/currency", "/currency")]
+    marks = ['→   "currency": "EUR",', '→   "a/b~c": {']
+    assert (marks, ["/a~1b~0c", "/currency"]) == response(BODY, found)
 
 
 def test_decisive_of_another():
     """What a finding on other exchanges names is not marked."""
-    other = evidence("'12.30'", "'47.11'", exchanges=(3,))
+    other = evidence("'12.30'", "'47.11'", exchanges=(3,), pointer="/amount")
     assert [] == texts(panes(SENT, None, [other]).response, "mark")
 
 

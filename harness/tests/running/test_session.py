@@ -312,10 +312,10 @@ def test_a_full_disk(room: int) -> None:
 def breaks(real: Any, of: Callable[..., str]) -> Any:
     """Return a function that raises for one clause, and is the real one for all others."""
 
-    def function(*args: Any) -> Any:
+    def function(*args: Any, **named: Any) -> Any:
         if of(*args) == "psu-identity":
             raise ZeroDivisionError("FR7630001007941234567890185")
-        return real(*args)
+        return real(*args, **named)
 
     return function
 

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Final, TypeAlias, cast
 
+from assay.binding.model.pointer import element_pointers, find, place_of
 from assay.binding.model.security import ISSUING, AuthKind
-from assay.binding.model.spelling import OperationBinding, Turn
+from assay.binding.model.spelling import ErrorAt, OperationBinding, Turn
 from assay.binding.model.target import ScaKind, Target
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.files.shape_check import schema
-from assay.history import ERROR_CODE
+from assay.history import ERROR_CODE, Member
 from assay.rules.rule import LINK, NO_BANKS, RETURN, BindingRequirement
 from assay.rules.verdict import Standing
 
@@ -71,9 +71,10 @@ class BindingFeature:
             return name in _value(binding, above)
         return bool(_value(binding, self.key) != _value(_UNSET, self.key))
 
-    def pointers(self, binding: OperationBinding) -> tuple[str, ...]:
-        """Return the pointers of a feature that has a `role`: the first that finds it, or each."""
-        value = _value(binding, self.key)
+    def pointers(self, binding: OperationBinding, name: str = "") -> tuple[str, ...]:
+        """Return the pointers of a feature in answers: the first that finds it, or each."""
+        value = _value(binding, self.key, name)
+        value = getattr(value, "at", value)
         return (value,) if isinstance(value, str) else tuple(value or ())
 
     @property
@@ -87,8 +88,10 @@ class BindingFeature:
         return ("operations", operation, *below)
 
 
-def _value(binding: OperationBinding, key: Sequence[str]) -> Any:
-    return reduce(getattr, key, cast("Any", binding))
+def _value(value: Any, key: Sequence[str], name: str = "") -> Any:
+    for step in key:
+        value = value.get(name) if step == _NAME else getattr(value, step)
+    return value
 
 
 def _is_argument_bound(binding: OperationBinding, operation: Operation, name: str) -> bool:
@@ -228,6 +231,33 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
     binding = target.operations.get(requirement.operation, OperationBinding())
     operation = contract.operations[requirement.operation]
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
+
+
+def pointer_to(member: Member, body: Json, operation: str, target: Target) -> str:
+    """Return the pointer to a member in a body, or to where it should be; "" if nothing says where."""
+    binding, error = target.operations.get(operation, OperationBinding()), target.error or ErrorAt()
+    base, feature = "", BINDING_FEATURES.get(member.feature)
+    if feature is None:
+        base = _element(body, error.list, error.one, member.place)
+        code = member.name == ERROR_CODE
+        pointers = error.code if code else error.fields[member.name].at
+    elif member.feature == "links":
+        every = *feature.pointers(binding), *BINDING_FEATURES["next"].pointers(binding)
+        pointers = tuple(each for each in every if find(body, each) == member.name)
+    else:
+        pointers = feature.pointers(binding, member.name)
+        if feature.section[:1] == ("item",):
+            base = _element(body, binding.list, binding.one, member.place)
+    # The name of a header is no pointer.
+    place = place_of(find(body, base), [each for each in pointers if each[:1] in {"", "/"}])
+    return "" if place is None else base + place
+
+
+def _element(body: Json, every: Sequence[str], one: str | None, place: int) -> str:
+    """Return the pointer to an item or an error, in the order of decoding; of none, to a first one."""
+    places = [each for pointer in every for each in element_pointers(body, pointer)]
+    none = f"{every[0]}/0".replace("/*", "/0") if every else one or ""
+    return places[place] if place < len(places) else none
 
 
 def place_of_items(requirement: BindingRequirement, contract: Contract, target: Target) -> str:

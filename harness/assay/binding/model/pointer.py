@@ -49,11 +49,16 @@ class ElementPointer(str):
 
     def look_up(self, document: Json) -> Json:
         """Return what stands there; `MISSING` without such a list or element."""
+        place = self.resolve(document)
+        return MISSING if place is None else find(document, place)
+
+    def resolve(self, document: Json) -> str | None:
+        """Return the plain pointer to what stands there; None without such a list or element."""
         listed = find(document, self.element)
-        for element in cast("list[Json]", listed) if isinstance(listed, list) else ():
+        for n, element in enumerate(cast("list[Json]", listed) if isinstance(listed, list) else ()):
             if all(same(find(element, at), value) for at, value in self.where.items()):
-                return find(element, self.inner)
-        return MISSING
+                return f"{self.element}/{n}{self.inner}"
+        return None
 
 
 def own_conditions(value: object, at: Pointer) -> Iterator[Finding]:
@@ -107,6 +112,29 @@ def lists(document: Json, pointer: str) -> list[Json] | None:
     if not star:
         return elements
     return [item for element in elements for item in lists(element, after) or ()]
+
+
+def element_pointers(document: Json, pointer: str) -> list[str]:
+    """Return the pointers to the items that `lists` finds, in the same order."""
+    before, star, after = pointer.partition("/*")
+    here = find(document, before)
+    elements = cast("list[Json]", here) if isinstance(here, list) else ()
+    places = ((f"{before}/{n}", element) for n, element in enumerate(elements))
+    return [
+        at + inner
+        for at, each in places
+        for inner in (element_pointers(each, after) if star else [""])
+    ]
+
+
+def place_of(document: Json, pointers: Sequence[str]) -> str | None:
+    """Return the first of some pointers that finds something, or else the first; None without any."""
+    plain = [
+        (each.resolve(document) or each.element) if isinstance(each, ElementPointer) else each
+        for each in pointers
+    ]
+    there = (each for each in plain if find(document, each) is not MISSING)
+    return next(there, plain[0] if plain else None)
 
 
 def put(document: dict[str, Any], pointer: str, value: Json) -> None:

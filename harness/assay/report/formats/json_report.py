@@ -124,6 +124,7 @@ def _evidence(evidence: Evidence) -> Values:
         "exchanges": list(evidence.exchanges),
         "decisive": next(iter(evidence.in_reading_order), None),
         "controls": list(evidence.controls),
+        **{name: at for name in ("pointer", "header") if (at := getattr(evidence, name))},
     }
 
 

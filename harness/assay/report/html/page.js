@@ -88,6 +88,14 @@
   for (const button of all("[data-copy]")) button.hidden = false;
   addEventListener("click", ({ target }) => { if (target.matches("[data-copy]")) copy(target); });
 
+  // -- the decisive member: a pane that opens is scrolled to it, and the page is not
+  addEventListener("toggle", ({ target }) => {
+    for (const pane of target.open ? all(".panes pre:has(mark)", target) : []) {
+      const mark = find("mark", pane).getBoundingClientRect(), { top, bottom } = pane.getBoundingClientRect();
+      if (mark.bottom > bottom) pane.scrollTop += mark.top - top - pane.clientHeight / 3;
+    }
+  }, true);
+
   // -- keys and deep links
   const step = (by) => {
     const lines = all("[data-finding] > summary").filter((each) => !each.closest("[hidden]"));

@@ -303,6 +303,7 @@ class ChangeTracker:
                 expected=f"{name} as changed: {value!r}",
                 seen=f"{shown!r}",
                 exchanges=(force.request.made.n, change.exchange.n, exchange.n),
+                member=exchange.member_of(exchange.item, "field", name),
             )
             # Whatever came before: a change that was accepted is read back, unless another followed.
             recorded = force.request.subject is None

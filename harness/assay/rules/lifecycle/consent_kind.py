@@ -480,4 +480,5 @@ def shown_state(
             seen=f"it is shown as {state.value}",
             exchanges=(*use.consent.numbers, use.exchange.n),
             decisive=use.exchange.n,
+            member=use.exchange.member_of(use.exchange.item, "state"),
         )

@@ -110,7 +110,10 @@ def _begun(books: Books, record: Record, *, others_begun: bool) -> Iterator[Evid
     if books.in_main_flow(record) or (others_begun and valid):
         expected = f"that a valid request gets {lacking}"
         seen = f"{describe_answer(made)}, without {lacking}"
-        yield _evidence(record, _main_facet(books, record), DISAGREES, expected, seen)
+        evidence = _evidence(record, _main_facet(books, record), DISAGREES, expected, seen)
+        keyless = record.request.key is None
+        member = made.member_of(made.item, "key") if keyless else made.member("approval")
+        yield replace(evidence, decisive=made.n, member=member)
 
 
 def _lacking(record: Record) -> str:
@@ -291,4 +294,6 @@ def _shown(books: Books, record: Record) -> Iterator[Evidence]:
         else:
             continue
         expected = "that it is shown as executed if and only if it was"
-        yield _evidence(record, SHOWN, agreement, expected, seen)
+        evidence = _evidence(record, SHOWN, agreement, expected, seen)
+        member = exchange.member_of(exchange.item, "state")
+        yield replace(evidence, decisive=exchange.n, member=member)

@@ -36,6 +36,7 @@ class WordReading:
     key: str
     word: str
     made: bool
+    item: Item
     first: Exchange | None = None
 
     @property
@@ -74,7 +75,8 @@ def readings(
                 made.add(key)
             text = word if isinstance(word, str) and not isinstance(word, Masked) else ""
             if key is not None and text:
-                yield WordReading(exchange=exchange, key=key, word=text, made=key in made)
+                given = key in made
+                yield WordReading(exchange=exchange, item=item, key=key, word=text, made=given)
 
 
 def _items(operation: Operation, exchange: Exchange, resource: str) -> Iterator[Item]:

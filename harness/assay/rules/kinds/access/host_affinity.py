@@ -146,16 +146,17 @@ class HostAffinity(Kind):
             if not own or not wire.links or not known:
                 continue
             here = host(wire.url)
-            hosts = [host(_absolute(wire.url, link)) for link in wire.links]
-            astray = [name for name in hosts if name != here]
+            hosts = {link: host(_absolute(wire.url, link)) for link in wire.links}
+            astray = [link for link, name in hosts.items() if name != here]
             yield Evidence(
                 facet=f"{exchange.call.operation}-links",
                 agreement=DISAGREES if astray else AGREES,
                 expected=f"links on {here} only",
-                seen=f"a link to {astray[0] or 'no host at all'}"
+                seen=f"a link to {hosts[astray[0]] or 'no host at all'}"
                 if astray
-                else f"{len(hosts)} links to this host",
+                else f"{len(wire.links)} links to this host",
                 exchanges=(exchange.n,),
+                member=exchange.member("links", astray[0]) if astray else None,
             )
 
     def tpp_facet(self) -> TppFacet:

@@ -203,7 +203,7 @@ class OwnData(RefusingKind[ReadingScenario]):
             if isinstance(exchange.outcome, Accepted) and exchange.outcome.next:
                 given.setdefault(exchange.outcome.next, set()).add(name)
             foreign = name not in given.get(exchange.call.follow or "", {name})
-            sorted_: dict[str, list[bool]] = {}
+            sorted_: dict[str, list[tuple[Item, bool]]] = {}
             for item in exchange.items:
                 is_own = (
                     known.owned(item.key, name)
@@ -214,7 +214,7 @@ class OwnData(RefusingKind[ReadingScenario]):
                 )
                 resource = self._resource(operation, item, exchange, known)
                 if is_own is not None and resource:
-                    sorted_.setdefault(resource, []).append(is_own)
+                    sorted_.setdefault(resource, []).append((item, is_own))
             for resource, own in sorted_.items():
                 facet = self._facet(operation, resource)
                 evidence = _judge(facet, exchange, own, of=bool(operation.about) and not foreign)
@@ -300,8 +300,9 @@ def _compact(value: object) -> str:
     return value.replace(" ", "") if isinstance(value, str) else ""
 
 
-def _judge(facet: str, exchange: Exchange, own: list[bool], *, of: bool) -> Evidence:
-    strange = own.count(False)
+def _judge(facet: str, exchange: Exchange, own: list[tuple[Item, bool]], *, of: bool) -> Evidence:
+    strangers = [item for item, is_own in own if not is_own]
+    strange = len(strangers)
     whose = "about the requested item" if of else "the customer's own"
     return Evidence(
         facet=facet,
@@ -312,4 +313,5 @@ def _judge(facet: str, exchange: Exchange, own: list[bool], *, of: bool) -> Evid
         else f"true of {len(own)} items",
         exchanges=(exchange.n,),
         variation=exchange.call.variation,
+        member=exchange.member_of(next(iter(strangers), None), "key"),
     )

@@ -100,6 +100,7 @@ class ConsentAuthorisation(ConsentKind):
                     expected="a link to the screens for signing the consent",
                     seen="there is one" if linked else "there is none",
                     exchanges=(exchange.n,),
+                    member=exchange.member("approval"),
                     variation=call.variation,
                 )
 

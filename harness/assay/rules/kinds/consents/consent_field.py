@@ -176,6 +176,8 @@ class ConsentField(Kind):
         self, facet: str, use: ConsentUse, agreement: Agreement, *, shown: bool
     ) -> Evidence:
         in_mode = facet == SHOWN
+        items = use.exchange.items
+        having = (item for item in items if has_value(item.fields.get(self.field)))
         under = f"a consent {f'in the mode {self.mode}' if in_mode else 'without a mode'}"
         return Evidence(
             facet=facet,
@@ -185,6 +187,7 @@ class ConsentField(Kind):
             exchanges=(*use.consent.numbers, use.exchange.n),
             variation=use.exchange.call.variation,
             decisive=use.exchange.n,
+            member=use.exchange.member_of(next(having, None), "field", self.field),
         )
 
 

@@ -154,7 +154,8 @@ class ConsentHistory(ConsentKind):
             agreement = DISAGREES if shown else AGREES if withheld else UNCLEAR
             seen = f"{len(shown)} entries are older" if shown else describe_answer(exchange)
             expected = f"no entry before {recent}"
-            yield _evidence(AFTER, use, walk, agreement, expected=expected, seen=seen)
+            evidence = _evidence(AFTER, use, walk, agreement, expected=expected, seen=seen)
+            yield walk.showing(evidence, lambda item: item in shown, "on")
         # Without a day a bank may choose one; from one that is too early on it may refuse. Whether
         # the day itself belongs to what is asked for is for another rule.
         named = since is not None or not self.operation.since

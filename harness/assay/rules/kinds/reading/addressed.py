@@ -189,6 +189,7 @@ class Addressed(RefusingKind[AddressedScenario]):
                 expected="the key of the request that was asked about",
                 seen="the same key" if good else f"another key: {shown.key!r}",
                 exchanges=(exchange.n,),
+                member=exchange.member_of(shown, "key"),
             )
 
     def tpp_facet(self) -> TppFacet:

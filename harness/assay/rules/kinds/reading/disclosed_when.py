@@ -126,6 +126,7 @@ class DisclosedWhen(Kind):
                     expected=f"{self.value} in the answer",
                     seen="it is returned" if given else "it is missing",
                     exchanges=(exchange.n,),
+                    member=exchange.member("value", self.value),
                 )
         for exchange in before:
             given = self._given(exchange)
@@ -136,6 +137,7 @@ class DisclosedWhen(Kind):
                     expected=f"no {self.value} before consent",
                     seen="it is returned" if given else "it is withheld",
                     exchanges=(exchange.n,),
+                    member=exchange.member("value", self.value),
                     variation=exchange.call.variation,
                 )
                 known = exchange.call.subject in untouched
@@ -188,6 +190,7 @@ class _Values:
                 seen="the same" if others else "another",
                 exchanges=(*(apart or others.values()), exchange.n),
                 controls=tuple(apart or others.values()),
+                member=exchange.member("value", value),
                 variation=exchange.call.variation,
             )
 

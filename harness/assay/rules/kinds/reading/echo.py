@@ -155,6 +155,7 @@ class Echo(Kind[EchoScenario]):
             variation=exchange.call.variation,
             decisive=exchange.n,
             controls=control,
+            member=exchange.member("header", self.header),
         )
 
 

@@ -311,7 +311,7 @@ class Eligibility(RefusingKind):
             return
         state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
         unclear = walk.has_unnamed_items and not seen
-        yield Evidence(
+        evidence = Evidence(
             facet=facet,
             agreement=UNCLEAR if unclear else AGREES if seen is listed else DISAGREES,
             expected=f"the {self.resource} ({state}) to be {'listed' if listed else 'hidden'}",
@@ -319,6 +319,7 @@ class Eligibility(RefusingKind):
             exchanges=walk.numbers,
             variation=state,
         )
+        yield walk.showing(evidence, lambda item: item.key == thing.key, "key")
 
     # -- data of what is not listed: withheld, even if a consent names it ------------------
     def _ask_for_data(self) -> Script:

@@ -208,13 +208,14 @@ class ErrorBodyRule(Kind):
         """Yield the evidence of one refusal."""
         wire, error = exchange.wire, exchange.error
         if self.media_type and wire.body:
-            yield self._evidence(
+            evidence = self._evidence(
                 MEDIA_TYPE,
                 exchange,
                 f"a body of the media type {self.media_type}",
                 wire.media_type or "no media type",
                 good=wire.media_type == self.media_type,
             )
+            yield replace(evidence, member=exchange.member("header", "content-type"))
         if error is not None:
             for name in self.fields:
                 if name in error.located:
@@ -229,24 +230,29 @@ class ErrorBodyRule(Kind):
         if error.errors:
             seen = f"missing in {len(lacking)} of {len(error.errors)}" if lacking else "present"
         good = bool(error.errors) and not lacking
-        return self._evidence(
+        evidence = self._evidence(
             f"{name}{PRESENT}", exchange, f"{name} in every error", seen, good=good
         )
+        first = exchange.member_of(next(iter(lacking), None), "error", name)
+        return replace(evidence, member=first or exchange.member("error", name))
 
     def _allowed(
         self, name: str, words: tuple[Json, ...], exchange: Exchange, error: ErrorBody
     ) -> Iterator[Evidence]:
         shown = [each for each in error.errors if has_error_field(each, name)]
-        wrong = [value for each in shown for value in _outside(each, name, words)]
+        outside = [(each, value) for each in shown for value in _outside(each, name, words)]
+        wrong = [value for _, value in outside]
         hidden = bool(wrong) and all(map(is_hidden, wrong))
         if shown:
-            yield self._evidence(
+            evidence = self._evidence(
                 f"{name}{ALLOWED}",
                 exchange,
                 f"{name} to be one of {', '.join(map(text_of, words))}",
                 f"{wrong[0]!r}" if wrong else "as expected",
                 good=None if hidden else not wrong,
             )
+            first = outside[0][0] if outside else None
+            yield replace(evidence, member=exchange.member_of(first, "error", name))
 
     def _evidence(
         self, facet: str, exchange: Exchange, expected: str, seen: str, *, good: bool | None

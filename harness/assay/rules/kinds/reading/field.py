@@ -328,10 +328,11 @@ class Field(Kind):
         self, exchange: Exchange, resource: str, items: Sequence[Item], *, doubtful: bool
     ) -> Iterator[Evidence]:
         description, allowed = self._allowed(resource)
-        named = (item.fields.get(self.field) for item in items)
-        there = [value for value in named if value not in (None, "")]
+        having = [item for item in items if item.fields.get(self.field) not in (None, "")]
+        there = [item.fields[self.field] for item in having]
         there_or_open = [(value, allowed(value)) for value in there]
         wrong = [value for value, good in there_or_open if good is False]
+        is_wrong = (item for item in having if allowed(item.fields[self.field]) is False)
         is_open, why = OPEN.get(self.format.get(resource, ""), (None, ""))
         open_ = why if is_open and any(map(is_open, there)) else ""
         if there and not self.unrestricted and (wrong or all(good for _, good in there_or_open)):
@@ -343,6 +344,7 @@ class Field(Kind):
                 if wrong
                 else open_ or f"as expected in {len(there)} items",
                 exchanges=(exchange.n,),
+                member=exchange.member_of(next(is_wrong, None), "field", self.field),
             )
             yield (
                 doubt(evidence, "some items have a similar value that is not valid")
@@ -362,12 +364,14 @@ class Field(Kind):
             )
         if self.mandatory and (operation.lists or self.operation(resource) == operation):
             lacking = len(items) - len(there)
+            lacks = (item for item in items if item.fields.get(self.field) in (None, ""))
             yield Evidence(
                 facet=f"{resource}-present",
                 agreement=DISAGREES if lacking else AGREES,
                 expected=f"{self.field} in each of {len(items)} items",
                 seen=f"missing in {lacking}" if lacking else "present",
                 exchanges=(exchange.n,),
+                member=exchange.member_of(next(lacks, None), "field", self.field),
             )
 
 

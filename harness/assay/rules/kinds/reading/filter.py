@@ -257,7 +257,10 @@ class Filter(Kind[FilterScenario]):
             expected = f"{self.field} to be {' or '.join(names)}"
             agreement = DISAGREES if wrong else AGREES
             others = () if any(words) else lasting.numbers
-            yield _evidence(f"{value}-only", agreement, expected, seen, walk, *others)
+            shown = _evidence(f"{value}-only", agreement, expected, seen, walk, *others)
+            yield walk.showing(
+                shown, lambda item: _word(item, self.field) in wrong, "field", self.field
+            )
         own = {key for key, item in lasting.items.items() if _word(item, self.field) in names}
         yield from _judge_missing(f"{value}-all", walk, own, lasting)
 
@@ -272,7 +275,8 @@ class Filter(Kind[FilterScenario]):
         if shown or (on_day and walk.ended):
             expected, seen = f"no entry of {day}", f"{shown} entries of {day}"
             agreement, others = (DISAGREES, ()) if shown else (AGREES, lasting.numbers)
-            yield _evidence(edge, agreement, expected, seen, walk, *others)
+            evidence = _evidence(edge, agreement, expected, seen, walk, *others)
+            yield walk.showing(evidence, lambda item: item.on == day, "on")
 
 
 def _judge_missing(

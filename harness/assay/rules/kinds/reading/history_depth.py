@@ -328,7 +328,7 @@ class HistoryDepth(Kind):
         refused = (facet == "asked-older" or beyond) and first.refused and not first.items
         empty = isinstance(first.outcome, Accepted) and first.outcome.items == ()
         none = beyond and empty and walk.ended and not walk.items
-        return Evidence(
+        evidence = Evidence(
             facet=facet,
             agreement=DISAGREES if older else AGREES if proper or refused or none else UNCLEAR,
             expected=f"no entry before {limit}",
@@ -336,6 +336,7 @@ class HistoryDepth(Kind):
             exchanges=walk.numbers,
             variation=first.call.variation,
         )
+        return walk.showing(evidence, lambda item: bool(item.on and item.on < limit), "on")
 
     def _beyond(self, walk: PageWalk) -> bool:
         """Whether all that a call asks for is older than the limit."""

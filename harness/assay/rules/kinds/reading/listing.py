@@ -161,13 +161,14 @@ def _others(walk: PageWalk, subject: Subject, consented: AbstractSet[str]) -> It
     others = {thing.key for thing in subject.owns} - consented
     if others and walk.keys & consented:
         shown = walk.keys & others
-        yield Evidence(
+        evidence = Evidence(
             facet=ONLY,
             agreement=DISAGREES if shown else UNCLEAR if walk.has_unnamed_items else AGREES,
             expected="nothing that the customer did not consent to",
             seen=f"{len(shown)} other things of the customer" if shown else "none of it",
             exchanges=walk.numbers,
         )
+        yield walk.showing(evidence, lambda item: item.key in shown, "key")
 
 
 def _foreign(walk: PageWalk, subject: Subject, everybodys: frozenset[str]) -> Iterator[Evidence]:
@@ -175,10 +176,11 @@ def _foreign(walk: PageWalk, subject: Subject, everybodys: frozenset[str]) -> It
     own = {thing.key for thing in subject.owns}
     shown = (walk.keys & everybodys) - own
     if shown or (len(everybodys) > len(own) and own & walk.keys):
-        yield Evidence(
+        evidence = Evidence(
             facet=FOREIGN,
             agreement=DISAGREES if shown else UNCLEAR if walk.has_unnamed_items else AGREES,
             expected="nothing that belongs to another customer",
             seen=f"{len(shown)} things of another customer" if shown else "none of it",
             exchanges=walk.numbers,
         )
+        yield walk.showing(evidence, lambda item: item.key in shown, "key")

@@ -189,6 +189,7 @@ class Pagination(Kind):
                     expected=f"{self.size} items on page {number}",
                     seen=f"{size} items",
                     exchanges=(page.n,),
+                    member=page.member("list"),
                 )
 
     def _end(self, walk: PageWalk, straight: PageWalk, roster: Roster) -> Iterator[Evidence]:
@@ -240,6 +241,7 @@ def _ends(walk: PageWalk, *, never: bool) -> Evidence:
         expected="paging to come to an end",
         seen=f"page {len(walk.pages)} still names a next one" if never else "it ends",
         exchanges=walk.numbers,
+        member=walk.pages[-1].member("next"),
     )
 
 
@@ -330,13 +332,15 @@ def _repeats(walk: PageWalk, *, whole: bool) -> Iterator[Evidence]:
     counts = Counter(item.key for item in walk.items if item.key is not None)
     twice = sum(1 for count in counts.values() if count > 1)
     if len(walk.pages) > 1 and (twice or whole):
-        yield Evidence(
+        evidence = Evidence(
             facet="no-repeats",
             agreement=DISAGREES if twice else UNCLEAR if walk.has_unnamed_items else AGREES,
             expected="each item once",
             seen=f"{twice} items more than once" if twice else "each once",
             exchanges=walk.numbers,
         )
+        back = replace(walk, pages=walk.pages[::-1])
+        yield back.showing(evidence, lambda item: counts[item.key or ""] > 1, "key")
 
 
 def _is_dead(walk: PageWalk) -> bool:

@@ -149,7 +149,7 @@ def _judge(walk: PageWalk, limit: date, *, has_older: bool) -> Iterator[Evidence
         return
     else:
         agreement = UNCLEAR
-    yield Evidence(
+    evidence = Evidence(
         facet=FACET,
         agreement=agreement,
         expected=f"a refusal, or no entry before {limit}",
@@ -157,3 +157,4 @@ def _judge(walk: PageWalk, limit: date, *, has_older: bool) -> Iterator[Evidence
         exchanges=walk.numbers,
         variation=walk.call.variation,
     )
+    yield walk.showing(evidence, lambda item: item in older, "on")

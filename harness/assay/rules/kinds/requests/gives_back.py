@@ -105,6 +105,7 @@ class GivesBack(Kind):
                 expected=f"{field} as it was sent: {sent!r}",
                 seen=f"{shown[field]!r}",
                 exchanges=(request.made.n, *_taken(request, field), exchange.n),
+                member=exchange.member_of(exchange.item, "field", field),
             )
 
     def _forbidden(self, field: str, sent: Json) -> bool:

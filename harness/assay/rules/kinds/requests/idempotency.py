@@ -286,4 +286,5 @@ def _judge_repeated(facet: str, first: Exchange, again: Exchange) -> Evidence:
         seen=describe_answer(again) + (f": {after}" if after is not None else ""),
         exchanges=(first.n, again.n),
         variation=again.call.variation,
+        member=again.member_of(again.item, "key"),
     )

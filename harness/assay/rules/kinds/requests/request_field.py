@@ -274,7 +274,9 @@ class RequestField(RequestArgumentRule):
         for exchange, day in shown:
             if day is not None:
                 good = first - DAY <= day <= last + DAY
-                yield _evidence(request.made, expected, str(day), exchange.n, good=good)
+                evidence = _evidence(request.made, expected, str(day), exchange.n, good=good)
+                member = exchange.member_of(exchange.item, "field", self.field)
+                yield replace(evidence, decisive=exchange.n, member=member)
         if request_queries.was_refused(request.made) and controls:
             seen_ = describe_answer(request.made)
             yield _evidence(request.made, expected, seen_, *controls[:1], good=False)

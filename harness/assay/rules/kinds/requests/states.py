@@ -321,4 +321,5 @@ class States(Kind):
             expected=f"{self.field}: {expected}",
             seen=f"{self.field}: {reading.word}",
             exchanges=(*before, reading.exchange.n),
+            member=reading.exchange.member_of(reading.item, "field", self.field),
         )

@@ -203,4 +203,5 @@ def _judge(exchange: Exchange, prefix: str) -> Iterator[Evidence]:
             expected="a JSON media type on an accepted response",
             seen=wire.media_type or "no media type",
             exchanges=(exchange.n,),
+            member=exchange.member("header", "content-type"),
         )
