@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import yaml
-
 from assay.binding.model.target import Decided, Target
 from assay.binding.read.join import bind
 from assay.contract.model import Contract, OpenPoint, PossibleAnswer
 from assay.errors import InputError
+from assay.files.edits import flow
 from assay.fixtures.providers import Customers, customers_of
 from assay.journal.writer import Journal
 from assay.planning.plan import Plan
@@ -92,7 +91,7 @@ def _addition(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class KeptAnswer:
     """An answer that a bank keeps, as far as its trials show."""
 
     contract: Contract
@@ -100,7 +99,7 @@ class Proposal:
     answer: PossibleAnswer
 
 
-def proposals(prepared: Prepared) -> Iterator[Proposal]:
+def proposals(prepared: Prepared) -> Iterator[KeptAnswer]:
     """Run the trials of each answer that is not given, and yield those that the bank keeps.
 
     Raises:
@@ -118,7 +117,7 @@ def proposals(prepared: Prepared) -> Iterator[Proposal]:
             if point.id not in bound.decisions:
                 for answer in point.answers.values():
                     if _keeps(_decided([contract], target, point, answer), target):
-                        yield Proposal(contract=contract, point=point, answer=answer)
+                        yield KeptAnswer(contract=contract, point=point, answer=answer)
 
 
 def _keeps(planned: Plan, target: Target) -> bool:
@@ -134,18 +133,16 @@ def _keeps(planned: Plan, target: Target) -> bool:
     return mine == {Standing.CONFORMS}
 
 
-def proposal_lines(found: Sequence[Proposal]) -> Iterator[str]:
+def proposal_lines(found: Sequence[KeptAnswer]) -> Iterator[str]:
     """Yield the proposals as they stand in a target file, each with the place for its source."""
     if not found:
         yield "No answer could be seen."
         return
     yield "The bank does as these answers say. Keep those that its manual states, with the page:"
-    by_point: dict[str, list[Proposal]] = {}
+    by_point: dict[str, list[KeptAnswer]] = {}
     for each in found:
         by_point.setdefault(each.point.id, []).append(each)
-    decided = {
-        id_: {"value": [one.answer.id for one in each], "source": "TODO"}
-        for id_, each in by_point.items()
-    }
-    text = yaml.safe_dump({"decided": decided}, sort_keys=False, default_flow_style=None)
-    yield text.rstrip()
+    yield "decided:"
+    for id_, each in by_point.items():
+        answer = {"value": [one.answer.id for one in each], "source": "TODO"}
+        yield f"  {id_}: {flow(answer)}"
