@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from assay.binding.model.target import Decided, Target
 from assay.binding.read.join import bind
-from assay.contract.model import Contract, OpenPoint, PossibleAnswer
+from assay.contract.model import Contract, Json, OpenPoint, PossibleAnswer
 from assay.errors import InputError
 from assay.files.edits import flow
 from assay.fixtures.providers import Customers, customers_of
@@ -144,5 +144,5 @@ def proposal_lines(found: Sequence[KeptAnswer]) -> Iterator[str]:
         by_point.setdefault(each.point.id, []).append(each)
     yield "decided:"
     for id_, each in by_point.items():
-        answer = {"value": [one.answer.id for one in each], "source": "TODO"}
+        answer: dict[str, Json] = {"value": [one.answer.id for one in each], "source": "TODO"}
         yield f"  {id_}: {flow(answer)}"
