@@ -143,6 +143,6 @@ def proposal_lines(found: Sequence[KeptAnswer]) -> Iterator[str]:
     for each in found:
         by_point.setdefault(each.point.id, []).append(each)
     yield "decided:"
-    for id_, each in by_point.items():
-        answer: dict[str, Json] = {"value": [one.answer.id for one in each], "source": "TODO"}
+    for id_, kept in by_point.items():
+        answer: dict[str, Json] = {"value": [one.answer.id for one in kept], "source": "TODO"}
         yield f"  {id_}: {flow(answer)}"

@@ -73,12 +73,13 @@ class WhatCounts:
     @property
     def facets(self) -> Mapping[str, tuple[str, str, Operation]]:
         """The facet of each kind of call of which something is said, with the operation it tests."""
-        return {
-            kind: (*_FACETS[kind][_WORDS[kind].index(word)], operation)
-            for kind, word in self.said.items()
-            if word in _WORDS[kind]
-            if (operation := self._operation(kind))
-        }
+        found: dict[str, tuple[str, str, Operation]] = {}
+        for kind, word in self.said.items():
+            operation = self._operation(kind)
+            if operation is not None:
+                id_, sentence = _FACETS[kind][_WORDS[kind].index(word)]
+                found[kind] = id_, sentence, operation
+        return found
 
     @property
     def refusing(self) -> list[str]:
