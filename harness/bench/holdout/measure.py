@@ -26,6 +26,10 @@ LEFT_OPEN = {
     "modify-cancels": "a bank may put a new request in the place of a changed one",
     "refused-signature-redirect": "where a customer who refused returns to is not said",
     "instant-next-day": "the document does not say when an instant payment is executed",
+    "credentials": "credentials beside a valid token have no effect; they need not be refused",
+    "depth-60": "the history is up to 90 days long; `least` holds a bank to more (shorter-history)",
+    "quota-alias": "whether two names share a count is open; `names` holds a bank to it (what-counts)",
+    "refused-signature-open": "whether a refused request stops being open is not said (end-of-a-state)",
 }
 
 if __name__ == "__main__":
