@@ -239,7 +239,7 @@ def changes(at: Situation) -> Values:
                 dimension="change",
                 name="changed",
                 description="for requests that were changed before",
-                reason=partial(change_reason, at.contract, change.id, mode),
+                reason=partial(change_reason, at.contract, mode),
                 mapper=mapper,
                 implies=f"mode={mode}",
                 suit=partial(_suited_to_modes, at.contract, mode, partial(mapper, own_modes=True)),
@@ -401,8 +401,10 @@ class OnceChanged(InMode):
         if not self.own_modes:
             yield from InMode.after(self, step, reply)
         made = reply if isinstance(reply, Exchange) and isinstance(step, Call) else None
-        if made is None or made.call.mode != self.mode or made.call.variation or not made.item:
+        if made is None or made.call.mode != self.mode or not made.item:
             return
+        if made.call.without or made.call.varied or made.call.malformed or made.call.credentials:
+            return  # what is wrong with it must stay so
         makes = self.contract.operations[made.call.operation].makes
         value = made.call.arguments.get(self.argument)
         if makes == self.change.changes and made.item.key is not None and value is not None:
@@ -420,13 +422,11 @@ def has_own_modes(contract: Contract, mode: str, steps: Sequence[Step]) -> bool:
     return any(call.mode == mode for call in created(contract, steps))
 
 
-def change_reason(contract: Contract, change: str, mode: str, steps: Sequence[Step]) -> str:
+def change_reason(contract: Contract, mode: str, steps: Sequence[Step]) -> str:
     """Say why the requests of a trial cannot be changed before something is done with them."""
     made = created(contract, steps, mode=mode)
     if not made:
         return NO_REQUEST
-    if any(call.operation == change for call in calls(steps)):
-        return OWN
     later = steps[next(n for n, step in enumerate(steps) if step is made[0]) :]
     operations = contract.operations
     used = any(operations[call.operation].about and not call.credentials for call in calls(later))
