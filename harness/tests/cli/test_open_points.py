@@ -52,3 +52,13 @@ def test_the_points_are_listed_with_what_an_answer_adds(prepared):
     assert "    adds 1 obligation, 0 calls" == lines[at + 4]
     assert "  answered: None. (page 3)" in lines
     assert lines[-1].startswith("40 open points: 7 answered")
+
+
+def test_the_sandbox_answers_all_that_it_does():
+    """Its shipped file has each answer that the proof knows it to keep."""
+    answered = {
+        (each.contract, each.point, each.done)
+        for each in QUESTIONS
+        if each.done in prepare((), "sandbox-decided").target.decided[each.point].value
+    }
+    assert {(each.contract, each.point, each.done) for each in QUESTIONS if each.done} == answered
