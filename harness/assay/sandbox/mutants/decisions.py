@@ -30,5 +30,9 @@ class Question:
 QUESTIONS: tuple[Question, ...] = (
     Question(contract="aisp", point="card-edge", done="included", other="excluded",
         variant="neutral.edge-day-excluded"),
+    Question(contract="pis", point="full-field-lists", done="exact-values",
+        variant="pis.euro-any-spelling"),
+    Question(contract="pis", point="all-factors", done="every-customer",
+        variant="pis.factors-not-all"),
 )
 # fmt: on
