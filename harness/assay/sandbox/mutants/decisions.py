@@ -34,5 +34,9 @@ QUESTIONS: tuple[Question, ...] = (
         variant="pis.euro-any-spelling"),
     Question(contract="pis", point="all-factors", done="every-customer",
         variant="pis.factors-not-all"),
+    Question(contract="pis", point="end-of-a-state", done="refused-is-over",
+        variant="pis.refused-stays-open"),
+    Question(contract="pis", point="end-of-a-state", done="too-late-is-over",
+        variant="pis.too-late-stays-open"),
 )
 # fmt: on

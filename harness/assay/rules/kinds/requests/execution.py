@@ -31,6 +31,7 @@ from assay.rules.lifecycle.reconciliation import (
     CARRIED,
     CHANGE,
     DENIED,
+    DENIED_OVER,
     EARLY,
     LATE,
     MAIN,
@@ -39,6 +40,7 @@ from assay.rules.lifecycle.reconciliation import (
     REPEAT,
     SHOWN,
     TIMED_OUT,
+    TIMED_OUT_OVER,
     UNSIGNED,
 )
 from assay.rules.lifecycle.request_steps import today
@@ -61,8 +63,24 @@ from assay.rules.verdict import Evidence, Standing
 
 #: The day of the week, Monday being 0, on which the first deferred request of the probe is due.
 TUESDAY = 1
+#: The words for a request that is no longer shown as open.
+NOT_OPEN: Final = "not-open"
 #: Longer than anybody is idle.
 NEVER: Final = timedelta(days=100_000)
+
+
+def _over(*, key: str) -> bool:
+    """Declare whether a request that came to an end in a way is no longer shown as open."""
+    return parameters.choice(
+        NOT_OPEN,
+        "unspecified",
+        key=key,
+        description="not-open or unspecified",
+        hint="is such a request no longer shown as open afterwards?",
+        required=False,
+        default=False,
+        convert=lambda value: value == NOT_OPEN,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +88,8 @@ class Execution(Kind):
     """The modes in which requests are executed, and what keeps one from being so.
 
     `unmet` are values with which a request is not accepted. After `minutes` on one screen, if the
-    document says so, the customer is disconnected.
+    document says so, the customer is disconnected. `denied_over` and `timed_out_over` say that one
+    that the customer refused, or did not sign in time, is no longer shown as open.
     """
 
     name = "execution"
@@ -85,6 +104,8 @@ class Execution(Kind):
     offered: tuple[str, ...] = modes(key="where-offered")
     unmet: Mapping[str, Json] = values_by_argument(key="unmet")
     minutes: int | None = parameters.whole(key="minutes", required=False)
+    denied_over: bool = _over(key="denied")
+    timed_out_over: bool = _over(key="timed-out")
 
     @property
     def deferred(self) -> str | None:
@@ -152,6 +173,18 @@ class Execution(Kind):
         out += [
             self._facet(id_, asks, id_, more) for id_, asks, more in ends if not absent.get(id_)
         ]
+        over = (
+            (DENIED_OVER, "a request that the customer refused is no longer shown as open", DENIED),
+            (
+                TIMED_OUT_OVER,
+                "one that was not signed in time is no longer shown as open on a later day",
+                TIMED_OUT,
+            ),
+        )
+        for id_, asks, way in over:
+            if not absent.get(way) and (self.denied_over if way == DENIED else self.timed_out_over):
+                more = clock | signing.NEEDS if way == TIMED_OUT else needs()
+                out.append(self._facet(id_, asks, way, more))
         if self.deferred and self.lifecycle.end:
             asks = "a cancelled request is not executed"
             out.append(self._facet(CANCELLED, asks, CANCELLED, clock, self.deferred))
@@ -280,6 +313,9 @@ class Execution(Kind):
             yield from request_steps.sign(self.lifecycle, made, how)
         control = yield from self._signed(psu)
         yield from self._look(control, made)
+        if way == TIMED_OUT and self.timed_out_over:
+            yield from request_steps.wait_days(psu, 2)
+            yield from request_steps.read(lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Reconcile every request of the history."""
