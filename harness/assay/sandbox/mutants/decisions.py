@@ -38,5 +38,7 @@ QUESTIONS: tuple[Question, ...] = (
         variant="pis.refused-stays-open"),
     Question(contract="pis", point="end-of-a-state", done="too-late-is-over",
         variant="pis.too-late-stays-open"),
+    Question(contract="pis", point="after-refusal", done="nowhere", other="same-address",
+        variant="pis.refused-goes-back"),
 )
 # fmt: on
