@@ -141,13 +141,19 @@ def _schema(kind: str) -> Mapping[str, Json] | None:
 
 def _twice(at: Pointer, point: OpenPoint, given: Decided) -> Iterator[Finding]:
     """Yield answers that contradict each other."""
-    said: dict[tuple[str, str], str] = {}
+    said: dict[tuple[str, ...], str] = {}
     for name in given.value:
-        for rule, parameters in (
-            point.answers[name].parameters.items() if name in point.answers else ()
-        ):
-            for key in parameters:
-                other = said.setdefault((rule, key), name)
-                if other != name:
-                    what = f"{found(other)} and {found(name)} answer the same question"
-                    yield (*at, "value"), what, "keep one of them"
+        for key in _keys(point.answers[name].parameters if name in point.answers else {}):
+            other = said.setdefault(key, name)
+            if other != name:
+                what = f"{found(other)} and {found(name)} answer the same question"
+                yield (*at, "value"), what, "keep one of them"
+
+
+def _keys(parameters: Mapping[str, Any], *above: str) -> Iterator[tuple[str, ...]]:
+    """Yield the path to each value of the rules of an answer."""
+    for key, value in parameters.items():
+        if isinstance(value, Mapping):
+            yield from _keys(cast("Mapping[str, Any]", value), *above, key)
+        else:
+            yield (*above, key)

@@ -40,5 +40,9 @@ QUESTIONS: tuple[Question, ...] = (
         variant="pis.too-late-stays-open"),
     Question(contract="pis", point="after-refusal", done="nowhere", other="same-address",
         variant="pis.refused-goes-back"),
+    Question(contract="pis", point="dated-instant", done="instant-refused",
+        other="instant-accepted", variant="pis.days-of-any-type"),
+    Question(contract="pis", point="dated-instant", done="immediate-refused",
+        other="immediate-accepted", variant="pis.days-of-any-type"),
 )
 # fmt: on

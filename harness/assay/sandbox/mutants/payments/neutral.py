@@ -385,6 +385,8 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
     neutral_pis("euro-any-spelling",
         "The currency EUR may be in lower case and surrounded by blanks.",
         fields=put(FIELDS, currency=_any_spelling)),
+    neutral_pis("days-of-any-type", "Immediate and instant payments may name a day.",
+        dated=("immediate", "instant")),
     neutral_pis("confirmation-501", "The confirmation answers 501.", confirmation=_not_offered),
     neutral_pis("factors-not-all",
         "Retail customers are not offered SMS codes, small professionals nothing else.",
