@@ -34,6 +34,8 @@ QUESTIONS: tuple[Question, ...] = (
         variant="pis.euro-any-spelling"),
     Question(contract="pis", point="all-factors", done="every-customer",
         variant="pis.factors-not-all"),
+    Question(contract="pis", point="timer-edge", done="at-the-limit", other="just-after",
+        variant="pis.timers-just-after"),
     Question(contract="pis", point="end-of-a-state", done="refused-is-over",
         variant="pis.refused-stays-open"),
     Question(contract="pis", point="end-of-a-state", done="too-late-is-over",
