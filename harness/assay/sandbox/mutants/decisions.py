@@ -46,5 +46,7 @@ QUESTIONS: tuple[Question, ...] = (
         other="instant-accepted", variant="pis.days-of-any-type"),
     Question(contract="pis", point="dated-instant", done="immediate-refused",
         other="immediate-accepted", variant="pis.days-of-any-type"),
+    Question(contract="pis", point="when-rejected", done="scope-at-once",
+        other="scope-after-signing", variant="pis.barred-late"),
 )
 # fmt: on

@@ -63,8 +63,6 @@ from assay.rules.verdict import Evidence, Standing
 
 #: The day of the week, Monday being 0, on which the first deferred request of the probe is due.
 TUESDAY = 1
-#: The words for a request that is no longer shown as open.
-NOT_OPEN: Final = "not-open"
 #: Longer than anybody is idle.
 NEVER: Final = timedelta(days=100_000)
 
@@ -72,14 +70,14 @@ NEVER: Final = timedelta(days=100_000)
 def _over(*, key: str) -> bool:
     """Declare whether a request that came to an end in a way is no longer shown as open."""
     return parameters.choice(
-        NOT_OPEN,
+        "not-open",
         "unspecified",
         key=key,
         description="not-open or unspecified",
         hint="is such a request no longer shown as open afterwards?",
         required=False,
         default=False,
-        convert=lambda value: value == NOT_OPEN,
+        convert=lambda value: value == "not-open",
     )
 
 
@@ -173,18 +171,16 @@ class Execution(Kind):
         out += [
             self._facet(id_, asks, id_, more) for id_, asks, more in ends if not absent.get(id_)
         ]
+        late = signing.NEEDS | clock
         over = (
-            (DENIED_OVER, "a request that the customer refused is no longer shown as open", DENIED),
-            (
-                TIMED_OUT_OVER,
-                "one that was not signed in time is no longer shown as open on a later day",
-                TIMED_OUT,
-            ),
+            (DENIED_OVER, self.denied_over, "the customer refused", DENIED, needs()),
+            (TIMED_OUT_OVER, self.timed_out_over, "was not signed in time", TIMED_OUT, late),
         )
-        for id_, asks, way in over:
-            if not absent.get(way) and (self.denied_over if way == DENIED else self.timed_out_over):
-                more = clock | signing.NEEDS if way == TIMED_OUT else needs()
-                out.append(self._facet(id_, asks, way, more))
+        out += [
+            self._facet(id_, f"a request that {what} is no longer shown as open", way, more)
+            for id_, said, what, way, more in over
+            if said and not absent.get(way)
+        ]
         if self.deferred and self.lifecycle.end:
             asks = "a cancelled request is not executed"
             out.append(self._facet(CANCELLED, asks, CANCELLED, clock, self.deferred))

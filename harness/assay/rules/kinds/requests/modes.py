@@ -39,7 +39,7 @@ from assay.rules.lifecycle.attempts import (
 )
 from assay.rules.lifecycle.parameters import check_modes, modes
 from assay.rules.lifecycle.request_queries import due_day, was_refused
-from assay.rules.parameters import Raw
+from assay.rules.parameters import Raw, maker
 from assay.rules.rule import (
     BindingRequirement,
     Calls,
@@ -101,9 +101,10 @@ _DATED: Mapping[str, Json] = {
 
 
 def _check_dated(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find modes in which the clause's request cannot be made."""
-    for name in value:
-        yield from check_modes((*at, name), [name], clause, raw)
+    """Find modes in which the clause's request cannot be made, and those that always have a day."""
+    yield from check_modes(at, [*value], clause, raw)
+    for name in {*value}.intersection(maker(clause, raw).get("due", {}).get("modes", ())):
+        yield (*at, name), f"requests in the mode {name!r} always name a day", "leave it out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,21 +165,15 @@ class Modes(AcceptanceRule[ModeScenario]):
         return (*out, *self._dated_facets())
 
     def _dated_facets(self) -> Iterator[Facet]:
-        due = self.lifecycle.create.due
-        for mode, word in self.dated.items():
-            if due is not None and not self.lifecycle.deferred(mode):
-                missing = Standing.NOT_APPLICABLE if mode in self.offered else Standing.UNVERIFIED
-                text = f"{mode} requests that name a day are {word}"
-                scenario = ModeScenario(
-                    id=f"{mode}:dated", mode=mode, accepted=word == "accepted", dated=True
-                )
-                yield _facet(
-                    f"{mode}{DATED[word]}",
-                    text,
-                    scenario,
-                    *bound(self.lifecycle.create, "mode", mode, if_missing=missing),
-                    *bound(self.lifecycle.create, "argument", due.argument),
-                )
+        create, due = self.lifecycle.create, self.lifecycle.create.due
+        for mode, word in self.dated.items() if due else ():
+            accepted, id_ = word == "accepted", f"{mode}:dated"
+            missing = Standing.NOT_APPLICABLE if mode in self.offered else Standing.UNVERIFIED
+            required = bound(create, "mode", mode, if_missing=missing)
+            required = (*required, *bound(create, "argument", due.argument if due else ""))
+            scenario = ModeScenario(id=id_, mode=mode, accepted=accepted, dated=True)
+            text = f"{mode} requests that name a day are {word}"
+            yield _facet(f"{mode}{DATED[word]}", text, scenario, *required)
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""
@@ -209,16 +204,12 @@ class Modes(AcceptanceRule[ModeScenario]):
         psu = yield from request_steps.customer(self.lifecycle)
         plain = request_steps.request(self.lifecycle, psu)
         variation = f"in the mode {scenario.mode}"
-        if scenario.dated and self.lifecycle.create.due:
-            plain = request_steps.request(self.lifecycle, psu, scenario.mode)
-            day = request_steps.today(self.lifecycle, psu).isoformat()
-            named = {**plain.arguments, self.lifecycle.create.due.argument: day}
-            call = replace(plain, arguments=named, variation="it names the present day")
-            control = yield from steps.send(plain)
-            made = yield from steps.send(call)
-            yield from sign_and_read(self.lifecycle, control, made)
-            return
         call = request_steps.request(self.lifecycle, psu, scenario.mode, variation=variation)
+        if scenario.dated and self.lifecycle.create.due:
+            plain = replace(call, variation="")
+            day = request_steps.today(self.lifecycle, psu).isoformat()
+            named = {**call.arguments, self.lifecycle.create.due.argument: day}
+            call = replace(call, arguments=named, variation="it names the present day")
         if self.lifecycle.signed:
             control = yield from steps.send(plain)
             made = yield from steps.send(call)
@@ -260,7 +251,7 @@ class Modes(AcceptanceRule[ModeScenario]):
         for attempt in tries:
             mode = attempt.request.mode or ""
             word, day = self.dated.get(mode), due_day(self.lifecycle, attempt.made.call.arguments)
-            if word is None or day is None or self.lifecycle.deferred(mode):
+            if word is None or day is None:
                 continue
             # Its day is no other reason to reject it, whatever `attempts` says of those with a day.
             dated = replace(attempt, timely=self._is_today(day, attempt.made))

@@ -92,12 +92,12 @@ class ReturnAddress(Kind):
         return tuple(
             make_facet(
                 id_,
-                description,
-                REFUSAL if id_ in (BACK, NOT_BACK) else SCENARIO,
+                text,
+                SCENARIO if id_ in (SIGNED, ONLY) else REFUSAL,
                 signing.NEEDS,
                 requirements,
             )
-            for id_, description in descriptions.items()
+            for id_, text in descriptions.items()
         )
 
     def probe(self, scenario: Scenario) -> Script:
@@ -109,9 +109,8 @@ class ReturnAddress(Kind):
         psu = yield from request_steps.customer(lifecycle, count=5)
         made, _ = yield from signing.try_to_sign(lifecycle, psu, 0)
         if scenario.id == REFUSAL:
-            how = replace(
-                request_steps.SIGN, decision=Decision.REFUSE, variation="the customer refuses it"
-            )
+            words = "the customer refuses it"
+            how = replace(request_steps.SIGN, decision=Decision.REFUSE, variation=words)
             yield from signing.try_to_sign(lifecycle, psu, 1, how)
             return
         back = self._address(made)
