@@ -39,6 +39,7 @@ from assay.rules.lifecycle.attempts import (
 )
 from assay.rules.lifecycle.parameters import check_modes, modes
 from assay.rules.lifecycle.request_queries import due_day, was_refused
+from assay.rules.lifecycle.request_steps import today
 from assay.rules.parameters import Raw, maker
 from assay.rules.rule import (
     BindingRequirement,
@@ -207,7 +208,7 @@ class Modes(AcceptanceRule[ModeScenario]):
         call = request_steps.request(self.lifecycle, psu, scenario.mode, variation=variation)
         if scenario.dated and self.lifecycle.create.due:
             plain = replace(call, variation="")
-            day = request_steps.today(self.lifecycle, psu).isoformat()
+            day = today(self.lifecycle, psu).isoformat()
             named = {**call.arguments, self.lifecycle.create.due.argument: day}
             call = replace(call, arguments=named, variation="it names the present day")
         if self.lifecycle.signed:
