@@ -141,7 +141,7 @@ def proposal_lines(found: Sequence[KeptAnswer]) -> Iterator[str]:
     yield "The bank does as these answers say. Keep those that its manual states, with the page:"
     by_point: dict[str, list[KeptAnswer]] = {}
     for each in found:
-        by_point.setdefault(each.point.id, []).append(each)
+        by_point.setdefault(f"{each.contract.id}/{each.point.id}", []).append(each)
     yield "decided:"
     for id_, kept in by_point.items():
         answer: dict[str, Json] = {"value": [one.answer.id for one in kept], "source": "TODO"}

@@ -1,9 +1,9 @@
 """The facets of a clause and the evidence of its check, as every other room asks for them.
 
 A missing consent, and a breach by the TPP, explain refusals whatever the kind. A clause by which
-calls are refused can say with which code and which status: each facet that expects a refusal then has
-others, with `-code` or `-status` behind its id. Where the check of the kind agrees that a call was
-refused, they compare that answer. Where a body has the code is for the target file to say (`error`).
+calls are refused can say with which code and which status, and when: each facet that expects a refusal
+then has others, with `-code`, `-status` or the moment behind its id. Where the check of the kind agrees that
+a call was refused, they compare that answer. Where a body has the code is for the target file to say (`error`).
 
 A call can be refused for several reasons. A wrong code is a violation only in a trial, where the
 call differs from its control in one thing; in other recordings, and where a limit of calls may be
@@ -12,16 +12,17 @@ used up, it is a doubt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from assay.errors import KindError, did_you_mean
-from assay.history import ERROR_CODE, Exchange, History, Rejected
+from assay.history import ERROR_CODE, Authorised, Exchange, History, Rejected, State
 from assay.rules.consent_probes import named_operations
 from assay.rules.consents import without_unconsented
 from assay.rules.queries import at_own_bank, perhaps_exhausted, perhaps_over_quota
-from assay.rules.refusing_kind import CODE, STATUS, RefusingKind
+from assay.rules.refusing_kind import AT_ONCE, CODE, REJECTION, STATUS, RefusingKind
 from assay.rules.rule import BindingRequirement, Facet, Kind, TppFacet, clauses_of, facts_of
 from assay.rules.verdict import DISAGREES, UNCLEAR, Agreement, Evidence, doubt
 
@@ -133,7 +134,7 @@ def countable(evidence: Iterator[Evidence]) -> Iterator[Evidence]:
 def facets_of(kind: Kind) -> Sequence[Facet]:
     """Return the facets of a clause, with those of the codes and statuses of its refusals."""
     facets = kind.facets()
-    if not isinstance(kind, RefusingKind) or not (kind.codes or kind.refusal_statuses):
+    if not isinstance(kind, RefusingKind) or not kind.says_more:
         return facets
     refusing = kind.refusing()
     derived = (_derived(kind, facet) for facet in facets if facet.id in refusing)
@@ -147,7 +148,8 @@ def without_refusal(kind: Kind) -> Sequence[str]:
     refusing = kind.refusing()
     if any(facet.id in refusing for facet in kind.facets()):
         return ()
-    return [key for key, said in ((CODE, kind.codes), (STATUS, kind.refusal_statuses)) if said]
+    said = {CODE: kind.codes, STATUS: kind.refusal_statuses, REJECTION: kind.moment}
+    return [key for key, value in said.items() if value]
 
 
 def _derived(kind: RefusingKind, facet: Facet) -> Iterator[Facet]:
@@ -168,29 +170,64 @@ def _derived(kind: RefusingKind, facet: Facet) -> Iterator[Facet]:
             id=f"{facet.id}{OF_STATUS}",
             description=f"{facet.description}, with the status {statuses}",
         )
+    if kind.moment:
+        when = kind.moment.replace("-", " ")
+        description = f"{facet.description}, {when}"
+        yield replace(facet, id=f"{facet.id}-{kind.moment}", description=description)
 
 
 def check_refusals(
     kind: Kind, history: History, evidences: Iterator[Evidence]
 ) -> Iterator[Evidence]:
     """Yield the evidence of a kind's check, and of what each refusal says that it agrees with."""
-    if not isinstance(kind, RefusingKind) or not (kind.codes or kind.refusal_statuses):
+    if not isinstance(kind, RefusingKind) or not kind.says_more:
         yield from evidences
         return
-    refusals = {exchange.n: exchange for exchange in history.exchanges if exchange.refused}
+    calls = {exchange.n: exchange for exchange in history.exchanges}
+    signed = frozenset(each.n for each in history.events if isinstance(each, Authorised))
+    timed = partial(_timed, kind, calls, signed) if kind.moment else None
     refusing, subjects = kind.refusing(), history.subjects
     for evidence in evidences:
         yield evidence
         if evidence.facet not in refusing:
             continue
-        decisive = refusals.get(next(iter(evidence.in_reading_order), 0))
-        if decisive is None or evidence.agreement is not Agreement.AGREES:
+        decisive = calls.get(evidence.shown_by)
+        if timed is not None:
+            yield timed(evidence)
+        refused = decisive is not None and decisive.refused
+        if decisive is None or not refused or evidence.agreement is not Agreement.AGREES:
             yield from _not_refused(kind, evidence)
             continue
         sure = bool(decisive.call.variation) or decisive.call.subject in subjects
         sure = sure and not _perhaps_limited(kind, decisive, history)
         sure = sure and not _of_another_token(decisive)
         yield from _judged(kind, evidence, decisive, sure=sure)
+
+
+def _timed(
+    kind: RefusingKind, calls: Mapping[int, Exchange], signed: frozenset[int], evidence: Evidence
+) -> Evidence:
+    """Return evidence on when a request was rejected: by the call that made it, or once it was signed.
+
+    One that was rejected unsigned was not rejected at once, and might be so after a signature, too. Only a
+    variation shows what a call was refused for.
+    """
+    made = calls.get(evidence.shown_by)
+    agreement = UNCLEAR
+    if made is not None and evidence.agreement is Agreement.AGREES:
+        shown = any(each.state is State.REJECTED for each in made.items)
+        at_once, wanted = made.refused or shown, kind.moment == AT_ONCE
+        late = not signed.isdisjoint({*evidence.exchanges} - {*evidence.controls})
+        if at_once is wanted:
+            agreement = Agreement.AGREES if at_once or late else UNCLEAR
+        elif made.call.variation:
+            agreement = DISAGREES
+    return replace(
+        evidence,
+        facet=f"{evidence.facet}-{kind.moment}",
+        agreement=agreement,
+        expected=f"a rejection {kind.moment.replace('-', ' ')}",
+    )
 
 
 def _not_refused(kind: RefusingKind, evidence: Evidence) -> Iterator[Evidence]:

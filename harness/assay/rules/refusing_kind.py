@@ -1,7 +1,8 @@
 """The base of the kinds by which calls are refused.
 
-A clause of such a kind can say with `code` which code an answer that refuses has, and with
-`refusal-status` which status; `checks` derives the facets and the judgement.
+A clause of such a kind can say with `code` which code an answer that refuses has, with
+`refusal-status` which status, and with `rejection` whether a request is rejected by the call that makes
+it, or after its signature; `checks` derives the facets and the judgement.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from assay.rules.rule import Kind, S
 CODE = ERROR_CODE
 #: The name of the parameter with the statuses of a refusal.
 STATUS = "refusal-status"
+#: The name of the parameter with the moment of a rejection, and its values.
+REJECTION, AT_ONCE, AFTER_SIGNING = "rejection", "at-once", "after-signing"
 
 _CODE: Mapping[str, Json] = {
     "description": "the code of the refusal, or a list of codes",
@@ -65,9 +68,29 @@ class RefusingKind(Kind[S]):
 
     codes: tuple[str, ...] = _said(_CODE, CODE)
     refusal_statuses: tuple[str, ...] = _said(_STATUS, STATUS)
+    rejection: str = parameters.choice(
+        AT_ONCE,
+        AFTER_SIGNING,
+        "unspecified",
+        key=REJECTION,
+        description="at-once, after-signing or unspecified",
+        hint="is a request rejected by the call that makes it, or after its signature?",
+        required=False,
+        default="unspecified",
+    )
 
     #: The facets that expect a refusal, where they are the same in every clause; empty for all.
     refusing_facets: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def says_more(self) -> bool:
+        """Whether the clause says more of a refusal than that there is one."""
+        return bool(self.codes or self.refusal_statuses or self.moment)
+
+    @property
+    def moment(self) -> str:
+        """When a request is rejected; empty where that is not said."""
+        return self.rejection if self.rejection in (AT_ONCE, AFTER_SIGNING) else ""
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""

@@ -29,7 +29,8 @@ def test_a_bank_is_proposed_what_it_does_and_nothing_else(prepared):
     done = {(each.contract, each.point, each.done) for each in QUESTIONS if each.done}
     assert done == {(each.contract.id, each.point.id, each.answer.id) for each in found}
     _, text = "\n".join(proposal_lines(found)).split("\n", 1)
-    assert {each.point for each in QUESTIONS} == yaml.safe_load(text)["decided"].keys()
+    names = {f"{each.contract}/{each.point}" for each in QUESTIONS if each.done}
+    assert names == yaml.safe_load(text)["decided"].keys()
 
 
 def test_what_is_answered_is_not_asked(prepared):
@@ -56,9 +57,10 @@ def test_the_points_are_listed_with_what_an_answer_adds(prepared):
 
 def test_the_sandbox_answers_all_that_it_does():
     """Its shipped file has each answer that the proof knows it to keep."""
+    decided = prepare((), "sandbox-decided").target.decided
     answered = {
         (each.contract, each.point, each.done)
         for each in QUESTIONS
-        if each.done in prepare((), "sandbox-decided").target.decided[each.point].value
+        if each.done in decided[f"{each.contract}/{each.point}"].value
     }
     assert {(each.contract, each.point, each.done) for each in QUESTIONS if each.done} == answered

@@ -374,3 +374,75 @@ def test_what_is_carried_out_for_a_new_customer_is_of_this_history(fresh, told):
     found = says(*events, facet="refused-undone", subject=payer(fresh=fresh))
 
     assert (["refused-undone disagrees"] if told else []) == found
+
+
+# -- no longer open, where the bank says so ------------------------------------------------
+REFUSING = sign(Ending.REFUSED, step={"decision": Decision.REFUSE})
+IDLING = sign(Ending.DISCONNECTED, moments=IDLE)
+NOT_OPEN = {"denied": "not-open", "timed-out": "not-open"}
+TOMORROW = AT + timedelta(days=2)
+
+
+def over(*events, **parameters):
+    """Return what is said of a request that came to an end without an execution."""
+    found = check("execution", payer(), *events, **(parameters or NOT_OPEN))
+    return [line.rpartition(" ")[0] for line in found if "-over " in line]
+
+
+def ended(way, state, at=None, *, before=()):
+    """Write down that a request came to an end in a way, and was read after a control was done."""
+    control = carried(varied=["amount"])
+    return make(), *before, way, *control, read(shown(state=state), at=at)
+
+
+@for_each(("way", "facet"), [(REFUSING, "denied-over"), (IDLING, "timed-out-over")])
+@for_each(
+    ("state", "words"),
+    [(ENDED, ["agrees"]), (REJECTED, ["agrees"]), (OPEN, ["disagrees"]), (DONE, [])],
+)
+def test_what_is_over_is_no_longer_shown_as_open(way, facet, state, words):
+    """What it is shown as instead is for nobody to say; an execution is the matter of other facets."""
+    assert [f"{facet} {word}" for word in words] == over(*ended(way, state, TOMORROW))
+
+
+@for_each("way", [REFUSING, IDLING])
+def test_without_an_answer_it_may_stay_open(way):
+    """The document does not say how it is shown."""
+    unsaid = dict.fromkeys(NOT_OPEN, "unspecified")
+    assert [] == over(*ended(way, OPEN, TOMORROW), **unsaid)
+    known = {facet.id for facet in ruled("execution").facets()}
+    assert known.isdisjoint({"denied-over", "timed-out-over"})
+
+
+def test_a_bank_may_need_some_time():
+    """Nothing shows that it has had enough: no like request went on since, or it is the same day."""
+    soon = read(shown(state=OPEN), at=TOMORROW)
+    assert ["denied-over unclear"] == over(make(), REFUSING, soon)
+    assert ["denied-over unclear"] == over(*carried(varied=["amount"]), make(), REFUSING, soon)
+    assert ["timed-out-over unclear"] == over(*ended(IDLING, OPEN))
+    late = read(shown(state=ENDED), at=TOMORROW)
+    assert ["denied-over agrees"] == over(*ended(REFUSING, OPEN), late)
+
+
+@for_each(
+    "events",
+    [
+        # The page after the decision was an error: perhaps nothing was refused.
+        ended(replace(REFUSING, wire=replace(REFUSING.wire, status=503)), OPEN, TOMORROW),
+        ended(replace(REFUSING, wire=replace(REFUSING.wire, status=409)), OPEN, TOMORROW),
+        # It was changed, so that the screen may have asked again.
+        ended(REFUSING, OPEN, TOMORROW, before=[modify(amount="9.00")]),
+        # Another customer refused, and its own may still sign.
+        ended(
+            sign(Ending.REFUSED, step={"decision": Decision.REFUSE, "by": "other"}), OPEN, TOMORROW
+        ),
+        # Who was idle for less is not known to be disconnected for that.
+        ended(sign(Ending.DISCONNECTED, moments=(AT, AT + timedelta(minutes=3))), OPEN, TOMORROW),
+        # It can no longer be read, or was never read again.
+        (make(), REFUSING, *carried(varied=["amount"]), read(NO)),
+        (make(), REFUSING, *carried(varied=["amount"])),
+    ],
+)
+def test_what_may_be_open_for_another_reason(events):
+    """Nothing is said of it."""
+    assert [] == over(*events)

@@ -123,6 +123,66 @@ def test_what_is_offered_is_told(offered, description):
     assert description == next(one.seen for one in found if one.facet == "PART-offered")
 
 
+# -- every factor, where the bank says so -----------------------------------------------
+def every(*events, segment="PRO", fresh=True):
+    """Say what is said of the factors that each customer is offered, where the bank answers so."""
+    whose = payer(segment=segment, fresh=fresh)
+    found = check("sca.factors", whose, *events, **{"offered-to": "everyone"})
+    return [line for line in found if "all-offered" in line]
+
+
+@for_each(
+    ("segment", "offered", "word"),
+    [
+        ("PART", ("sms", "cap", "soft-token"), "agrees"),
+        ("PART", ("soft-token", "sms", "cap"), "agrees"),
+        ("PART", ("cap", "soft-token"), "disagrees"),
+        ("PRO", ("sms", "cap"), "agrees"),
+        ("PRO", ("sms", "cap", "soft-token"), "agrees"),
+        ("PRO", ("sms",), "disagrees"),
+        ("PRO", (), "unclear"),
+    ],
+)
+def test_each_factor_is_offered_to_everyone(segment, offered, word):
+    """More than that is the matter of another facet."""
+    events = story("P1", REFUSED, ENDED, offered=offered)
+    assert [f"{segment}-all-offered {word} 1,2,3"] == every(*events, segment=segment)
+
+
+def test_it_is_judged_only_where_it_is_said():
+    """Without an answer a bank may offer what it likes of them."""
+    assert [] == about("PRO-all-offered", *story("P1", offered=("sms",)), segment="PRO")
+    assert "PRO-all-offered" not in [facet.id for facet in ruled("sca.factors").facets()]
+
+
+@for_each(
+    "events",
+    [
+        # A word that the target file does not spell may be the factor.
+        story("P1", offered=("sms", "reader"), unspelt=("reader",)),
+        # A factor with which the request would be rejected is not worth offering.
+        story("P1", offered=("sms",), arguments={"categoryPurpose": "CASH"}),
+    ],
+)
+def test_another_reason_for_a_factor_that_is_missing(events):
+    """What may have another reason is no violation."""
+    assert ["PRO-all-offered unclear 1,2,3"] == every(*events)
+
+
+def test_a_factor_may_be_locked():
+    """After a wrong code, in this trial or in one before it."""
+    wrong = story("P1", STOPPED, OPEN, step={"code": Code.WRONG})
+    right, few = story("P2"), story("P3", offered=("sms",))
+    assert "PRO-all-offered unclear 7,8,9" in every(*wrong, *right, *few)
+    assert ["PRO-all-offered unclear 1,2,3"] == every(*story("P1", offered=("sms",)), fresh=False)
+
+
+@for_each("seen", [{"offered": None}, {"step": {"by": "other"}}])
+def test_nothing_is_missing_where_nothing_was_seen(seen):
+    """There was no such screen, or it was shown to somebody else."""
+    assert [] == every(*story("P1", **{"offered": ("sms",), **seen}))
+
+
 # -- what is asked for ----------------------------------------------------------------
 def test_password_and_code_are_asked_for():
     """All three conform on a way on which everything is."""

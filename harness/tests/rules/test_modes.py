@@ -25,8 +25,9 @@ from rows import for_each
 
 from assay.contract.model import Capability
 from assay.history import Arrange, Call, Lack, Lacking, Malformed
+from assay.rules.kinds.requests.modes import Modes
 from assay.rules.verdict import Standing
-from assay.testing import history, play
+from assay.testing import count_calls, history, play
 
 LATER = "2026-09-19"
 DEFERRED = make(mode="deferred", date=LATER)
@@ -375,3 +376,96 @@ def test_a_request_without_the_day_of_the_plain_mode_may_be_refused_for_that():
             f"{one.facet} {one.agreement.value} {','.join(map(str, one.exchanges))}"
             for one in found
         ]
+
+
+# -- a day that is not needed, where the bank says so ----------------------------------------
+TODAY = "2026-09-16"
+PLAIN = make(mode="instant")
+EVENING, SATURDAY = AT.replace(hour=18), AT + timedelta(days=3)
+
+
+def dated(word, *events, who=None):
+    """Return what is said of instant requests that name a day, where the bank says it."""
+    events = (who or payer(), *events)
+    lines = check("payment-types", *events, dated={"instant": word})
+    return [line.removeprefix("instant-dated-") for line in lines if "dated" in line]
+
+
+def naming(came=None, day=TODAY, key="P2", **changes):
+    return make(came or shown(key), key=key, mode="instant", date=day, **changes)
+
+
+def carried_out(state=DONE):
+    """Write down that a request that names a day was accepted, signed and read."""
+    return naming(), sign(key="P2"), read(shown("P2", state), key="P2")
+
+
+def test_a_day_that_is_not_needed_is_accepted_or_refused():
+    """Beside a request without one, in the same mode."""
+    assert ["refused agrees 1,2"] == dated("refused", PLAIN, naming(NO))
+    assert ["accepted disagrees 1,2"] == dated("accepted", PLAIN, naming(NO))
+    assert ["refused disagrees 2,3,4"] == dated("refused", PLAIN, *carried_out())
+    assert ["accepted agrees 2,3,4"] == dated("accepted", PLAIN, *carried_out())
+
+
+def test_such_a_day_is_judged_only_where_it_is_said():
+    """In the mode of which it is said, and not in a deferred one."""
+    for events in ((PLAIN, naming(NO)), (PLAIN, *carried_out())):
+        assert [] == dated("unspecified", *events)
+        assert not [line for line in types(*events) if "dated" in line]
+    assert [] == dated("refused", make(), make(NO, date=TODAY), DEFERRED)
+    clause = ruled("payment-types", dated={"instant": "unspecified"})
+    assert not [facet.id for facet in clause.facets() if "dated" in facet.id]
+
+
+@for_each(
+    "refused",
+    [
+        (PLAIN, naming(NO, LATER)),
+        (PLAIN, naming(NO, "2026-09-15")),
+        (PLAIN, naming(NO, amount="12.31")),
+        (PLAIN, naming(NO, debtorAccount="A2")),
+        (make(), naming(NO)),
+        (naming(NO),),
+        (make(mode="instant", at=EVENING), naming(NO, at=EVENING)),
+        (make(mode="instant", at=SATURDAY), naming(NO, day="2026-09-19", at=SATURDAY)),
+        (PLAIN, sign(), read(shown(state=DONE)), naming(NO)),
+    ],
+)
+def test_a_day_may_be_refused_for_another_reason(refused):
+    """Another day, the hour, what else it says or repeats, or a mode that the bank does not offer."""
+    assert [] == dated("accepted", *refused, who=payer("psu", "A1", "A2"))
+    assert not [line for line in dated("refused", *refused) if " agrees" in line]
+
+
+@for_each("day", ["", "soon", None])
+def test_what_is_no_day_is_not_judged(day):
+    """It is refused for that, or says nothing."""
+    assert (
+        [] == dated("accepted", PLAIN, naming(NO, day)) == dated("refused", PLAIN, naming(NO, day))
+    )
+
+
+def test_a_day_may_be_refused_after_the_signature():
+    """As everything else may; where nobody looked, or it may still come, nothing is known."""
+    assert ["refused unclear 2"] == dated("refused", PLAIN, naming())
+    late = dated("refused", PLAIN, *carried_out(REJECTED), sign(), read(shown(state=DONE)))
+    assert ["refused agrees 1,2,3,4,5,6"] == late
+    assert ["refused unclear 2,3,4"] == dated("refused", PLAIN, *carried_out(OPEN))
+
+
+def test_the_price_of_a_day():
+    """Where it is accepted, it is signed, too."""
+    for word, cost in (("refused", 2), ("accepted", 4)):
+        clause = ruled("payment-types", dated={"instant": word})
+        assert cost == count_calls(clause, clause.scenario("instant:dated"))
+
+
+def test_a_mode_of_which_a_day_is_said_must_be_there():
+    """It is one of the request's, and not one that always has a day."""
+    raw = {"id": "types", "request": "payment", "dated": {"instnat": "refused"}}
+    ((_, _, hint),) = Modes.references((), raw, PIS.data)
+    assert "did you mean 'instant'?" == hint
+    raw["dated"] = {"deferred": "refused"}
+    ((at, what, _),) = Modes.references((), raw, PIS.data)
+    assert ("dated", "deferred") == at, what

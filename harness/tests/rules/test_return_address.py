@@ -345,3 +345,94 @@ def test_nothing_is_signed_where_nothing_can_be_made():
     """A refusal does not make the probe stumble."""
     _, played = probed(Signing(refuses=True))
     assert () == played.signatures
+
+
+# -- after a refusal, where the bank says so -------------------------------------------------
+def refusing(redirected=None, **seen):
+    """Write down that a customer refused, and was sent somewhere."""
+    step = {"decision": Decision.REFUSE, **seen.pop("step", {})}
+    seen = {"stuck": redirected is None, **seen}
+    return story("P2", REFUSED, ENDED, redirected=redirected, step=step, **seen)
+
+
+def answered(where, *events):
+    """Return what is said of a customer who refused, beside one who signed."""
+    lines = check("report-url", payer(), *events, **{"after-refusal": where})
+    return [line for line in lines if "refusal" in line]
+
+
+@for_each(
+    ("redirected", "same", "nowhere"),
+    [
+        (BACK, "agrees", "disagrees"),
+        (BACK + "?error=denied", "agrees", "disagrees"),
+        ("https://tpp.example/", "disagrees", "disagrees"),
+        ("https://www.bank.example/", "disagrees", "unclear"),
+        (EVIL, "disagrees", "unclear"),
+        (None, "disagrees", "agrees"),
+    ],
+)
+def test_where_one_is_sent_who_refused(redirected, same, nowhere):
+    """To the address and back to the TPP are contraries; of a page of the bank's nothing is known."""
+    events = *CONTROL, *refusing(redirected)
+    assert [f"back-after-refusal {same} 1,2,3,4,5,6"] == answered("same-address", *events)
+    assert [f"not-back-after-refusal {nowhere} 1,2,3,4,5,6"] == answered("nowhere", *events)
+
+
+def test_a_refusal_is_judged_only_where_it_is_said():
+    """The document does not say where one is sent who refused."""
+    assert [] == answered("unspecified", *CONTROL, *refusing(BACK))
+    assert ["after-signing", "only-there"] == [each.id for each in ruled("report-url").facets()]
+
+
+@for_each("where", ["same-address", "nowhere"])
+@for_each(
+    "events",
+    [
+        # The page may lead on by a link or a script.
+        (*CONTROL, *refusing(stuck=False)),
+        # Nobody was sent back who signed, so that a redirection may be one that nobody sees.
+        refusing(),
+        (*story("P1", redirected=None), *refusing()),
+    ],
+)
+def test_a_page_may_lead_on(where, events):
+    """Then it is not decided."""
+    assert {"unclear"} == {line.split()[1] for line in answered(where, *events)}
+
+
+@for_each("where", ["same-address", "nowhere"])
+@for_each("redirected", [BACK, EVIL, None])
+@for_each(
+    "seen",
+    [
+        {"ending": DISCONNECTED},
+        {"step": {"linger": (timedelta(minutes=3),)}},
+        {"step": {"by": "other"}},
+        {"status": 403},
+        {"status": 503},
+        {"state": DONE},
+    ],
+)
+def test_who_did_not_just_refuse_is_left_alone(where, redirected, seen):
+    """The customer was disconnected or somebody else, the bank did not take it, or carried it out."""
+    step = {"decision": Decision.REFUSE, **seen.get("step", {})}
+    ending, state = seen.get("ending", REFUSED), seen.get("state", ENDED)
+    events = story(
+        "P2", ending, state, status=seen.get("status"), redirected=redirected, stuck=True, step=step
+    )
+    assert [] == answered(where, *CONTROL, *events)
+
+
+def test_a_request_that_was_cancelled_is_left_alone():
+    """The page may be about that."""
+    made, way, looked = refusing(BACK)
+    assert [] == answered("nowhere", *CONTROL, made, cancel(key="P2"), way, looked)
+
+
+def test_the_price_of_a_refusal():
+    """What the plan says is what it costs."""
+    clause = ruled("report-url", **{"after-refusal": "nowhere"})
+    played = Signing().play(clause, "refusal")
+    assert count_calls(clause, clause.scenario("refusal")) == played.spent
+    assert [Decision.CONFIRM, Decision.REFUSE] == [each.decision for each in played.signatures]

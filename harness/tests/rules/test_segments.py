@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from account_information import AT, LOST, NO
 from payment_initiation import (
@@ -26,7 +27,8 @@ from payment_initiation import (
 from rows import for_each
 
 from assay.history import Arrange, Authorise, Call, Owned
-from assay.testing import history
+from assay.rules.checks import facets_of
+from assay.testing import evidence, history
 
 PART, PRO = payer("part", "A1", segment="PART"), payer("pro", "B1", segment="PRO")
 CORPORATE = payer("corp", "C1", segment="corporate")
@@ -207,3 +209,73 @@ def test_an_excluded_customer_who_is_sent_away_from_the_screens_is_rejected(
     left = sign(DISCONNECTED, key="P3", by="corp", at=after if late else AT, redirected=redirected)
     seen = read(shown("P3", REJECTED), key="P3", by="corp", at=after)
     assert f"corporate {says_}" in says(*mine, made, left, seen)
+
+
+# -- when a request is rejected, where the bank says so --------------------------------------
+FOR_ANOTHER = "for a customer of the segment corporate"
+
+
+def timed(moment, *events, own=True):
+    """Return what is said of when a request was rejected, where the bank says it."""
+    variation = FOR_ANOTHER if own else ""
+    events = [each(variation=variation) if callable(each) else each for each in events]
+    flat = [one for many in events for one in (many if isinstance(many, list) else [many])]
+    kind = ruled("segments", rejection=moment)
+    lines = evidence(kind, history(*PEOPLE, *flat))
+    return [line.removeprefix(f"corporate-{moment} ") for line in lines if f"-{moment}" in line]
+
+
+def signed_late(state=REJECTED):
+    """Write down that a customer who is served signed, and then one who is not; return the events."""
+    served = flow(DONE, by="part", debtorAccount="A1")
+
+    def made(variation):
+        return flow(state, key="P3", by="corp", debtorAccount="C1", variation=variation)
+
+    return served, made
+
+
+def test_a_rejection_comes_at_once_or_after_the_signature():
+    """Each is the contrary of the other."""
+    refused = partial(corporate, NO)
+    assert ["agrees 1,2"] == timed("at-once", part(), refused)
+    assert ["disagrees 1,2"] == timed("after-signing", part(), refused)
+    assert ["disagrees 1,2,3,4,5,6"] == timed("at-once", *signed_late())
+    assert ["agrees 1,2,3,4,5,6"] == timed("after-signing", *signed_late())
+
+
+@for_each("moment", ["at-once", "after-signing"])
+def test_without_a_rejection_nothing_is_known_of_its_moment(moment):
+    """Nor where it is a violation that there is none."""
+    assert ["unclear 4,5,6"] == timed(moment, *signed_late(DONE))
+    assert ["unclear 2"] == timed(moment, part(), corporate)
+
+
+def test_a_request_that_is_answered_as_rejected_is_rejected_at_once():
+    """With a key and a status of success, as a bank may number what it rejects."""
+    rejected = partial(corporate, shown("P3", REJECTED))
+    assert ["agrees 1,2"] == timed("at-once", part(), rejected)
+    assert ["disagrees 1,2"] == timed("after-signing", part(), rejected)
+
+
+def test_a_rejection_before_the_signature_is_not_at_once():
+    """Whether one would have come after a signature is not known."""
+    looked = read(shown("P3", REJECTED), key="P3", by="corp")
+    assert ["disagrees 1,2,3"] == timed("at-once", part(), corporate, looked)
+    assert ["unclear 1,2,3"] == timed("after-signing", part(), corporate, looked)
+
+
+def test_only_a_variation_shows_what_a_request_was_refused_for():
+    """In other recordings it may have been for anything."""
+    refused = partial(corporate, NO)
+    assert ["unclear 1,2"] == timed("after-signing", part(), refused, own=False)
+    assert ["unclear 1,2,3,4,5,6"] == timed("at-once", *signed_late(), own=False)
+
+
+def test_the_moment_is_judged_only_where_it_is_said():
+    """The document does not say it, and the facets that expect a rejection have no other."""
+    assert [] == timed("unspecified", part(), partial(corporate, NO))
+    said = {facet.id for facet in facets_of(ruled("segments", rejection="at-once"))}
+    silent = {facet.id for facet in facets_of(ruled("segments", rejection="unspecified"))}
+    refused = ruled("segments").refused
+    assert {f"{segment}-at-once" for segment in refused} == said - silent

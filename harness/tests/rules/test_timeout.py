@@ -1,5 +1,6 @@
 """`timeout` lays a disconnection to the time that is up, and to nothing else."""
 
+import itertools
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -198,6 +199,122 @@ def test_the_edge_itself_is_left_alone(ending, state):
     for edge in (WHOLE - 0.9 / 60, WHOLE, WHOLE + 0.9 / 60):
         late = way(*NOW_AND_THEN, edge, ending=ending, state=state)
         assert [] == overall(*QUICK, *late)
+
+
+# -- the edge itself, where the bank says on which side it is ---------------------------------
+#: A whole flow at one moment between two seconds, as only a clock that stands shows it.
+STOOD = AT - timedelta(minutes=1) + timedelta(milliseconds=123)
+STANDING = story("P1", moments=(STOOD,) * 5)
+EXACTLY = {"idle": (0, 0, LIMIT), "overall": (*NOW_AND_THEN, WHOLE)}
+MEASURE = for_each("measure", [*EXACTLY])
+
+
+def exactly(measure, *events, edge="included", before=STANDING, at=None, made=AT, **seen):
+    """Judge one who took exactly as long as the limit, on a clock that was seen to stand."""
+    took = at or EXACTLY[measure]
+    pauses = tuple(timedelta(minutes=b - a) for a, b in itertools.pairwise(took))
+    flow = way(*took, **{"step": {"linger": pauses}, **seen})
+    flow = (replace(flow[0], at=made), *flow[1:])
+    clause = f"redirect.{measure}"
+    return [
+        line.removesuffix(" 1,2,3,4,5,6")
+        for line in check(clause, payer(), *before, *flow, *events, edge=edge)
+        if "at-limit" in line
+    ]
+
+
+DEAD = {"ending": DISCONNECTED, "state": ENDED}
+
+
+@MEASURE
+@for_each(
+    ("edge", "alive", "dead"),
+    [
+        ("included", ["alive-at-limit agrees"], ["alive-at-limit disagrees"]),
+        ("excluded", ["dead-at-limit disagrees"], ["dead-at-limit agrees"]),
+        ("unspecified", [], []),
+    ],
+)
+def test_the_edge_is_judged_where_it_is_said(measure, edge, alive, dead):
+    """On a clock that stands it is met exactly; without an answer nothing is said."""
+    assert alive == exactly(measure, edge=edge)
+    assert dead == exactly(measure, edge=edge, **DEAD)
+
+
+@MEASURE
+@for_each("seen", [{}, DEAD])
+@for_each(
+    "before",
+    [
+        # A clock of whole seconds may run, as may one on which signing took a moment.
+        QUICK,
+        story("P1", moments=(AT,) * 5),
+        story("P1", moments=(STOOD,) * 4 + (STOOD + timedelta(milliseconds=1),)),
+        story("P1", moments=(STOOD,) * 2),
+    ],
+)
+def test_a_clock_that_may_run_shows_nothing(measure, seen, before):
+    """A part of a second more may have passed than it shows."""
+    assert ["alive-at-limit unclear"] == exactly(measure, before=before, **seen)
+
+
+@MEASURE
+@for_each(
+    "seen",
+    [
+        {"ending": STOPPED, "state": OPEN},
+        {"state": REJECTED},
+        {"ending": DISCONNECTED, "state": DONE},
+        {"ending": DISCONNECTED, "looked": LOST},
+        {"step": {"linger": (timedelta(minutes=3),), "stays": Staying.NO_FACTOR}, **DEAD},
+    ],
+)
+def test_what_ended_otherwise_at_the_edge_is_unclear(measure, seen):
+    """A rule may have rejected it, nobody looked, or what was sent again may be why it ended."""
+    unclear = {"alive-at-limit unclear"}
+    assert unclear >= set(exactly(measure, **seen))
+
+
+@MEASURE
+@for_each("seen", [{"state": REJECTED}, DEAD, {}])
+def test_nothing_is_met_exactly_between_two_seconds(measure, seen):
+    """A timer of whole seconds rounds each moment."""
+    off = 0.5 / 60
+    assert [] == exactly(measure, at=tuple(n + off for n in EXACTLY[measure]), **seen)
+
+
+def test_the_whole_time_is_met_exactly_only_from_every_beginning():
+    """It may be measured from when the request was made; and idleness, from the first page."""
+    assert [] == exactly("overall", made=AT - timedelta(seconds=30), **DEAD)
+    assert [] == exactly("idle", at=(0, 1, 5), **DEAD)
+
+
+@MEASURE
+def test_who_could_not_stay_until_the_edge_is_said(measure):
+    """The facet that was to be shown is unclear."""
+    step = {
+        "linger": (timedelta(minutes=3),) * 10 if measure == "overall" else (timedelta(minutes=4),)
+    }
+    stopped = way(0, 3, ending=STOPPED, state=OPEN, step=step)
+    clause = f"redirect.{measure}"
+    found = check(clause, payer(), *STANDING, *stopped, edge="excluded")
+    assert "dead-at-limit unclear 4,5,6" in found
+    assert "alive-before unclear 4,5,6" not in found
+
+
+@for_each("id_", ["redirect.idle", "redirect.overall"])
+def test_the_probe_of_the_edge(id_):
+    """It shows that the clock stands, and then takes exactly as long; on one that runs it stops."""
+    clause = ruled(id_, edge="included")
+    played = Signing().play(clause, "edge")
+    assert count_calls(clause, clause.scenario("edge")) == played.spent
+    quick, exact = (each.linger for each in played.signatures)
+    assert () == quick
+    assert clause.time_limits.limit == sum(exact, timedelta(0))
+    said = [(each.facet, each.agreement.value) for each in clause.check(played.history)]
+    assert ("alive-at-limit", "agrees") in said
+    running = Signing(ticks=timedelta(milliseconds=30)).play(clause, "edge")
+    assert [()] == [each.linger for each in running.signatures]
 
 
 # -- activity -------------------------------------------------------------------------

@@ -75,7 +75,8 @@ def _answers(contract: Contract, target: Target) -> Iterator[tuple[OpenPoint, De
     """Yield each open point that a target file answers for this contract, with the answer."""
     for point in contract.open_points:
         given = target.decided.get(f"{contract.id}/{point.id}") or target.decided.get(point.id)
-        if given is not None:
+        # Another contract may leave a point of the same name open, with other answers.
+        if given and (given.says or given.rules or {*given.value} & point.answers.keys()):
             yield point, given
 
 
@@ -98,25 +99,35 @@ def decision_findings(contracts: Sequence[Contract], target: Target) -> Iterator
         asked = [each for each in contracts if prefix in ("", each.id)]
         if prefix and not asked and prefix in target.contracts:
             continue  # of a contract that is no part of this run
-        points = {point.id: (one, point) for one in asked for point in one.open_points}
-        if id_ not in points and (prefix or target.contracts <= {each.id for each in contracts}):
-            hint = did_you_mean(id_, points)
+        every = [(one, point) for one in asked for point in one.open_points]
+        named = [(one, point) for one, point in every if point.id == id_]
+        whole = bool(prefix) or target.contracts <= {each.id for each in contracts}
+        if not named and whole:
+            hint = did_you_mean(id_, {point.id for _, point in every})
             yield at, "no contract of this run leaves such a point open", hint
-        for contract, point in [points[id_]] if id_ in points else []:
-            yield from _answer_findings(at, contract, point, given)
+        if named and whole:
+            yield from _values(at, [point for _, point in named], given)
+        for contract, point in named:
+            yield from _twice(at, point, given)
+            yield from _parameters(at, contract, point, given)
 
 
-def _answer_findings(
-    at: Pointer, contract: Contract, point: OpenPoint, given: Decided
-) -> Iterator[Finding]:
+def _values(at: Pointer, points: Sequence[OpenPoint], given: Decided) -> Iterator[Finding]:
+    """Yield values that are no answer to the point in any contract."""
+    answers = {name for point in points for name in point.answers}
     for index, name in enumerate(given.value):
-        if name not in point.answers:
+        if name not in answers:
             where = (*at, "value", *((index,) if len(given.value) > 1 else ()))
-            hint = did_you_mean(name, point.answers) or (
+            hint = did_you_mean(name, answers) or (
                 "say it in words, with `says`: no rule can judge an answer to this point"
             )
             yield where, f"{found(name)} is no answer to it that can be judged", hint
-    yield from _twice(at, point, given)
+
+
+def _parameters(
+    at: Pointer, contract: Contract, point: OpenPoint, given: Decided
+) -> Iterator[Finding]:
+    """Yield parameters that the point does not open, and those that no rule can have."""
     raws = {str(rule["id"]): rule for rule in cast("list[dict[str, Any]]", contract.data["rules"])}
     for id_, parameters in given.rules.items():
         below: Pointer = (*at, "rules", id_)
@@ -141,13 +152,19 @@ def _schema(kind: str) -> Mapping[str, Json] | None:
 
 def _twice(at: Pointer, point: OpenPoint, given: Decided) -> Iterator[Finding]:
     """Yield answers that contradict each other."""
-    said: dict[tuple[str, str], str] = {}
+    said: dict[tuple[str, ...], str] = {}
     for name in given.value:
-        for rule, parameters in (
-            point.answers[name].parameters.items() if name in point.answers else ()
-        ):
-            for key in parameters:
-                other = said.setdefault((rule, key), name)
-                if other != name:
-                    what = f"{found(other)} and {found(name)} answer the same question"
-                    yield (*at, "value"), what, "keep one of them"
+        for key in _keys(point.answers[name].parameters if name in point.answers else {}):
+            other = said.setdefault(key, name)
+            if other != name:
+                what = f"{found(other)} and {found(name)} answer the same question"
+                yield (*at, "value"), what, "keep one of them"
+
+
+def _keys(parameters: Mapping[str, Any], *above: str) -> Iterator[tuple[str, ...]]:
+    """Yield the path to each value of the rules of an answer."""
+    for key, value in parameters.items():
+        if isinstance(value, Mapping):
+            yield from _keys(cast("Mapping[str, Any]", value), *above, key)
+        else:
+            yield (*above, key)

@@ -14,6 +14,7 @@ from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.attempts import EARLIER
 from assay.rules.lifecycle.execution_record import OVER, Look, Record
 from assay.rules.lifecycle.executions import GRACE, Books
+from assay.rules.lifecycle.signing import FAILED, REFUSALS
 from assay.rules.state.calendar import dates
 from assay.rules.verdict import (
     AGREES,
@@ -29,6 +30,7 @@ MAIN, ONCE, AS_ASKED, SHOWN = "main-flow", "once", "as-asked", "shown-as-it-is"
 EARLY, LATE, CARRIED = "not-early", "not-late", "-carried-out"
 REFUSED, REPEAT, DENIED = "refused-undone", "repeat-undone", "denied-undone"
 CHANGE = "refused-change-undone"
+DENIED_OVER, TIMED_OUT_OVER = "denied-over", "timed-out-over"
 TIMED_OUT, CANCELLED, UNSIGNED = "timed-out-undone", "cancelled-undone", "unsigned-undone"
 _EXPECTED = {
     REFUSED: "that it is not executed: it was refused or rejected",
@@ -37,6 +39,8 @@ _EXPECTED = {
     TIMED_OUT: "that it is not executed: the customer was disconnected",
     CANCELLED: "that it is not executed: it was cancelled",
     UNSIGNED: "that it is not executed: it was never signed",
+    DENIED_OVER: "that it is no longer shown as open: the customer refused it",
+    TIMED_OUT_OVER: "that it is no longer shown as open: it was not signed in time",
 }
 
 
@@ -72,6 +76,7 @@ def _of_record(
         yield from _refused(books, record)
     elif not_due is not None:
         yield from _undone(books, record, not_due)
+        yield from _over(books, record, idle)
     else:
         yield from _carried_out(books, record)
         yield from _shown(books, record)
@@ -212,6 +217,34 @@ def _undone(books: Books, record: Record, facet: str) -> Iterator[Evidence]:
         yield _evidence(record, facet, AGREES, _EXPECTED[facet], "", control)
     elif books.last_look(record) is not None:
         yield _evidence(record, facet, UNCLEAR, _EXPECTED[facet])
+
+
+def _over(books: Books, record: Record, idle: timedelta) -> Iterator[Evidence]:
+    """Judge the last state shown of a request that was refused, or not signed in time.
+
+    A bank may need some time: a refusal must show once a like request was signed after it, and
+    executed; that the time is over must show on a later day.
+    """
+    signings, signed = record.request.signings, record.signed or 0
+    touched = record.request.changes or record.request.ends or record.request.withdrawn
+    looks = [look for look in record.told if look[0] > signed]
+    if touched or not looks or not signings or signings[-1].wire.status >= FAILED:
+        return
+    place, state, read = looks[-1]
+    control = books.control(record)
+    known = control is not None and control.done is not None and control.done <= place
+    if record.denied and signings[-1].wire.status not in REFUSALS:
+        facet = DENIED_OVER
+        known = known and control is not None and (control.signed or 0) > signed
+    elif record.timed_out(idle):
+        facet, zone = TIMED_OUT_OVER, books.lifecycle.contract.zone
+        known = known and dates(read.at, zone)[0] > dates(signings[-1].at, zone)[-1]
+    else:
+        return
+    if state in OVER or state is State.OPEN:
+        agreement = AGREES if state in OVER else DISAGREES if known else UNCLEAR
+        beside = (control,) if control is not None else ()
+        yield _evidence(record, facet, agreement, _EXPECTED[facet], "", *beside)
 
 
 def _not_changed(look: Look) -> Evidence:

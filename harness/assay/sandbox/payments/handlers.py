@@ -76,7 +76,7 @@ def _refused(context: PaymentContext, reason: PaymentRefusal) -> PaymentRefused:
 def _create(call: PaymentCall) -> Answer:
     context, policies, world = call.context, call.context.policies, call.context.world
     content = read_body(call.body)
-    terms = read_terms(content, policies.fields, today(world.now))
+    terms = read_terms(content, policies.fields, today(world.now), policies.dated)
     debtor = policies.debited(terms.debtor, world.owners.keys())
     if debtor is None:
         raise _refused(context, "debtor")

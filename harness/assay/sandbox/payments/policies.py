@@ -77,6 +77,8 @@ class PaymentPolicies:
     created: Callable[[Payment, Mapping[str, Json]], Mapping[str, Json]]
     #: mandatory fields, charge-bearer, euro
     fields: Table[Field, ReadField]
+    #: Types of payments that may name a day, although they are not deferred.
+    dated: tuple[PaymentType, ...]
     #: single
     single: Single
     #: single: whether a request for a payment at regular intervals is accepted, as a single one.
@@ -304,6 +306,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     created=lambda _payment, body: body,
     links=MappingProxyType(dict.fromkeys(_PLACES, same_everywhere)),
     fields=FIELDS,
+    dated=(),
     single=AT_MOST_ONE,
     recurring=False,
     malformed=_bad_request,

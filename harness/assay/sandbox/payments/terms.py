@@ -10,7 +10,7 @@ cannot break a header or a content policy, and no user name, which could deceive
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast, get_args
@@ -246,8 +246,13 @@ class TransferCount:
 AT_MOST_ONE = TransferCount(too_many=Threshold(limit=1, inclusive=False, unit=1))
 
 
-def read_terms(content: Content, fields: Table[Field, ReadField], today: date) -> Terms:
-    """Parse all fields of a new payment."""
+def read_terms(
+    content: Content,
+    fields: Table[Field, ReadField],
+    today: date,
+    dated: Collection[PaymentType] = (),
+) -> Terms:
+    """Parse all fields of a new payment; those of the `dated` types may name today or a later day."""
 
     def maybe(name: Field) -> str | None:
         return fields[name](content.get(name, ABSENT))
@@ -257,9 +262,10 @@ def read_terms(content: Content, fields: Table[Field, ReadField], today: date) -
 
     kind = cast("PaymentType", text("paymentType"))
     asked = maybe("requestedExecutionDate")
+    earliest = today if kind in dated else today + timedelta(days=1)
     terms = Terms(
         type=kind,
-        day=_read_day(asked, today) if asked is not None else None,
+        day=_read_day(asked, earliest) if asked is not None else None,
         debtor=text("debtorAccount"),
         creditor=text("creditorAccount"),
         amount=text("amount"),
@@ -270,7 +276,7 @@ def read_terms(content: Content, fields: Table[Field, ReadField], today: date) -
         success_url=text("successfulReportUrl"),
         failure_url=maybe("unsuccessfulReportUrl"),
     )
-    if (kind == "deferred") is (asked is None):
+    if (kind == "deferred") is (asked is None) and not (asked and kind in dated):
         raise FieldError("requestedExecutionDate", "missing" if asked is None else "value")
     return terms
 
@@ -295,7 +301,7 @@ def read_changes(
             case "creditorAccount":
                 terms = replace(terms, creditor=text or "")
             case "requestedExecutionDate":
-                terms = replace(terms, day=_read_day(text, today))
+                terms = replace(terms, day=_read_day(text, today + timedelta(days=1)))
             case "currency":
                 terms = replace(terms, currency=text or terms.currency)
             case _:
@@ -303,9 +309,9 @@ def read_changes(
     return terms
 
 
-def _read_day(text: str | None, today: date) -> date:
-    """Parse the day of a deferred payment, which must be in the future."""
+def _read_day(text: str | None, earliest: date) -> date:
+    """Parse the day of a payment, which must not be before the earliest one."""
     day = parse_day(text) if text else None
-    if day is None or day <= today:
+    if day is None or day < earliest:
         raise FieldError("requestedExecutionDate", "value")
     return day

@@ -31,6 +31,7 @@ from assay.rules.lifecycle.reconciliation import (
     CARRIED,
     CHANGE,
     DENIED,
+    DENIED_OVER,
     EARLY,
     LATE,
     MAIN,
@@ -39,6 +40,7 @@ from assay.rules.lifecycle.reconciliation import (
     REPEAT,
     SHOWN,
     TIMED_OUT,
+    TIMED_OUT_OVER,
     UNSIGNED,
 )
 from assay.rules.lifecycle.request_steps import today
@@ -65,12 +67,27 @@ TUESDAY = 1
 NEVER: Final = timedelta(days=100_000)
 
 
+def _over(*, key: str) -> bool:
+    """Declare whether a request that came to an end in a way is no longer shown as open."""
+    return parameters.choice(
+        "not-open",
+        "unspecified",
+        key=key,
+        description="not-open or unspecified",
+        hint="is such a request no longer shown as open afterwards?",
+        required=False,
+        default=False,
+        convert=lambda value: value == "not-open",
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution(Kind):
     """The modes in which requests are executed, and what keeps one from being so.
 
     `unmet` are values with which a request is not accepted. After `minutes` on one screen, if the
-    document says so, the customer is disconnected.
+    document says so, the customer is disconnected. `denied_over` and `timed_out_over` say that one
+    that the customer refused, or did not sign in time, is no longer shown as open.
     """
 
     name = "execution"
@@ -85,6 +102,8 @@ class Execution(Kind):
     offered: tuple[str, ...] = modes(key="where-offered")
     unmet: Mapping[str, Json] = values_by_argument(key="unmet")
     minutes: int | None = parameters.whole(key="minutes", required=False)
+    denied_over: bool = _over(key="denied")
+    timed_out_over: bool = _over(key="timed-out")
 
     @property
     def deferred(self) -> str | None:
@@ -151,6 +170,16 @@ class Execution(Kind):
             absent |= dict.fromkeys((DENIED, UNSIGNED), True)
         out += [
             self._facet(id_, asks, id_, more) for id_, asks, more in ends if not absent.get(id_)
+        ]
+        late = signing.NEEDS | clock
+        over = (
+            (DENIED_OVER, self.denied_over, "the customer refused", DENIED, needs()),
+            (TIMED_OUT_OVER, self.timed_out_over, "was not signed in time", TIMED_OUT, late),
+        )
+        out += [
+            self._facet(id_, f"a request that {what} is no longer shown as open", way, more)
+            for id_, said, what, way, more in over
+            if said and not absent.get(way)
         ]
         if self.deferred and self.lifecycle.end:
             asks = "a cancelled request is not executed"
@@ -280,6 +309,9 @@ class Execution(Kind):
             yield from request_steps.sign(self.lifecycle, made, how)
         control = yield from self._signed(psu)
         yield from self._look(control, made)
+        if way == TIMED_OUT and self.timed_out_over:
+            yield from request_steps.wait_days(psu, 2)
+            yield from request_steps.read(lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Reconcile every request of the history."""

@@ -6,6 +6,9 @@ tried in the same way, the last one three times where the screen asks again. A f
 it. A factor without a known code may be confirmed outside the screens, so it is no violation
 if no code is asked for. Nor is it one if a screen that asks for the login offers all factors: the bank
 does not know yet who signs.
+
+Whether a customer is offered every factor of the segment is judged only where the contract or the bank says
+so.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from assay.rules.rule import (
     Scenario,
     Scope,
     Script,
+    facts_of,
     needs,
 )
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence
@@ -83,6 +87,17 @@ class Factors(Kind[FactorsScenario]):
         key="offered",
     )
 
+    everyone: bool = parameters.choice(
+        "everyone",
+        "unspecified",
+        key="offered-to",
+        description="everyone or unspecified",
+        hint="is each factor of a segment offered to every customer of it?",
+        required=False,
+        default=False,
+        convert=lambda value: value == "everyone",
+    )
+
     @property
     def words(self) -> tuple[str, ...]:
         """All factors that the clause names."""
@@ -123,6 +138,17 @@ class Factors(Kind[FactorsScenario]):
                 self.lifecycle.approval_requirement(),
             )
             for segment, factors in self.offered.items()
+        ]
+        rows += [
+            (
+                _all_offered(segment),
+                f"every {segment} customer is offered {', '.join(factors)}",
+                FactorsScenario(id=f"{segment}:offered", segment=segment),
+                by_segment,
+                self.lifecycle.approval_requirement(),
+            )
+            for segment, factors in self.offered.items()
+            if self.everyone
         ]
         rows += [
             (id_, text, FactorsScenario(id=PASSWORDS if id_ == KNOWN else CODES), needs(), screens)
@@ -190,8 +216,11 @@ class Factors(Kind[FactorsScenario]):
                 and "code" in attempt.event.screens
             ):
                 controls.setdefault((attempt.subject, _factor(attempt)), attempt)
+        astray: set[str] = set()
         for attempt in signings:
             yield from self._offered(attempt)
+            yield from self._all_offered(attempt, locked=not astray.isdisjoint(_whose(attempt)))
+            astray |= set() if attempt.event.step.right else _whose(attempt)
         for attempt in ended:
             if attempt.event.step.decision is Decision.CONFIRM:
                 yield from _around(attempt, coded)
@@ -226,6 +255,26 @@ class Factors(Kind[FactorsScenario]):
             seen=f"it offers {', '.join(event.offered) or 'nothing'}{hint}",
         )
 
+    def _all_offered(self, signing: Signing, *, locked: bool) -> Iterator[Evidence]:
+        """Judge whether a customer of a known segment was offered each of its factors.
+
+        One may be `locked` after a wrong entry, that of an earlier trial for a customer who is not
+        new, and those may be offered alone with which the bank would accept the request.
+        """
+        request, event = signing.request, signing.event
+        segment = (request.subject.segment if request.subject else None) or ""
+        allowed, offered = self.offered.get(segment, ()), event.offered
+        if not (self.everyone and allowed) or offered is None or event.step.by:
+            return
+        missing = [word for word in allowed if word not in offered]
+        decided = facts_of(self.contract).may_reject(self.lifecycle.request.id, request.arguments)
+        sure = offered and not (event.unspelt or locked or decided)
+        sure = sure and request_queries.is_known(request)
+        agreement = AGREES if not missing else DISAGREES if sure else UNCLEAR
+        expected = f"each of {', '.join(allowed)} to be offered"
+        evidence = signing.evidence(_all_offered(segment), agreement, expected)
+        yield replace(evidence, seen=f"it offers {', '.join(offered) or 'nothing'}")
+
     def _forced(self, signing: Signing, control: Signing | None) -> Iterator[Evidence]:
         """Judge a signature with a factor that the customer's kind is never offered."""
         event, subject = signing.event, signing.request.subject
@@ -259,6 +308,15 @@ def _astray(forced: str) -> Iterator[Authorise]:
         words = code.value.replace("code", "password")
         tries = TRIES if code is BAD[-1] else 1
         yield replace(request_steps.SIGN, typed=code, tries=tries, variation=words)
+
+
+def _all_offered(segment: str) -> str:
+    return f"{segment}-all-offered"
+
+
+def _whose(signing: Signing) -> set[str]:
+    """Return who was on the screens, and whose request it was."""
+    return {signing.event.step.subject, signing.event.step.by} - {""}
 
 
 def _not_taken(segment: str, word: str) -> str:

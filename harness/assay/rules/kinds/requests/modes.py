@@ -7,28 +7,40 @@ request in a plain mode. The target file is responsible for the spelling of mode
 The TPP: it makes requests only in modes that are served.
 A bank whose target file does not bind a mode does not offer it: an unbound word that the
 bank refuses is such a mode. An unbound word that the bank accepts is an omission of the file.
+
+Where the contract or the bank says whether a request that is not deferred may name a day (`dated`), one that
+names the present day is judged beside one without a day, in the same mode. That a bank refuses it at a
+weekend or in the evening may be for its calendar.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
-from assay.contract.model import Capability
+from assay.contract.model import Capability, Json
+from assay.files.document import Finding, Pointer
 from assay.history import Exchange, History, Lacking, Subject
 from assay.history.steps import SEVERAL_MODES, UNBOUND_MODE, UNSEEN_MODE
-from assay.rules import steps
+from assay.rules import parameters, steps
 from assay.rules.facets import BarredMode, Facts, SchemaPiece
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.attempts import (
     AcceptanceRule,
     Attempt,
     Case,
+    attempts,
+    controls,
+    must_be_accepted,
+    must_be_rejected,
     sign_and_read,
     unrepeated_amount,
 )
-from assay.rules.lifecycle.parameters import modes
-from assay.rules.lifecycle.request_queries import was_refused
+from assay.rules.lifecycle.parameters import check_modes, modes
+from assay.rules.lifecycle.request_queries import due_day, was_refused
+from assay.rules.lifecycle.request_steps import today
+from assay.rules.parameters import Raw, maker
 from assay.rules.rule import (
     BindingRequirement,
     Calls,
@@ -41,6 +53,7 @@ from assay.rules.rule import (
     bound,
     needs,
 )
+from assay.rules.state.calendar import dates, wall_time
 from assay.rules.verdict import (
     AGREES,
     DISAGREES,
@@ -54,6 +67,10 @@ from assay.rules.verdict import (
 SERVED = "served"
 #: The second part of a facet id, after the mode.
 OFFERED, NOT_OFFERED, REFUSED = "-offered", "-not-offered", "-refused"
+#: The same of a request that names a day, by what is said of it.
+DATED = {"accepted": "-dated-accepted", "refused": "-dated-refused"}
+#: The last weekday, Monday being 0, and the hour before which a bank does not put off the present day.
+FRIDAY, CLOSING = 4, 15
 #: The TPP's obligation.
 TPP_FACET = "served-modes-only"
 
@@ -62,12 +79,33 @@ TPP_FACET = "served-modes-only"
 class ModeScenario(Scenario):
     """A request in one mode, with a control; or in all served modes if `mode` is None.
 
-    `accepted` is the expected result; `lacking` says that the bank does not offer the mode.
+    `accepted` is the expected result; `lacking` says that the bank does not offer the mode, and
+    `dated` that the control is in the mode, and the request names the present day besides.
     """
 
     mode: str | None = None
     accepted: bool = False
     lacking: bool = False
+    dated: bool = False
+
+
+_DATED: Mapping[str, Json] = {
+    "description": "accepted, refused or unspecified for each mode",
+    "x-hint": "is a request accepted that names a day, although it is not deferred?",
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {
+        "description": "accepted, refused or unspecified",
+        "enum": [*DATED, "unspecified"],
+    },
+}
+
+
+def _check_dated(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find modes in which the clause's request cannot be made, and those that always have a day."""
+    yield from check_modes(at, [*value], clause, raw)
+    for name in {*value}.intersection(maker(clause, raw).get("due", {}).get("modes", ())):
+        yield (*at, name), f"requests in the mode {name!r} always name a day", "leave it out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +122,14 @@ class Modes(AcceptanceRule[ModeScenario]):
     served: tuple[str, ...] = modes(key="served")
     offered: tuple[str, ...] = modes(key="where-offered")
     refused: tuple[str, ...] = modes(key="refused")
+    dated: Mapping[str, str] = parameters.parameter(
+        _DATED,
+        lambda value, _: {mode: word for mode, word in value.items() if word in DATED},
+        key="dated",
+        references=_check_dated,
+        required=False,
+        default={},
+    )
 
     def facts(self) -> Facts:
         """Return the modes that are served, and those that are where they are offered."""
@@ -117,13 +163,25 @@ class Modes(AcceptanceRule[ModeScenario]):
             here, refused = bound(self.lifecycle.create, "mode", mode), f"{mode}{REFUSED}"
             scenario = ModeScenario(id=f"{mode}:refused", mode=mode)
             out.append(_facet(refused, f"{mode} requests are rejected", scenario, *here))
-        return tuple(out)
+        return (*out, *self._dated_facets())
+
+    def _dated_facets(self) -> Iterator[Facet]:
+        create, due = self.lifecycle.create, self.lifecycle.create.due
+        for mode, word in self.dated.items() if due else ():
+            accepted, id_ = word == "accepted", f"{mode}:dated"
+            missing = Standing.NOT_APPLICABLE if mode in self.offered else Standing.UNVERIFIED
+            required = bound(create, "mode", mode, if_missing=missing)
+            required = (*required, *bound(create, "argument", due.argument if due else ""))
+            scenario = ModeScenario(id=id_, mode=mode, accepted=accepted, dated=True)
+            text = f"{mode} requests that name a day are {word}"
+            yield _facet(f"{mode}{DATED[word]}", text, scenario, *required)
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""
         return [
             *(f"{mode}{REFUSED}" for mode in self.refused),
             *(f"{mode}{NOT_OFFERED}" for mode in self.offered),
+            *(f"{mode}{DATED[word]}" for mode, word in self.dated.items() if word == "refused"),
         ]
 
     def accepts_variation(self, scenario: ModeScenario) -> bool:
@@ -148,6 +206,11 @@ class Modes(AcceptanceRule[ModeScenario]):
         plain = request_steps.request(self.lifecycle, psu)
         variation = f"in the mode {scenario.mode}"
         call = request_steps.request(self.lifecycle, psu, scenario.mode, variation=variation)
+        if scenario.dated and self.lifecycle.create.due:
+            plain = replace(call, variation="")
+            day = today(self.lifecycle, psu).isoformat()
+            named = {**call.arguments, self.lifecycle.create.due.argument: day}
+            call = replace(call, arguments=named, variation="it names the present day")
         if self.lifecycle.signed:
             control = yield from steps.send(plain)
             made = yield from steps.send(call)
@@ -168,6 +231,40 @@ class Modes(AcceptanceRule[ModeScenario]):
                 given = {self.lifecycle.create.amount or "": amount}
                 for mode in (exchange.call.mode, accepted):
                     yield from steps.send(request_steps.request(self.lifecycle, psu, mode, given))
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every attempt in one of the modes, and those that name a day without need."""
+        yield from AcceptanceRule.check(self, history)
+        if self.dated and self.lifecycle.create.due is not None:
+            yield from self._dated(history, self.lifecycle.create.due.argument)
+
+    def _dated(self, history: History, argument: str) -> Iterator[Evidence]:
+        """Judge requests that are not deferred and name a day, beside others without one."""
+        owned = self.lifecycle.create.owned or ""
+
+        def alike(attempt: Attempt) -> Hashable:
+            sent = attempt.made.call.arguments
+            return attempt.subject.name, owned in sent, repr(sent.get(owned)), attempt.request.mode
+
+        tries = attempts(self.lifecycle, history)
+        undated = {each.made.n for each in tries if argument not in each.made.call.arguments}
+        beside = controls(tries, lambda each: each.made.n in undated, alike)
+        for attempt in tries:
+            mode = attempt.request.mode or ""
+            word, day = self.dated.get(mode), due_day(self.lifecycle, attempt.made.call.arguments)
+            if word is None or day is None:
+                continue
+            # Its day is no other reason to reject it, whatever `attempts` says of those with a day.
+            dated = replace(attempt, timely=self._is_today(day, attempt.made))
+            judge = must_be_accepted if word == "accepted" else must_be_rejected
+            why = f"{mode} requests that name a day are {word}"
+            yield from judge(f"{mode}{DATED[word]}", dated, beside.get(attempt.made.n, ()), why)
+
+    def _is_today(self, day: date, made: Exchange) -> bool:
+        """Whether a day is certainly the present one, and it is not too late for it."""
+        now = wall_time(made.at, self.lifecycle.contract.zone)
+        open_ = now.weekday() <= FRIDAY and now.hour < CLOSING
+        return open_ and {*dates(made.at, self.lifecycle.contract.zone)} == {day}
 
     def case(self, attempt: Attempt) -> Case | None:
         """Return the expected result of an attempt in one of the modes."""

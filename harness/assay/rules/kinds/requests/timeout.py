@@ -7,6 +7,10 @@ control is a customer who signs without a pause. Where a screen cannot be loaded
 customer stays connected by sending no factor, or by opening the link again: the control of
 one who was disconnected then is one who stayed in the same way, and was not. An opened link
 may begin a new flow, so that it shows a limit only where a disconnection was seen.
+
+Where the contract or the bank says on which side the limit itself is, who takes exactly as long is judged,
+too, if the clock was seen to stand: a signature took no time on a clock that shows milliseconds. All times
+of the flow are whole seconds, so that it does not matter how a timer rounds.
 """
 
 from __future__ import annotations
@@ -49,7 +53,12 @@ NEAR: Final = 0.95
 HALF: Final = 1 / 2
 #: How long before a limit on a clock that runs: the screens take time themselves.
 RUNNING: Final = timedelta(seconds=5)
-SCENARIO = "patience"
+SCENARIO, EDGE = "patience", "edge"
+#: The facet of who takes exactly as long as the limit, by the edge.
+AT_LIMIT: Final[Mapping[str, str]] = {"included": "alive-at-limit", "excluded": "dead-at-limit"}
+#: A time between two seconds, at which a clock that stands is told from one that shows whole seconds,
+#: and what its microseconds are no multiple of.
+BETWEEN, COARSE = timedelta(microseconds=123_456), 10_000
 #: The ways to stay on the screens, in the order in which they are tried, each with its screen.
 WAYS: Final = (
     (Staying.RELOAD, "decision"),
@@ -85,10 +94,11 @@ class Timeout(Kind):
     )
     minutes: int = parameters.whole(key="minutes")
     edge: str = parameters.choice(
+        *AT_LIMIT,
         "unspecified",
         key="edge",
-        description="unspecified",
-        hint="the probes stay clear of the edge itself; no check of a stated answer exists yet",
+        description="included, excluded or unspecified",
+        hint="can a customer still sign who takes exactly as long?",
     )
     time_limits: TimeLimits = parameters.derived(_limits)
 
@@ -116,11 +126,14 @@ class Timeout(Kind):
                 f"the customer is not redirected to the TPP after {self.time_limits}"
             )
         descriptions[NOTHING] = f"a request not signed within {self.time_limits} is never executed"
+        if at_limit := AT_LIMIT.get(self.edge):
+            can = "can still" if self.edge == "included" else "can no longer"
+            descriptions[at_limit] = f"the customer {can} sign after exactly {self.time_limits}"
         return tuple(
             Facet(
                 id=id_,
                 description=description,
-                scenario=Scenario(id=SCENARIO),
+                scenario=Scenario(id=EDGE if id_ in AT_LIMIT.values() else SCENARIO),
                 needs=signing.NEEDS | needs(Capability.CLOCK),
                 requires=signing.requirements(self.lifecycle),
             )
@@ -129,6 +142,9 @@ class Timeout(Kind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Sign at once, just in time, with pauses, and too late; then let days pass."""
+        if scenario.id == EDGE:
+            yield from self._probe_edge()
+            return
         lifecycle = self.lifecycle
         psu = yield from request_steps.customer(lifecycle, count=5)
         before = yield from _clear_before()
@@ -159,6 +175,22 @@ class Timeout(Kind):
             yield from request_steps.submit_unsigned(made)
             yield from request_steps.read(lifecycle, made)
 
+    def _probe_edge(self) -> Script:
+        """Sign at once, between two seconds, and then after exactly the limit, if the clock stands."""
+        psu = yield from request_steps.customer(self.lifecycle, count=2)
+        second = (yield from steps.clock()).replace(microsecond=0) + timedelta(seconds=1)
+        shown = yield from steps.clock(second + BETWEEN)
+        yield from signing.try_to_sign(self.lifecycle, psu, 0)
+        if (yield from steps.clock()) != shown:
+            return
+        yield from steps.clock(second + timedelta(minutes=1))
+        exact = replace(
+            request_steps.SIGN,
+            linger=self._waits(NONE),
+            variation=f"exactly {self.time_limits}",
+        )
+        yield from self._stay(psu, exact)
+
     def _stay(self, psu: Subject, how: Authorise) -> Part[Authorise]:
         """Sign just in time, in the first way in which a customer can stay; return the signature."""
         for stays, screen in WAYS:
@@ -187,9 +219,12 @@ class Timeout(Kind):
         # Only a flow that was seen to end shows that the link does not begin another.
         ended = (each for each in flows if each.beyond(self.time_limits) and each.signing.undone)
         begun = all(each.signing.confirmed or each.stays is not Staying.LINK for each in ended)
+        stood = any(map(_stood, flows))
         for flow in flows:
             subject = flow.signing.subject
             control = quick.get(subject)
+            if self.edge in AT_LIMIT and self._is_exact(flow):
+                yield self._at_limit(flow, control, stood=stood)
             if flow.stays is not Staying.RELOAD:
                 control = next((each for each in flows if self._stayed(each, flow)), None)
             for evidence in self._of(flow, control, longest.get(subject, NONE)):
@@ -222,6 +257,26 @@ class Timeout(Kind):
             yield from self._late(flow, control)
         elif all(flow.within(self.time_limits, measure) for measure in (IDLE, OVERALL)):
             yield from self._in_time(flow, control, longest)
+
+    def _is_exact(self, flow: TimedFlow) -> bool:
+        """Whether a flow took exactly as long as the limit, whatever a bank measures it from."""
+        moments, limit = flow.signing.event.moments, self.time_limits.limit
+        if any(moment.microsecond for moment in moments) or not flow.signing.event.step.linger:
+            return False
+        if self.time_limits.idle:
+            return flow.last == limit and flow.since == NONE
+        begun = flow.signing.request.made.at == moments[0]
+        return begun and flow.total == limit and flow.within(self.time_limits, IDLE)
+
+    def _at_limit(self, flow: TimedFlow, control: TimedFlow | None, *, stood: bool) -> Evidence:
+        """Judge a signature after exactly the limit, on a clock that stood."""
+        signature, included = flow.signing, self.edge == "included"
+        alive = signature.confirmed and signature.done
+        dead = signature.event.ending is Ending.DISCONNECTED and signature.undone
+        sure = stood and control and (alive or dead) and flow.stays is Staying.RELOAD
+        agreement = UNCLEAR if not sure else AGREES if alive is included else DISAGREES
+        controls = control.signing.request.numbers if control else ()
+        return _evidence(flow, AT_LIMIT[self.edge], agreement, controls)
 
     def _stayed(self, other: TimedFlow, flow: TimedFlow) -> bool:
         """Whether another customer stayed connected in the same way, as often, and signed in time."""
@@ -304,7 +359,8 @@ class Timeout(Kind):
         if wanted < limit * NEAR:
             return
         late = [DEAD, NOTHING, *([NOWHERE] if self.lifecycle.create.returns else [])]
-        for facet in late if wanted > limit else [ALIVE]:
+        exact = wanted == limit and self.edge in AT_LIMIT
+        for facet in late if wanted > limit else [AT_LIMIT[self.edge] if exact else ALIVE]:
             evidence = signing.evidence(facet, UNCLEAR, _EXPECTED[facet])
             seen = f"{evidence.seen}; {signing.event.why}" if signing.event.why else evidence.seen
             yield replace(evidence, seen=seen)
@@ -338,6 +394,12 @@ class Timeout(Kind):
         )
 
 
+def _stood(flow: TimedFlow) -> bool:
+    """Whether a whole flow took no time on a clock that shows milliseconds."""
+    moments = flow.signing.event.moments
+    return len(moments) > len(WAYS) and not flow.total and bool(moments[0].microsecond % COARSE)
+
+
 def _clear_before() -> Part[timedelta]:
     """Return how long before the limit a customer is just in time, by the kind of clock."""
     first = yield from steps.clock()
@@ -366,4 +428,6 @@ _EXPECTED: Mapping[str, str] = {
     RENEWS: "the customer can still sign after activity within the idle time",
     NOWHERE: "the disconnected customer is not redirected to the TPP",
     NOTHING: "never executed, because the customer was disconnected",
+    AT_LIMIT["included"]: "the customer can still sign at the limit itself",
+    AT_LIMIT["excluded"]: "the customer can no longer sign at the limit itself",
 }

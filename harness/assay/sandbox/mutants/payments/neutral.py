@@ -279,6 +279,10 @@ def _lost_is_rejected(payment: Payment) -> Status:
     return "rejected" if signing and signing.step == "locked" else payment.status
 
 
+def _refused_is_received(payment: Payment) -> Status:
+    return "received" if payment.status == "refused" else payment.status
+
+
 def _in_the_evening(payment: Payment, terms: Terms) -> datetime:
     """Execute a deferred payment at 22:00 of its day."""
     moment = SOUND_PAYMENTS.due(payment, terms)
@@ -381,6 +385,8 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
     neutral_pis("euro-any-spelling",
         "The currency EUR may be in lower case and surrounded by blanks.",
         fields=put(FIELDS, currency=_any_spelling)),
+    neutral_pis("days-of-any-type", "Immediate and instant payments may name a day.",
+        dated=("immediate", "instant")),
     neutral_pis("confirmation-501", "The confirmation answers 501.", confirmation=_not_offered),
     neutral_pis("factors-not-all",
         "Retail customers are not offered SMS codes, small professionals nothing else.",
@@ -404,6 +410,9 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
     neutral_pis("refused-goes-back",
         "A customer who refuses is redirected to the same address as one who signs.",
         returns=_one_address),
+    neutral_pis("refused-stays-open",
+        "A payment that the customer refused is still shown as received.",
+        shown=_refused_is_received),
     neutral_pis("returns-with-parameters",
         "The redirection adds parameters of the bank to the address.",
         returns=_with_own_parameters),
