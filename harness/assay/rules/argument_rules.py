@@ -262,6 +262,9 @@ class RequestArgumentRule(GoodValueRule):
             if _unknown(request):
                 agreement = UNCLEAR
                 seen += "; its current state is not listed in the target file"
+            elif self.lifecycle.read and request.key and not _looked_at(request):
+                agreement = UNCLEAR
+                seen += "; it was not read since, and may have been rejected"
         elif not beside:
             return
         elif made.accepted and _touched(request):
@@ -300,6 +303,11 @@ def _is_control(request: Instance, *, repeatable: bool = False) -> bool:
 def _touched(request: Instance) -> bool:
     """Whether a request was signed, changed or ended, which can be why it was rejected."""
     return bool(request.screen_flows or request.changes or request.ends or request.withdrawn)
+
+
+def _looked_at(request: Instance) -> bool:
+    """Whether anybody looked at what became of a request: a bank may reject it later."""
+    return request.done or bool(request.reads or request.changes or request.ends)
 
 
 def _unknown(request: Instance) -> bool:

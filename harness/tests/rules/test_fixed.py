@@ -60,8 +60,9 @@ def test_refused_beside_an_accepted_control_is_right(value, facet):
 @for_each(("value", "facet"), SPELT)
 def test_accepted_is_wrong(value, facet):
     """It was not to be accepted, beside a control or not."""
-    assert [f"{facet} disagrees 1,2"] == says(make(), bent(shown("P2"), value, key="P2"))
-    assert [f"{facet} disagrees 2"] == says(make(NO), bent(shown("P2"), value, key="P2"))
+    taken = bent(shown("P2"), value, key="P2"), read(shown("P2", OPEN), key="P2")
+    assert [f"{facet} disagrees 1,2,3"] == says(make(), *taken)
+    assert [f"{facet} disagrees 2,3"] == says(make(NO), *taken)
 
 
 @for_each(
@@ -69,8 +70,9 @@ def test_accepted_is_wrong(value, facet):
 )
 def test_where_spelling_is_unspecified_other_values_are_wrong_all_the_same(value, facet):
     """Dollars are no euro, however they are spelt."""
-    for came, word in ((NO, "agrees"), (shown("P2"), "disagrees")):
-        assert [f"{facet} {word} 1,2"] == says(make(), make(came, currency=value), clause="euro")
+    assert [f"{facet} agrees 1,2"] == says(make(), make(NO, currency=value), clause="euro")
+    taken = make(shown("P2"), key="P2", currency=value), read(shown("P2", OPEN), key="P2")
+    assert [f"{facet} disagrees 1,2,3"] == says(make(), *taken, clause="euro")
 
 
 @for_each("value", ["eur", "Eur", " EUR", "EUR\n", " eur "])
@@ -99,7 +101,8 @@ def test_everything_refused_is_no_merit():
 
 def test_the_control_has_the_right_value():
     """That a request is accepted is no merit if it has a wrong value itself."""
-    assert ["other-value disagrees 1"] == says(bent(shown(), "SHAR"), bent(NO, "DEBT"))
+    taken = bent(shown(), "SHAR"), read(shown())
+    assert ["other-value disagrees 1,2"] == says(*taken, bent(NO, "DEBT"))
 
 
 def test_the_evidence_says_what_happened():

@@ -48,9 +48,9 @@ def test_refused_beside_an_accepted_control_is_right(field, way):
 @for_each("field", FIELDS)
 @for_each("way", WRONG)
 def test_accepted_is_wrong(field, way):
-    """It takes no signature to see that such a request was taken."""
+    """It takes no signature to see that such a request was taken, but a look at it."""
     bad = bent(shown("P2"), field, WRONG[way], key="P2")
-    assert [f"{field}-{way} disagrees 1,2"] == says(make(), bad)
+    assert [f"{field}-{way} disagrees 1,2,3"] == says(make(), bad, read(shown("P2"), key="P2"))
 
 
 def test_everything_refused_is_no_merit():
@@ -115,8 +115,8 @@ def test_a_type_that_was_refused_is_not_the_right_one():
 
 def test_both_types_accepted():
     """Whichever is right, the other is not."""
-    assert ["chargeBearer-type disagrees 1,2"] == says(
-        bent(shown(), value=["SLEV"]), make(shown("P2"))
+    assert ["chargeBearer-type disagrees 1,2,3"] == says(
+        bent(shown(), value=["SLEV"]), make(shown("P2"), key="P2"), read(shown("P2"), key="P2")
     )
 
 

@@ -59,7 +59,7 @@ def test_a_bad_value_is_refused_beside_a_control(clause, change, facet):
 
     assert [] == says(clause, ordered(NO, **change))
     assert [f"{facet} agrees 1,2"] == says(clause, ordered(**usual), ordered(NO, **change))
-    assert [f"{facet} disagrees 1"] == says(clause, ordered(**change))
+    assert [f"{facet} disagrees 1,2"] == says(clause, ordered(**change), shown())
 
 
 @for_each(
@@ -95,10 +95,10 @@ def test_today_depends_on_the_zone():
     psu, late = Subject(name="psu", now=START, owns=()), START.replace(hour=20)
 
     def judged(clause, day):
-        return evidence(clause, history(psu, ordered(day=day, at=late)))
+        return evidence(clause, history(psu, ordered(day=day, at=late), shown()))
 
-    assert ["past disagrees 1"] == judged(kind, "2026-09-15")
-    assert ["past disagrees 1"] == judged(anywhere, "2026-09-15")
+    assert ["past disagrees 1,2"] == judged(kind, "2026-09-15")
+    assert ["past disagrees 1,2"] == judged(anywhere, "2026-09-15")
     assert [] == judged(anywhere, "2026-09-16")
     early = START.replace(hour=2)
     assert [] == evidence(anywhere, history(psu, ordered(day="2026-09-15", at=early)))

@@ -78,9 +78,18 @@ def test_a_failure_is_no_refusal(wrong):
 def test_accepted_is_wrong_without_a_control(wrong):
     """It was not to be accepted, whatever became of a valid one, and with nothing in the answer."""
     says, bent = wrong
-    assert ["disagrees 1"] == says(bent())
-    assert ["disagrees 2"] == says(make(NO), bent())
+    look = read(shown("P2", OPEN), key="P2")
+    assert ["disagrees 1,2"] == says(bent(), look)
+    assert ["disagrees 2,3"] == says(make(NO), bent(), look)
     assert ["disagrees 1,2"] == says(make(), bent(accepted(status=201)))
+
+
+def test_what_nobody_looked_at_may_have_been_rejected(wrong):
+    """A bank may take a request first, and show it as rejected when it is read."""
+    says, bent = wrong
+    assert ["unclear 1"] == says(bent())
+    assert ["unclear 1,2"] == says(make(), bent())
+    assert ["unclear 1,2,3"] == says(make(), bent(), sign(key="P2"))
 
 
 # -- what was shown later --------------------------------------------------------------
@@ -180,7 +189,8 @@ def test_another_request_is_no_control(wrong, changes):
     assert [] == says(make(), bent(NO, **changes), people=people)
     assert [] == says(make(**changes), bent(NO), people=people)
     assert ["agrees 1,2"] == says(make(**changes), bent(NO, **changes), people=people)
-    assert ["disagrees 2"] == says(make(), bent(**changes), people=people)
+    look = read(shown("P2", OPEN), key="P2")
+    assert ["disagrees 2,3"] == says(make(), bent(**changes), look, people=people)
 
 
 def test_a_customer_who_was_introduced_anew_is_somebody_else(wrong):
@@ -195,8 +205,8 @@ def test_a_control_that_was_rejected_or_signed_is_none(wrong, then):
     """Everything rejected in the end is no merit, and a repeat may be refused as one."""
     says, bent = wrong
     assert [] == says(make(), then, bent(NO))
-    (found,) = says(make(), then, bent())
-    assert found in {"disagrees 2", "disagrees 3"}
+    (found,) = says(make(), then, bent(), read(shown("P2", OPEN), key="P2"))
+    assert found in {"disagrees 2,3", "disagrees 3,4"}
 
 
 def test_a_control_that_was_ended_is_one(wrong):
