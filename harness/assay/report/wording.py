@@ -152,6 +152,21 @@ def decided_summary(report: Report) -> str:
     return f"{sentence}; {open_:,} could not be tested." if open_ else f"{sentence}."
 
 
+def documented_summary(report: Report) -> str:
+    """Return how the bank does by its own OpenAPI document, which no contract contains."""
+    results = [each for each in report.results if each.planned.of_bank_document]
+    if not results:
+        return ""
+    numbers = Counter(each.standing for each in results)
+    met, broken = numbers[Standing.CONFORMS], numbers[Standing.VIOLATES]
+    sentence = (
+        f"{counted(len(results), 'obligation')} {'comes' if len(results) == 1 else 'come'} from the"
+        f" bank's own OpenAPI document; {met:,} {'is' if met == 1 else 'are'} met, {broken:,} violated"
+    )
+    open_ = len(results) - met - broken
+    return f"{sentence}, {open_:,} not tested or waived." if open_ else f"{sentence}."
+
+
 def harness_notes(report: Report) -> Iterator[str]:
     """Yield what went wrong in the harness itself, one sentence each."""
     if faults := fault_count(report):
@@ -168,7 +183,7 @@ def target_caveats(report: Report) -> tuple[str, ...]:
     for standing, (singular, plural) in _CAVEATS.items():
         if number := len(report.of(standing)):
             sentences.append((singular if number == 1 else plural).format(f"{number:,}"))
-    sentences += filter(None, [decided_summary(report)])
+    sentences += filter(None, [decided_summary(report), documented_summary(report)])
     sentences += waiver_caveats(report.waivers)
     if strays := len(report.strays):
         violations = counted(strays, "violation")

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 from assay.binding.model.pointer import MISSING, find, steps
 from assay.binding.model.spelling import OperationBinding, Place, Spelling
 from assay.binding.model.target import Target
-from assay.binding.wire.decode import body_of, decode
+from assay.binding.wire.decode import body_of, decode, documented
 from assay.binding.wire.encode import BARE, Access, HttpRequest, encode
 from assay.binding.wire.links import links_of, names_links, page_of_call
 from assay.binding.wire.values import RequestValues, arguments, generated, repeated_arguments
@@ -25,6 +25,7 @@ from assay.history import (
     Call,
     Cause,
     Detail,
+    DocumentRemark,
     Exchange,
     Indeterminate,
     Outcome,
@@ -546,6 +547,7 @@ class TrialCalls:
         if sent.sent:  # a link to another host says nothing about this one
             guard.see(sent.wire.status, sent.trouble)
         at, wire, n = trial.look(), sent.wire, trial.number()
+        remarks: tuple[DocumentRemark, ...] = ()
         if sent.trouble:
             detail = Detail.TIMEOUT if sent.timed_out else None
             outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble, detail=detail)
@@ -556,10 +558,13 @@ class TrialCalls:
             decoded = decode(wire, body, operation, target, zone)
             decoded = self.tokens.judged(call, operation, wire, decoded)
             decoded = page_of_call(decoded, call, binding.next)
+            remarks = documented(target, wire, body)
             wire, outcome = self.response_limit.limited(wire, decoded)
             if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = replace(wire, links=links_of(wire, body, binding))
-        return Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
+        return Exchange(
+            n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms, documented=remarks
+        )
 
 
 def _request_of(call: Call, operation: Operation) -> str:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from assay.binding.model.pointer import MISSING
 from assay.binding.model.spelling import slots_of
 from assay.binding.model.target import Target
-from assay.binding.wire.decode import body_of, decode
+from assay.binding.wire.decode import body_of, decode, documented
 from assay.binding.wire.encode import BARE, Access
 from assay.binding.wire.links import links_of, names_links, page_of_call
 from assay.contract.model import Json, Operation
@@ -24,6 +24,7 @@ from assay.history import (
     Accepted,
     Call,
     Cause,
+    DocumentRemark,
     Exchange,
     History,
     Indeterminate,
@@ -125,11 +126,13 @@ class _HistoryBuilder:
         operation, wire, submissions = matched.operation, entry.wire, self.matcher.submissions
         binding = matched.target.operations.get(operation.id, BARE)
         outcome: Outcome
+        remarks: tuple[DocumentRemark, ...] = ()
         if entry.lost:
             outcome = Indeterminate(cause=Cause.TRANSPORT, why=entry.lost)
         else:
             body = body_of(wire)
             outcome = decode(wire, body, operation, matched.target)
+            remarks = documented(matched.target, wire, body)
             if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = _with_links(wire, links_of(wire, body, binding))
         call = self._judged_call(matched, outcome)
@@ -137,7 +140,15 @@ class _HistoryBuilder:
             call = replace(call, consent=self.consents.named(call, request))
         outcome = page_of_call(outcome, call, binding.next)
         n = len(self.events) + 1
-        exchange = Exchange(n=n, at=entry.at, call=call, outcome=outcome, wire=wire, ms=entry.ms)
+        exchange = Exchange(
+            n=n,
+            at=entry.at,
+            call=call,
+            outcome=outcome,
+            wire=wire,
+            ms=entry.ms,
+            documented=remarks,
+        )
         self.access[n] = access = self._same(matched.access)
         self._redact(access)
         if matched.submits:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from assay.binding.model.bank_document import plain
 from assay.binding.model.pointer import MISSING, is_too_deep
 from assay.binding.model.spelling import SLOT
 from assay.binding.model.target import Place
@@ -242,7 +242,7 @@ class AnswerSchemas:
         if body is MISSING:
             yield Remark(check=NOT_JSON, says="JSON deserialization error: the body is not JSON")
             return
-        errors = self._validator(key).iter_errors(_plain(body))
+        errors = self._validator(key).iter_errors(plain(body))
         for error, _ in zip(errors, range(MOST), strict=False):
             where = "".join(f"/{step}" for step in error.absolute_path)
             says = error.message
@@ -289,15 +289,3 @@ def _pattern(_: object, pattern: str, value: object, _schema: object) -> Iterato
 
     if isinstance(value, str) and not matches(pattern, value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
-
-
-def _plain(value: Json) -> Any:
-    """Return a value with numbers as a JSON Schema compares them; a huge one is infinite."""
-    if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, Mapping):
-        members = cast("Mapping[str, Json]", value)
-        return {name: _plain(member) for name, member in members.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(member) for member in cast("list[Json]", value)]
-    return value
