@@ -85,7 +85,9 @@ def read_merged(
     if merged.place(("banks",))[0] != merged.place(("base_url",))[0]:
         target = replace(target, banks=())  # another bank's group
     if target.openapi is not None:
-        target = replace(target, document_of_bank=_document_of_bank(target))
+        found = _document_of_bank(target)
+        both = hashlib.sha256(f"{target.digest} {found.document.digest}".encode()).hexdigest()
+        target = replace(target, document_of_bank=found, digest=f"sha256:{both}")
     if base_url is None:
         return target
     # Another address for the same bank: it answers there under its other host names, too.

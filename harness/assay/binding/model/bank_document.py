@@ -21,6 +21,7 @@ Node: TypeAlias = Mapping[str, Any]
 #: How many references may lead from one to the next.
 MOST_HOPS: Final = 16
 METHODS: Final = frozenset({"get", "put", "post", "delete", "patch", "head", "options", "trace"})
+JSON: Final = "application/json"
 #: Numbers with more digits than this are compared as floats.
 _DIGITS: Final = 40
 
@@ -49,7 +50,7 @@ def sequence(node: object) -> Sequence[Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class DocumentPart:
     """A part of the document with the pointer to it, after all references."""
 
     at: Pointer
@@ -100,26 +101,26 @@ class BankDocument:
         """Whether its schemas are those of OpenAPI 3.0."""
         return str(self.data.get("openapi")).startswith("3.0")
 
-    def part(self, at: Pointer) -> Part:
+    def part(self, at: Pointer) -> DocumentPart:
         """Return the part at a pointer, or the one that it refers to; an empty one if there is none."""
         for _ in range(MOST_HOPS):
             found = find(self.data, "".join(f"/{_escaped(step)}" for step in at))
             node = mapping(None if found is MISSING else found)
             where = node.get("$ref")
             if not isinstance(where, str):
-                return Part(at=at, node=node)
+                return DocumentPart(at=at, node=node)
             if not where.startswith("#/"):
                 break
             at = tuple(steps(unquote(where[1:])))
-        return Part(at=at, node={})
+        return DocumentPart(at=at, node={})
 
-    def below(self, part: Part, *names: str | int) -> Part:
+    def below(self, part: DocumentPart, *names: str | int) -> DocumentPart:
         """Return a part below another one, references resolved at each step."""
         for name in names:
             part = self.part((*part.at, name))
         return part
 
-    def operation(self, method: str, path: str) -> Part | None:
+    def operation(self, method: str, path: str) -> DocumentPart | None:
         """Return the operation for the path of a URL, or for that of a binding with its slots.
 
         A fixed segment comes before one that is a parameter, as OpenAPI has it.
@@ -137,31 +138,34 @@ class BankDocument:
             return None
         return self.below(self.part(("paths", min(found)[1])), method)
 
-    def parameters(self, operation: Part) -> Iterator[Part]:
+    def media_key(self, content: Node, media_type: str) -> str:
+        """Return the key of a content that documents a media type; empty if none does.
+
+        Contracts say nothing of types of JSON, so in an exported document one stands for all.
+        """
+        exported = "x-assay-contracts" in self.data and is_json(media_type)
+        wanted = media_type, media_type.partition("/")[0] + "/*", "*/*", *([JSON] * exported)
+        keys = {key.partition(";")[0].strip().lower(): key for key in content}
+        return next((keys[each] for each in wanted if each in keys), "")
+
+    def parameters(self, operation: DocumentPart) -> Iterator[DocumentPart]:
         """Yield the parameters of an operation, those of its path included; its own come first."""
         seen: set[tuple[object, object]] = set()
         for at in (operation.at, operation.at[:-1]):
             listed = self.part(at)
             for index, _ in enumerate(sequence(listed.node.get("parameters"))):
-                parameter = self.below(Part(at=(*listed.at, "parameters"), node={}), index)
+                parameter = self.below(DocumentPart(at=(*listed.at, "parameters"), node={}), index)
                 name = parameter.node.get("name"), parameter.node.get("in")
                 if name not in seen:
                     seen.add(name)
                     yield parameter
 
 
-def response_key(operation: Part, status: int) -> str:
+def response_key(operation: DocumentPart, status: int) -> str:
     """Return the key of the response that documents a status; empty if none does."""
     known = mapping(operation.node.get("responses"))
     keys = (str(status), f"{status // 100}XX", f"{status // 100}xx", "default")
     return next((key for key in keys if key in known), "")
-
-
-def media_key(content: Node, media_type: str) -> str:
-    """Return the key of a content that documents a media type; empty if none does."""
-    wanted = media_type, media_type.partition("/")[0] + "/*", "*/*"
-    keys = {key.partition(";")[0].strip().lower(): key for key in content}
-    return next((keys[each] for each in wanted if each in keys), "")
 
 
 def is_json(media_type: str) -> bool:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from assay.binding.model.bank_document import (
     BankDocument,
     Node,
-    Part,
+    DocumentPart,
     is_json,
     mapping,
     sequence,
@@ -50,6 +51,8 @@ def document_of(document: Document, bases: Sequence[str]) -> BankDocument:
         InputError: it is not of OpenAPI 3.0 or 3.1, or has no paths.
 
     """
+    import_module("assay.binding.wire.documented")  # the library, before any trial needs it
+
     version, paths = document.data.get("openapi"), document.data.get("paths")
     if not str(version).startswith(("3.0", "3.1")):
         hint = "OpenAPI 3.0 or 3.1"
@@ -65,7 +68,7 @@ def bases_of(target: Target) -> tuple[str, ...]:
     return tuple(dict.fromkeys(urlsplit(url).path for url in urls))
 
 
-def operation_of(target: Target, operation: Operation) -> Part | None:
+def operation_of(target: Target, operation: Operation) -> DocumentPart | None:
     """Return what the bank's document has for an operation that is bound; None if nothing."""
     binding = target.operations.get(operation.id)
     if target.document_of_bank is None or binding is None or not operation.available:
@@ -109,7 +112,7 @@ def with_document(answers: DecidedContract, target: Target) -> DecidedContract:
     )
 
 
-def possible_aspects(document: BankDocument, operation: Part) -> Iterator[Aspect]:
+def possible_aspects(document: BankDocument, operation: DocumentPart) -> Iterator[Aspect]:
     """Yield the aspects in which the answer to a plain call can differ from the document."""
     responses = mapping(operation.node.get("responses"))
     ranges = {f"{n}XX" for n in range(1, 6)}
@@ -138,7 +141,7 @@ def possible_aspects(document: BankDocument, operation: Part) -> Iterator[Aspect
             return
 
 
-def _can_differ(document: BankDocument, schema: Part, seen: set[Pointer]) -> bool:
+def _can_differ(document: BankDocument, schema: DocumentPart, seen: set[Pointer]) -> bool:
     """Whether some value does not fit a schema."""
     if schema.at in seen or len(seen) > _MOST:
         return False
@@ -227,7 +230,7 @@ def document_notes(target: Target, contracts: Sequence[Contract]) -> Iterator[tu
 
 
 def _unsent(
-    document: BankDocument, part: Part, target: Target, operation: Operation
+    document: BankDocument, part: DocumentPart, target: Target, operation: Operation
 ) -> Iterator[tuple[str, str]]:
     """Yield the place and the name of each parameter that is required and never sent."""
     binding = target.operations[operation.id]

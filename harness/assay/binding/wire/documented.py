@@ -5,6 +5,8 @@ a pattern can be judged no more. A text that is hidden already, in a recording, 
 
 The document is as hostile as an answer. Its patterns take bounded time, its references a bounded
 number of steps, and a schema that cannot be used leaves the body open.
+
+The library is imported with this module, which is only where a target file names a document.
 """
 
 from __future__ import annotations
@@ -16,16 +18,20 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 from urllib.parse import parse_qsl, quote, urlsplit
+
+import openapi_schema_validator as oas
+from jsonschema import ValidationError, validators
+from jsonschema.exceptions import FormatError, best_match
+from referencing import Registry, Resource
 
 from assay.binding.model.bank_document import (
     BankDocument,
     Node,
-    Part,
+    DocumentPart,
     is_json,
     mapping,
-    media_key,
     plain,
     response_key,
     sequence,
@@ -35,10 +41,8 @@ from assay.contract.model import Json
 from assay.files.document import Pointer
 from assay.history import Aspect, DocumentRemark, Wire
 from assay.history.outcomes import HIDDEN
+from assay.rules.formats import FORMATS
 from assay.rules.text_shape import is_hidden, matches
-
-if TYPE_CHECKING:
-    from jsonschema import ValidationError
 
 #: How many differences of one body are named.
 MOST_NAMED: Final = 3
@@ -85,7 +89,7 @@ def remarks(document: BankDocument, wire: Wire, body: Json) -> Iterator[Document
         yield DocumentRemark(aspect=Aspect.HEADERS, fits=not missing, says=says if missing else "")
 
 
-def _undocumented(document: BankDocument, operation: Part, wire: Wire) -> DocumentRemark:
+def _undocumented(document: BankDocument, operation: DocumentPart, wire: Wire) -> DocumentRemark:
     says = f"status {wire.status} is not documented"
     outside = next(request_faults(document, operation, wire), "")
     if outside:
@@ -94,9 +98,12 @@ def _undocumented(document: BankDocument, operation: Part, wire: Wire) -> Docume
 
 
 def _content(
-    document: BankDocument, content: Part, wire: Wire, body: Json
+    document: BankDocument, content: DocumentPart, wire: Wire, body: Json
 ) -> Iterator[DocumentRemark]:
-    key, named = media_key(content.node, wire.media_type), wire.media_type or "no media type"
+    key, named = (
+        document.media_key(content.node, wire.media_type),
+        wire.media_type or "no media type",
+    )
     listed = ", ".join(content.node)
     says = "" if key else f"the answer ({wire.status}) has {named}, documented is {listed}"
     yield DocumentRemark(aspect=Aspect.MEDIA_TYPE, fits=bool(key), says=says)
@@ -109,12 +116,12 @@ def _content(
         says = f"{where} is not JSON" if not open_ else f"{where} is too large to be judged"
         yield DocumentRemark(aspect=Aspect.STRUCTURE, fits=None if open_ else False, says=says)
         return
-    found = differences(document, Part(at=(*media.at, "schema"), node={}), body)
+    found = differences(document, DocumentPart(at=(*media.at, "schema"), node={}), body)
     says = f"{where}: {found.says}" if found.says else ""
     yield DocumentRemark(aspect=Aspect.STRUCTURE, fits=found.fits, says=says)
 
 
-def required_headers(document: BankDocument, response: Part) -> Iterator[str]:
+def required_headers(document: BankDocument, response: DocumentPart) -> Iterator[str]:
     """Yield the names of the headers that a response must have."""
     for name in mapping(response.node.get("headers")):
         header = document.below(response, "headers", name).node
@@ -123,7 +130,7 @@ def required_headers(document: BankDocument, response: Part) -> Iterator[str]:
 
 
 # -- our own requests ------------------------------------------------------------------------
-def request_faults(document: BankDocument, operation: Part, wire: Wire) -> Iterator[str]:
+def request_faults(document: BankDocument, operation: DocumentPart, wire: Wire) -> Iterator[str]:
     """Yield why a request is none that the document describes, as far as can be told."""
     query = dict(parse_qsl(urlsplit(wire.url).query, keep_blank_values=True))
     for parameter in document.parameters(operation):
@@ -135,7 +142,7 @@ def request_faults(document: BankDocument, operation: Part, wire: Wire) -> Itera
             if parameter.node.get("required") is True:
                 yield f"the {place} parameter {name} is missing"
         elif value != HIDDEN and "schema" in parameter.node:
-            at = Part(at=(*parameter.at, "schema"), node={})
+            at = DocumentPart(at=(*parameter.at, "schema"), node={})
             fits = [differences(document, at, each, sent=True).fits for each in _readings(value)]
             if all(each is False for each in fits):
                 yield f"the {place} parameter {name} has another value than documented"
@@ -148,20 +155,20 @@ def _readings(value: str) -> Sequence[Json]:
     return [value, value.split(","), *([] if read is MISSING else [read])]
 
 
-def _body_faults(document: BankDocument, request: Part, wire: Wire) -> Iterator[str]:
+def _body_faults(document: BankDocument, request: DocumentPart, wire: Wire) -> Iterator[str]:
     content = mapping(request.node.get("content"))
     if not wire.request_body:
         if request.node.get("required") is True:
             yield "the body is missing"
         return
     media_type = (wire.request_header("content-type") or "").partition(";")[0].strip().lower()
-    key = media_key(content, media_type)
+    key = document.media_key(content, media_type)
     if content and not key:
         yield f"the body is {media_type or 'of no media type'}"
     elif key and is_json(media_type) and "schema" in mapping(content.get(key)):
         at = document.below(request, "content", key)
         body = read_json(wire.request_body)
-        found = differences(document, Part(at=(*at.at, "schema"), node={}), body, sent=True)
+        found = differences(document, DocumentPart(at=(*at.at, "schema"), node={}), body, sent=True)
         if body is MISSING or found.fits is False:
             yield f"the body: {found.says or 'it is not JSON'}"
 
@@ -191,11 +198,9 @@ _CURRENT: ContextVar[_Validation] = ContextVar("validation")
 
 
 def differences(
-    document: BankDocument, schema: Part, value: Json, *, sent: bool = False
+    document: BankDocument, schema: DocumentPart, value: Json, *, sent: bool = False
 ) -> Differences:
     """Compare a value that was received, or `sent`, with a schema of the document."""
-    from jsonschema.exceptions import best_match  # noqa: PLC0415 -- only for targets with a document
-
     current = _Validation()
     token = _CURRENT.set(current)
     try:
@@ -274,8 +279,6 @@ class _Hashed:
 @cache
 def _validator(of: _Hashed, reference: str, sent: bool) -> Any:
     """Return the validator of a schema; references are into the whole document."""
-    from referencing import Registry, Resource  # noqa: PLC0415 -- as above
-
     document = of.document
     root: Any = Resource.opaque(_prepared(document.data, _is_closed(document.data)))
     registry: Any = Registry().with_resource(_URI, root)
@@ -287,9 +290,6 @@ def _validator(of: _Hashed, reference: str, sent: bool) -> Any:
 @cache
 def _classes() -> Mapping[tuple[bool, bool], Any]:
     """Return the validator of values that are received, and sent, of both versions of OpenAPI."""
-    import openapi_schema_validator as oas  # noqa: PLC0415 -- as above
-    from jsonschema import validators  # noqa: PLC0415
-
     made: dict[tuple[bool, bool], Any] = {}
     for is_3_0, sent, base in (
         (True, False, oas.OAS30ReadValidator),
@@ -344,8 +344,6 @@ def _is_closed(node: Any) -> bool:
 
 def schema_faults(document: BankDocument, node: Node) -> Iterator[tuple[Pointer, str]]:
     """Yield what is wrong with a schema itself, and where; also patterns that cannot be compared."""
-    import openapi_schema_validator as oas  # noqa: PLC0415 -- as above
-
     made: Any = oas.OAS30Validator if document.is_3_0 else oas.OAS31Validator
     try:
         made.check_schema(node)
@@ -377,20 +375,20 @@ def _pattern(_v: Any, pattern: Any, value: Any, _s: Node) -> Iterator[Validation
     except (ValueError, TypeError):
         fits, _CURRENT.get().open = True, True
     if not fits:
-        yield _error("pattern")
+        yield ValidationError("pattern")
 
 
 def _format(validator: Any, name: Any, value: Any, _s: Node) -> Iterator[ValidationError]:
-    """Validate a format that JSON Schema or OpenAPI define; others say nothing."""
-    from jsonschema.exceptions import FormatError  # noqa: PLC0415 -- as above
-
+    """Validate a format that JSON Schema, OpenAPI or Assay define; others say nothing."""
     if is_hidden(value):
         _CURRENT.get().open = True
         return
     try:
         validator.format_checker.check(value, name)
+        if name in FORMATS and isinstance(value, str) and not FORMATS[name](value):
+            yield ValidationError("format")
     except FormatError:
-        yield _error("format")
+        yield ValidationError("format")
     except (ValueError, TypeError):
         _CURRENT.get().open = True
 
@@ -399,7 +397,7 @@ def _multiple_of(_v: Any, factor: Any, value: Any, _s: Node) -> Iterator[Validat
     """Validate `multipleOf` in decimals, in which 19.99 is a multiple of 0.01."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if number and Decimal(repr(value)) % Decimal(repr(factor)):
-        yield _error("multipleOf")
+        yield ValidationError("multipleOf")
 
 
 def _unique(_v: Any, unique: Any, value: Any, _s: Node) -> Iterator[ValidationError]:
@@ -407,10 +405,4 @@ def _unique(_v: Any, unique: Any, value: Any, _s: Node) -> Iterator[ValidationEr
     if unique is True and isinstance(value, list):
         items = sequence(value)
         if len({json.dumps(each, sort_keys=True) for each in items}) < len(items):
-            yield _error("uniqueItems")
-
-
-def _error(keyword: str) -> ValidationError:
-    from jsonschema import ValidationError  # noqa: PLC0415 -- as above
-
-    return ValidationError(keyword)
+            yield ValidationError("uniqueItems")
