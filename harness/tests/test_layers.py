@@ -74,7 +74,8 @@ TRIALS = {
 }  # fmt: skip
 #: Functions of these rooms that import something, and why it is no trial that does so first.
 SET_UP = {
-    "binding/read/documented.py:_schema": "a target file is checked",
+    "binding/read/documented.py:_mistakes": "a target file is checked",
+    "binding/read/documented.py:possible_aspects": "`document_of` has imported it",
     "binding/wire/decode.py:documented": "`document_of` has imported it",
     "contexts/context.py:_pairs": "the contexts are chosen when a run is planned",
     "running/environment.py:_callback_server": "set-up",

@@ -24,7 +24,7 @@ from assay.binding.model.submission import without_removals
 from assay.binding.model.target import Target, TransportKind
 from assay.binding.read.checks import bad_url, findings, waiver_findings
 from assay.binding.read.convert import convert
-from assay.binding.read.documented import bases_of, document_of
+from assay.binding.read.documented import document_of
 from assay.contract.model import OPENAPI, Json
 from assay.errors import SOUGHT_PROBLEMS, InputError, Problem, did_you_mean
 from assay.files.document import Document, Spot, found, problem
@@ -110,7 +110,7 @@ def _document_of_bank(target: Target) -> BankDocument:
     """Read the OpenAPI document that a target file names."""
     path, line = target.place(OPENAPI)
     try:
-        return document_of(load_openapi(cast("Path", target.openapi)), bases_of(target))
+        return document_of(load_openapi(cast("Path", target.openapi)), target)
     except InputError as error:
         first = error.problems[0]
         if first.line:  # the document exists and has a problem: its own line says more

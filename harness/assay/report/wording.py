@@ -157,14 +157,12 @@ def documented_summary(report: Report) -> str:
     results = [each for each in report.results if each.planned.of_bank_document]
     if not results:
         return ""
-    numbers = Counter(each.standing for each in results)
-    met, broken = numbers[Standing.CONFORMS], numbers[Standing.VIOLATES]
-    sentence = (
-        f"{counted(len(results), 'obligation')} {'comes' if len(results) == 1 else 'come'} from the"
-        f" bank's own OpenAPI document; {met:,} {'is' if met == 1 else 'are'} met, {broken:,} violated"
+    met, broken = (
+        sum(each.standing is standing for each in results)
+        for standing in (Standing.CONFORMS, Standing.VIOLATES)
     )
-    open_ = len(results) - met - broken
-    return f"{sentence}, {open_:,} not tested or waived." if open_ else f"{sentence}."
+    sentence = f"From the bank's own OpenAPI document: {counted(len(results), 'obligation')}"
+    return f"{sentence}, {met:,} met, {broken:,} violated, {len(results) - met - broken:,} open."
 
 
 def harness_notes(report: Report) -> Iterator[str]:

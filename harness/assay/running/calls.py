@@ -25,7 +25,6 @@ from assay.history import (
     Call,
     Cause,
     Detail,
-    DocumentRemark,
     Exchange,
     Indeterminate,
     Outcome,
@@ -547,7 +546,6 @@ class TrialCalls:
         if sent.sent:  # a link to another host says nothing about this one
             guard.see(sent.wire.status, sent.trouble)
         at, wire, n = trial.look(), sent.wire, trial.number()
-        remarks: tuple[DocumentRemark, ...] = ()
         if sent.trouble:
             detail = Detail.TIMEOUT if sent.timed_out else None
             outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble, detail=detail)
@@ -558,10 +556,10 @@ class TrialCalls:
             decoded = decode(wire, body, operation, target, zone)
             decoded = self.tokens.judged(call, operation, wire, decoded)
             decoded = page_of_call(decoded, call, binding.next)
-            remarks = documented(target, wire, body)
             wire, outcome = self.response_limit.limited(wire, decoded)
             if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = replace(wire, links=links_of(wire, body, binding))
+        remarks = documented(target, sent.wire)
         return Exchange(
             n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms, documented=remarks
         )

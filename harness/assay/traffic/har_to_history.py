@@ -24,7 +24,6 @@ from assay.history import (
     Accepted,
     Call,
     Cause,
-    DocumentRemark,
     Exchange,
     History,
     Indeterminate,
@@ -126,13 +125,11 @@ class _HistoryBuilder:
         operation, wire, submissions = matched.operation, entry.wire, self.matcher.submissions
         binding = matched.target.operations.get(operation.id, BARE)
         outcome: Outcome
-        remarks: tuple[DocumentRemark, ...] = ()
         if entry.lost:
             outcome = Indeterminate(cause=Cause.TRANSPORT, why=entry.lost)
         else:
             body = body_of(wire)
             outcome = decode(wire, body, operation, matched.target)
-            remarks = documented(matched.target, wire, body)
             if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = _with_links(wire, links_of(wire, body, binding))
         call = self._judged_call(matched, outcome)
@@ -140,15 +137,9 @@ class _HistoryBuilder:
             call = replace(call, consent=self.consents.named(call, request))
         outcome = page_of_call(outcome, call, binding.next)
         n = len(self.events) + 1
-        exchange = Exchange(
-            n=n,
-            at=entry.at,
-            call=call,
-            outcome=outcome,
-            wire=wire,
-            ms=entry.ms,
-            documented=remarks,
-        )
+        exchange = Exchange(n=n, at=entry.at, call=call, outcome=outcome, wire=wire, ms=entry.ms)
+        if not entry.lost:
+            exchange = replace(exchange, documented=documented(matched.target, wire))
         self.access[n] = access = self._same(matched.access)
         self._redact(access)
         if matched.submits:

@@ -15,7 +15,7 @@ from service import Service
 
 from assay.binding.model.bank_document import BankDocument
 from assay.binding.model.target import TransportKind
-from assay.binding.read.documented import bases_of, document_of
+from assay.binding.read.documented import document_of
 from assay.binding.read.join import bind
 from assay.files.load import load_openapi
 from assay.fuzzing.limits import SearchLimits
@@ -54,7 +54,7 @@ def with_own_document(contracts, target, folder):
     bound, spelt = joined(contracts, target)
     path = folder / "bank-openapi.json"
     path.write_text(json.dumps(made(contracts, target)))
-    document = document_of(load_openapi(path), bases_of(spelt))
+    document = document_of(load_openapi(path), spelt)
     assert isinstance(document, BankDocument)
     spelt = replace(spelt, document_of_bank=document, transport=TransportKind.EMBEDDED)
     return bind([each.contract for each in bound], spelt), spelt

@@ -1,7 +1,6 @@
 """The OpenAPI document that a bank publishes, as a value: its operations, and what references lead to.
 
-Only what is needed to hold answers against it. References lead to other parts of the document;
-no other file is read, and nothing is fetched. Whatever the document may lack, nothing here fails.
+References lead to its own parts; no other file is read. Whatever it lacks, nothing here fails.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from assay.files.document import Document, Pointer
 Node: TypeAlias = Mapping[str, Any]
 #: How many references may lead from one to the next.
 MOST_HOPS: Final = 16
-METHODS: Final = frozenset({"get", "put", "post", "delete", "patch", "head", "options", "trace"})
 JSON: Final = "application/json"
 #: Numbers with more digits than this are compared as floats.
 _DIGITS: Final = 40
@@ -32,8 +30,7 @@ def plain(value: Json) -> Any:
         whole = value.is_finite() and value.adjusted() < _DIGITS and value == int(value)
         return int(value) if whole else float(value)
     if isinstance(value, Mapping):
-        members = cast("Mapping[str, Json]", value)
-        return {name: plain(member) for name, member in members.items()}
+        return {name: plain(member) for name, member in cast("Node", value).items()}
     if isinstance(value, list | tuple):
         return [plain(member) for member in cast("Sequence[Json]", value)]
     return value
@@ -54,47 +51,31 @@ class DocumentPart:
     """A part of the document with the pointer to it, after all references."""
 
     at: Pointer
-    node: Node
+    node: Node = field(default_factory=dict[str, Any])
 
     @property
-    def reference(self) -> str:
-        """The reference to this part: `#/paths/~1accounts/get`."""
-        names = (str(step).replace("~", "~0").replace("/", "~1") for step in self.at)
-        return "#" + "".join(f"/{name}" for name in names)
+    def pointer(self) -> str:
+        """The JSON pointer to this part: `/paths/~1accounts/get`."""
+        return "".join(f"/{str(s).replace('~', '~0').replace('/', '~1')}" for s in self.at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BankDocument:
-    """A bank's OpenAPI document of version 3.0 or 3.1, and the target file's key that names it.
+    """A document of OpenAPI 3.0 or 3.1; two are the same only if they are one.
 
-    `bases` are the paths before those of the document, of its servers and of the target.
+    `bases` are the paths before those of the document: of its servers, and of the target.
     """
 
     document: Document
-    bases: tuple[str, ...] = ()
-    data: Any = field(default=None, compare=False, repr=False)
-    _paths: Mapping[str, Sequence[tuple[Sequence[str], str]]] = field(
-        default_factory=dict[str, Any], compare=False, repr=False
-    )
+    data: Node = field(repr=False)
+    bases: tuple[str, ...]
 
     @classmethod
     def of(cls, document: Document, bases: Sequence[str]) -> BankDocument:
         """Return the document for a target that is found at these paths."""
-        data = plain(document.data)
-        servers = [urlsplit(url).path for url in _servers(data)]
-        every = (each.rstrip("/") for each in (*servers, *bases, ""))
-        paths: dict[str, list[tuple[Sequence[str], str]]] = {}
-        made = cls(document=document, bases=tuple(dict.fromkeys(every)), data=data, _paths=paths)
-        for path in mapping(data.get("paths")):
-            item = made.part(("paths", path)).node
-            for method in METHODS & item.keys():
-                paths.setdefault(method, []).append((path.split("/"), path))
-        return made
-
-    @property
-    def name(self) -> str:
-        """The path of the file."""
-        return self.document.path
+        data: Node = plain(document.data)
+        every = (urlsplit(url).path.rstrip("/") for url in (*_servers(data), *bases, ""))
+        return cls(document=document, data=data, bases=tuple(dict.fromkeys(every)))
 
     @property
     def is_3_0(self) -> bool:
@@ -104,15 +85,13 @@ class BankDocument:
     def part(self, at: Pointer) -> DocumentPart:
         """Return the part at a pointer, or the one that it refers to; an empty one if there is none."""
         for _ in range(MOST_HOPS):
-            found = find(self.data, "".join(f"/{_escaped(step)}" for step in at))
+            found = find(self.data, DocumentPart(at=at).pointer)
             node = mapping(None if found is MISSING else found)
             where = node.get("$ref")
             if not isinstance(where, str):
                 return DocumentPart(at=at, node=node)
-            if not where.startswith("#/"):
-                break
-            at = tuple(steps(unquote(where[1:])))
-        return DocumentPart(at=at, node={})
+            at = tuple(steps(unquote(where[1:]))) if where.startswith("#/") else ("",)
+        return DocumentPart(at=at)
 
     def below(self, part: DocumentPart, *names: str | int) -> DocumentPart:
         """Return a part below another one, references resolved at each step."""
@@ -125,18 +104,22 @@ class BankDocument:
 
         A fixed segment comes before one that is a parameter, as OpenAPI has it.
         """
-        method, found = method.lower(), list[tuple[int, str]]()
-        for base in self.bases:
-            if not path.startswith(f"{base}/"):
-                continue
-            parts = unquote(path[len(base) :]).split("/")
-            for segments, documented in self._paths.get(method, ()):
-                far = _distance(segments, parts)
-                if far is not None:
-                    found.append((far, documented))
-        if not found:
-            return None
-        return self.below(self.part(("paths", min(found)[1])), method)
+        found = [
+            (far, documented)
+            for base in self.bases
+            if path.startswith(f"{base}/")
+            for documented in mapping(self.data.get("paths"))
+            if (far := _distance(documented, unquote(path[len(base) :]))) is not None
+            and method.lower() in self.part(("paths", documented)).node
+        ]
+        return self.below(self.part(("paths", min(found)[1])), method.lower()) if found else None
+
+    def response(self, operation: DocumentPart, status: int) -> DocumentPart | None:
+        """Return the response that documents a status; None if none does."""
+        known, group = mapping(operation.node.get("responses")), status // 100
+        keys = (key for key in (str(status), f"{group}XX", f"{group}xx", "default") if key in known)
+        key = next(keys, None)
+        return None if key is None else self.below(operation, "responses", key)
 
     def media_key(self, content: Node, media_type: str) -> str:
         """Return the key of a content that documents a media type; empty if none does.
@@ -149,23 +132,18 @@ class BankDocument:
         return next((keys[each] for each in wanted if each in keys), "")
 
     def parameters(self, operation: DocumentPart) -> Iterator[DocumentPart]:
-        """Yield the parameters of an operation, those of its path included; its own come first."""
-        seen: set[tuple[object, object]] = set()
+        """Yield the parameters of an operation in the query and in headers, and those of its path."""
         for at in (operation.at, operation.at[:-1]):
             listed = self.part(at)
             for index, _ in enumerate(sequence(listed.node.get("parameters"))):
-                parameter = self.below(DocumentPart(at=(*listed.at, "parameters"), node={}), index)
-                name = parameter.node.get("name"), parameter.node.get("in")
-                if name not in seen:
-                    seen.add(name)
+                parameter = self.below(DocumentPart(at=(*listed.at, "parameters")), index)
+                own_place = str(parameter.node.get("name")).lower() in OWN_PLACE
+                if parameter.node.get("in") in {"query", "header"} and not own_place:
                     yield parameter
 
 
-def response_key(operation: DocumentPart, status: int) -> str:
-    """Return the key of the response that documents a status; empty if none does."""
-    known = mapping(operation.node.get("responses"))
-    keys = (str(status), f"{status // 100}XX", f"{status // 100}xx", "default")
-    return next((key for key in keys if key in known), "")
+#: Headers that have a place of their own in a document (OpenAPI, Parameter and Header Objects).
+OWN_PLACE: Final = frozenset({"accept", "content-type", "authorization"})
 
 
 def is_json(media_type: str) -> bool:
@@ -174,10 +152,8 @@ def is_json(media_type: str) -> bool:
 
 
 def _servers(data: Node) -> Iterator[str]:
-    """Yield the URLs of all servers, with the default value of each variable."""
-    items = [mapping(item) for item in mapping(data.get("paths")).values()]
-    operations = [mapping(each) for item in items for each in item.values()]
-    for node in (data, *items, *operations):
+    """Yield the URLs of the servers, with the default value of each variable."""
+    for node in (data, *map(mapping, mapping(data.get("paths")).values())):
         for server in map(mapping, sequence(node.get("servers"))):
             url = str(server.get("url", "")).partition("?")[0]
             for name, each in mapping(server.get("variables")).items():
@@ -185,20 +161,12 @@ def _servers(data: Node) -> Iterator[str]:
             yield url
 
 
-def _escaped(step: str | int) -> str:
-    return str(step).replace("~", "~0").replace("/", "~1")
-
-
-def _distance(segments: Sequence[str], parts: Sequence[str]) -> int | None:
+def _distance(documented: str, path: str) -> int | None:
     """Return how far a path is from a documented one; None if it is another."""
-    if len(segments) != len(parts):
-        return None
-    far = 0
-    for segment, part in zip(segments, parts, strict=True):
-        if "{" in segment:
-            far += 1
-        elif "{" in part:
-            far += 100  # a parameter of ours in place of a fixed segment
-        elif segment != part:
+    pairs, far = [*zip(documented.split("/"), path.split("/"), strict=False)], 0
+    for segment, part in pairs:
+        if segment != part and "{" not in segment + part:
             return None
-    return far
+        # A parameter of ours in place of a fixed segment is the last choice.
+        far += 1 if "{" in segment else 100 if "{" in part else 0
+    return far if documented.count("/") == path.count("/") else None

@@ -1,7 +1,7 @@
 """Clauses that follow from the OpenAPI document of a bank, and what is wrong with the document.
 
-One clause for each operation of a contract that the document has. Only those aspects are part of it
-in which a successful answer, which a plain call shows, can differ from the document.
+One clause for each operation of a contract that the document has. It has only those aspects in which
+a successful answer, which a plain call shows, can differ from the document.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from itertools import chain
+from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from assay.binding.model.bank_document import (
     BankDocument,
-    Node,
     DocumentPart,
     is_json,
     mapping,
@@ -29,225 +30,149 @@ from assay.history import Aspect
 from assay.rules.kinds import kind_of
 from assay.rules.kinds.reading.documented import Documented
 
-#: Keywords that some value does not fit, if they have any of these values at all.
-_STRICT: Final = frozenset(
-    {
-        *("type", "enum", "const", "required", "pattern", "multipleOf", "not", "uniqueItems"),
-        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength"),
-        *("minItems", "maxItems", "minProperties", "maxProperties", "contains"),
-    }
-)
-#: Keywords with schemas: one, a list of them, or several by name.
-_NESTED: Final = ("items", "additionalProperties", "unevaluatedProperties")
-_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
 #: The most parts of a document that are looked at.
 _MOST: Final = 100_000
 
 
-def document_of(document: Document, bases: Sequence[str]) -> BankDocument:
-    """Return the value of a loaded document.
+def document_of(document: Document, target: Target) -> BankDocument:
+    """Return a loaded document of the bank of a target.
 
     Raises:
         InputError: it is not of OpenAPI 3.0 or 3.1, or has no paths.
 
     """
     import_module("assay.binding.wire.documented")  # the library, before any trial needs it
-
-    version, paths = document.data.get("openapi"), document.data.get("paths")
-    if not str(version).startswith(("3.0", "3.1")):
-        hint = "OpenAPI 3.0 or 3.1"
-        raise InputError([problem(document, ("openapi",), f"unknown version {version}", hint)])
-    if not isinstance(paths, Mapping):
+    version = str(document.data.get("openapi"))
+    if not version.startswith(("3.0", "3.1")):
+        what = f"unknown version {version[:20]!r}"
+        raise InputError([problem(document, ("openapi",), what, "OpenAPI 3.0 or 3.1")])
+    if not isinstance(document.data.get("paths"), Mapping):
         raise InputError([problem(document, ("paths",), "expected a mapping of paths")])
-    return BankDocument.of(document, bases)
+    others = (bank.base_url for bank in target.banks)
+    return BankDocument.of(document, (target.base_url, *target.hosts, *others))
 
 
-def bases_of(target: Target) -> tuple[str, ...]:
-    """Return the paths of the URLs under which a target answers."""
-    urls = (target.base_url, *target.hosts, *(bank.base_url for bank in target.banks))
-    return tuple(dict.fromkeys(urlsplit(url).path for url in urls))
-
-
-def operation_of(target: Target, operation: Operation) -> DocumentPart | None:
-    """Return what the bank's document has for an operation that is bound; None if nothing."""
-    binding = target.operations.get(operation.id)
-    if target.document_of_bank is None or binding is None or not operation.available:
-        return None
-    path = urlsplit(target.base_url).path.rstrip("/") + (binding.path or operation.path)
-    method = binding.method or operation.method
-    return target.document_of_bank.operation(method, path.partition("?")[0])
+def _documented(target: Target, contract: Contract) -> Iterator[tuple[Operation, DocumentPart]]:
+    """Yield each bound operation with what the document has for it, empty if nothing."""
+    for operation in contract.operations.values():
+        binding, document = target.operations.get(operation.id), target.document_of_bank
+        if document is not None and binding is not None and operation.available:
+            base = urlsplit(target.base_url).path.rstrip("/")
+            path = base + (binding.path or operation.path).partition("?")[0]
+            found = document.operation(binding.method or operation.method, path)
+            yield operation, found or DocumentPart(at=())
 
 
 def with_document(answers: DecidedContract, target: Target) -> DecidedContract:
     """Return a contract with the clauses that follow from the bank's document."""
-    document, contract = target.document_of_bank, answers.contract
+    document, clauses = target.document_of_bank, list[Clause]()
     if document is None:
         return answers
-    clauses: list[Clause] = []
     origins: dict[str, BankAnswer] = {}
-    for operation in contract.operations.values():
-        part = operation_of(target, operation)
-        aspects = [] if part is None else [*possible_aspects(document, part)]
-        if part is None or not aspects:
+    for operation, part in _documented(target, answers.contract):
+        aspects = [each.value for each in possible_aspects(document, part)]
+        if not aspects:
             continue
-        line = document.document.line(part.at)
-        place = f"{OPENAPI}: {document.document.path.rpartition('/')[2]}{part.reference}"
+        place = f"{OPENAPI}: {PurePath(document.document.path).name}#{part.pointer}"
         says = f"The answers of {operation.id} are as the bank's own OpenAPI document has them."
-        clauses.append(
-            Clause(
-                id=f"{OPENAPI}.{operation.id}",
-                rule=kind_of(Documented.name),
-                statement=says,
-                sources=(Source(section=place, line=line),),
-                level=Level.MUST,
-                params={"operation": operation.id, "aspects": [each.value for each in aspects]},
-                line=line,
-            )
+        clause = Clause(
+            id=f"{OPENAPI}.{operation.id}",
+            rule=kind_of(Documented.name),
+            statement=says,
+            sources=(Source(section=place, line=document.document.line(part.at)),),
+            level=Level.MUST,
+            params={"operation": operation.id, "aspects": aspects},
         )
-        origins[clauses[-1].id] = BankAnswer(point=OPENAPI, says=says, source=place)
-    return replace(
-        answers,
-        contract=replace(contract, clauses=(*contract.clauses, *clauses)),
-        by_clause={**answers.by_clause, **origins},
-    )
+        clauses.append(clause)
+        origins[clause.id] = BankAnswer(point=OPENAPI, says=says, source=place)
+    contract = replace(answers.contract, clauses=(*answers.contract.clauses, *clauses))
+    return replace(answers, contract=contract, by_clause={**answers.by_clause, **origins})
 
 
 def possible_aspects(document: BankDocument, operation: DocumentPart) -> Iterator[Aspect]:
     """Yield the aspects in which the answer to a plain call can differ from the document."""
-    responses = mapping(operation.node.get("responses"))
+    from assay.binding.wire.documented import required_headers  # noqa: PLC0415 -- only with a document
+
+    keys = [*mapping(operation.node.get("responses"))]
     ranges = {f"{n}XX" for n in range(1, 6)}
-    if responses and "default" not in responses and not ranges <= {*map(str.upper, responses)}:
+    if keys and "default" not in keys and not ranges <= {*map(str.upper, keys)}:
         yield Aspect.STATUS
-    good = [key for key in responses if key.startswith("2") or key == "default"]
+    good = [key for key in keys if key.startswith("2") or key == "default"]
     shown = [document.below(operation, "responses", key) for key in good]
     contents = [document.below(each, "content") for each in shown]
     if any(each.node and "*/*" not in each.node for each in contents):
         yield Aspect.MEDIA_TYPE
-    schemas = [
-        document.below(each, key, "schema")
-        for each in contents
-        for key in each.node
-        if is_json(key.partition(";")[0].strip().lower()) or "*" in key
-    ]
-    if any(_can_differ(document, each, set()) for each in schemas):
+    media = [(key, document.below(each, key).node) for each in contents for key in each.node]
+    if any("schema" in node and is_json(key.partition(";")[0].strip()) for key, node in media):
         yield Aspect.STRUCTURE
-    for each in shown:
-        if any(
-            document.below(each, "headers", name).node.get("required") is True
-            and name.lower() != "content-type"
-            for name in mapping(each.node.get("headers"))
-        ):
-            yield Aspect.HEADERS
-            return
-
-
-def _can_differ(document: BankDocument, schema: DocumentPart, seen: set[Pointer]) -> bool:
-    """Whether some value does not fit a schema."""
-    if schema.at in seen or len(seen) > _MOST:
-        return False
-    seen.add(schema.at)
-    node = schema.node
-    if _STRICT & node.keys() or node.get("additionalProperties") is False:
-        return True
-    return any(_can_differ(document, document.part(at), seen) for at in _nested(schema.at, node))
-
-
-def _nested(at: Pointer, node: Node) -> Iterator[Pointer]:
-    yield from ((*at, key) for key in _NESTED if key in node)
-    yield from ((*at, "properties", name) for name in mapping(node.get("properties")))
-    yield from ((*at, key, n) for key in _LISTS for n, _ in enumerate(sequence(node.get(key))))
+    if any(name for each in shown for name in required_headers(document, each)):
+        yield Aspect.HEADERS
 
 
 # -- mistakes of the document, and of the target file beside it --------------------------------
 def document_problems(target: Target, contracts: Sequence[Contract]) -> Iterator[Problem]:
     """Yield what is wrong with those parts of the document that concern a contract, with lines."""
-    document = target.document_of_bank
-    if document is None:
-        return
-    seen: set[Pointer] = set()
-    for contract in contracts:
-        for operation in contract.operations.values():
-            part = operation_of(target, operation)
-            if part is not None:
-                if not mapping(part.node.get("responses")):
-                    yield problem(document.document, part.at, "the operation has no responses")
-                yield from _broken(document, part.at, seen)
-
-
-def _broken(document: BankDocument, start: Pointer, seen: set[Pointer]) -> Iterator[Problem]:
-    """Yield the references that lead nowhere, and the schemas that are none."""
-    left: list[tuple[Pointer, Any]] = [(start, document.part(start).node)]
-    while left and len(seen) < _MOST:
+    every = chain.from_iterable(_documented(target, each) for each in contracts)
+    left: list[tuple[Pointer, Any]] = [(part.at, part.node) for _, part in every if part.node]
+    document, seen = target.document_of_bank, set[Pointer]()
+    while document is not None and left and len(seen) < _MOST:
         at, node = left.pop()
-        if at in seen:
-            continue
-        seen.add(at)
-        if isinstance(node, list):
-            left += [((*at, index), each) for index, each in enumerate(sequence(node))]
-        elif isinstance(node, Mapping):
-            where = mapping(node).get("$ref")
-            if isinstance(where, str) and at[-1:] != ("properties",):
-                yield from _reference(document, at, where)
-                target = document.part(at)
-                left.append((target.at, target.node))
-            named = mapping(node)
-            left += [((*at, name), each) for name, each in named.items() if "example" not in name]
-            if at[-1:] == ("schema",) or at[:-1] == ("components", "schemas"):
-                yield from _schema(document, at, named)
+        if at not in seen:
+            seen.add(at)
+            items = mapping(node).items() or enumerate(sequence(node))
+            left += [
+                ((*at, key), each) for key, each in items if key not in {"example", "examples"}
+            ]
+            if isinstance(mapping(node).get("$ref"), str):
+                led = document.part(at)
+                left.append((led.at, led.node))
+            yield from _mistakes(document, at, node)
 
 
-def _reference(document: BankDocument, at: Pointer, where: str) -> Iterator[Problem]:
-    shown = f"the reference {where[:200]!r}"
-    if not where.startswith("#/"):
-        hint = "put what it refers to into the document: no other file is read"
-        yield problem(document.document, at, f"{shown} leads to another document", hint)
-    elif not document.part(at).node:
-        yield problem(document.document, at, f"{shown} leads nowhere", "correct the document")
+def _mistakes(document: BankDocument, at: Pointer, node: Any) -> Iterator[Problem]:
+    """Yield what is wrong with one part."""
+    from assay.binding.wire.documented import schema_fault  # noqa: PLC0415 -- only with a document
 
-
-def _schema(document: BankDocument, at: Pointer, node: Node) -> Iterator[Problem]:
-    from assay.binding.wire.documented import schema_faults  # noqa: PLC0415 -- it imports the library
-
-    for path, says in schema_faults(document, node):
-        yield problem(document.document, (*at, *path), says, "correct the document")
+    where = mapping(node).get("$ref")
+    if isinstance(where, str) and not document.part(at).node:
+        inside = where.startswith("#/")
+        what = "leads nowhere" if inside else "leads to another document, which is not read"
+        hint = "correct the document" if inside else "put what it refers to into the document"
+        yield problem(document.document, at, f"the reference {where[:200]!r} {what}", hint)
+    is_schema = at[-1:] == ("schema",) or at[:-1] == ("components", "schemas")
+    if is_schema and (fault := schema_fault(document, mapping(node))):
+        what = f"this is no schema: {fault[1]}"
+        yield problem(document.document, (*at, *fault[0]), what, "correct the document")
 
 
 def document_notes(target: Target, contracts: Sequence[Contract]) -> Iterator[tuple[Pointer, str]]:
     """Yield what is not held against the document, or not sent as it has it, at keys of the target file."""
     document = target.document_of_bank
-    if document is None:
-        return
-    for contract in contracts:
-        for operation in contract.operations.values():
-            part, at = operation_of(target, operation), ("operations", operation.id)
-            if part is not None:
-                for place, name in _unsent(document, part, target, operation):
-                    what = f"the bank's document requires the {place} parameter {name} ({part.reference})"
-                    yield at, f"{what}, and nothing here sends it"
-            elif operation.available and operation.id in target.operations:
-                what = f"{document.document.path} does not have this operation"
-                yield at, f"{what}, so its answers are not held against it"
+    for operation, part in chain.from_iterable(_documented(target, each) for each in contracts):
+        at = "operations", operation.id
+        if document is not None and not part.node:
+            what = f"{document.document.path} does not have this operation"
+            yield at, f"{what}, so its answers are not held against it"
+        for parameter in () if document is None else document.parameters(part):
+            name, place = str(parameter.node.get("name")), Place(parameter.node.get("in"))
+            if parameter.node.get("required") is True and not _sends(
+                target, operation, place, name
+            ):
+                what = f"the bank's document requires the {place.value} parameter {name}"
+                yield at, f"{what} (#{part.pointer}), and nothing here sends it"
 
 
-def _unsent(
-    document: BankDocument, part: DocumentPart, target: Target, operation: Operation
-) -> Iterator[tuple[str, str]]:
-    """Yield the place and the name of each parameter that is required and never sent."""
-    binding = target.operations[operation.id]
-    auth = target.auth.of(by_tpp=operation.by_tpp)
-    spelt = [*binding.arguments.values(), *binding.modes.values()]
-    headers = {*target.headers, *binding.headers, "accept", "content-type", "authorization"}
-    headers |= {target.presence.header} if target.presence else set[str]()
-    headers |= (
-        {"signature", "signature-input", "digest", "content-digest"} if target.signature else set()
+def _sends(target: Target, operation: Operation, place: Place, name: str) -> bool:
+    """Whether a target file has a value for a header or a query parameter of an operation."""
+    binding, auth = target.operations[operation.id], target.auth.of(by_tpp=operation.by_tpp)
+    names = {each.name for each in auth.token_places if each.place is place}
+    spelt = (*binding.arguments.values(), *binding.modes.values())
+    names |= {each.name for each in spelt if each.place is place}
+    if place is Place.QUERY:
+        return name in {*names, *target.queries, *binding.queries}
+    names |= {*target.headers, *binding.headers}
+    names |= {target.presence.header} if target.presence else set[str]()
+    signed = (
+        {"signature", "signature-input", "digest", "content-digest"} if target.signature else ()
     )
-    queries = {*target.queries, *binding.queries}
-    for place, names in ((Place.HEADER, headers), (Place.QUERY, queries)):
-        names |= {each.name for each in spelt if each.place is place}
-        names |= {each.name for each in auth.token_places if each.place is place}
-    known = {"header": {name.lower() for name in headers}, "query": queries}
-    for parameter in document.parameters(part):
-        where, name = str(parameter.node.get("in")), str(parameter.node.get("name"))
-        sent = name.lower() if where == "header" else name
-        if parameter.node.get("required") is True and sent not in known.get(where, {sent}):
-            yield where, name
+    return name.lower() in {*map(str.lower, names), *signed}

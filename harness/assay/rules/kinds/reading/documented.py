@@ -1,11 +1,9 @@
 """`documented`: the answers of an operation are as the bank's own OpenAPI document has them.
 
-The clauses are added where a target file names the document (`openapi`), one for each operation of
-the contract that the document has. Every answer to the operation was held against the document when
-it came (`documented` of an exchange), so that a record that hides private texts says the same.
-
-What a gateway in front of the bank answers, and a status that the document lacks for a request that
-it lacks, too, say nothing certain.
+The clauses are added where a target file names the document (`openapi`), one for each operation that
+it has. Every answer was held against it when it came (`documented` of an exchange), so that a
+record that hides private texts says the same. Nothing certain is what a gateway in front of the
+bank answers, and a status that the document lacks for a request that it lacks, too.
 """
 
 from __future__ import annotations
@@ -15,20 +13,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from assay.contract.model import Json, Operation
-from assay.history import AnsweredCall, Aspect, Exchange, History, Submitted
+from assay.history import Aspect, Exchange, History, Submitted
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_operation
-from assay.rules.rule import (
-    Calls,
-    Facet,
-    Kind,
-    Purpose,
-    Scenario,
-    Scope,
-    Script,
-    call_needs,
-)
+from assay.rules.rule import Calls, Facet, Kind, Purpose, Scenario, Scope, Script, call_needs
 from assay.rules.verdict import AGREES, DISAGREES, GATEWAY, UNCLEAR, Evidence
 
 #: What each aspect of an answer is, as the document has it.
@@ -43,13 +32,10 @@ _ASPECTS: Final[Mapping[str, Json]] = {
     "type": "array",
     "minItems": 1,
     "uniqueItems": True,
-    "items": {
-        "description": "status, media-type, structure or headers",
-        "enum": [aspect.value for aspect in Aspect],
-    },
+    "items": {"description": "an aspect", "enum": [aspect.value for aspect in Aspect]},
 }
-#: Everything in which a trial may vary: it needs no context of its own, for every trial is judged.
-_UNAFFECTED: Final = (
+#: The dimensions of contexts.
+_EVERY: Final = (
     *("mode", "segment", "presence", "tpp", "factor", "amount", "payee", "weekday", "turn"),
     *("name", "host", "bank", "since", "token", "order", "optional", "owner", "page", "past"),
 )
@@ -84,44 +70,36 @@ class Documented(Kind):
 
     def unaffected_by(self) -> Mapping[str, str]:
         """Return everything: the trials of other clauses are judged, too, in every context."""
-        return dict.fromkeys(_UNAFFECTED, "the answers of all trials are held against the document")
+        return dict.fromkeys(_EVERY, "the answers of all trials are held against the document")
 
     def probe(self, scenario: Scenario) -> Script:
         """Make one plain call."""
-        operation, grant = self.operation, self.grant
-        if operation.grants and not operation.request:
-            psu = yield from steps.customer("psu", steps.owners(self.contract, operation)[0], None)
-            yield from steps.send(steps.ask(operation, "psu", psu.owns[0].key))
-            return
+        operation, contract = self.operation, self.contract
         if operation.ends:
             # A request that can be changed can also be ended.
-            lifecycle = lifecycle_of_operation(self.contract, operation)
+            lifecycle = lifecycle_of_operation(contract, operation)
             psu = yield from request_steps.customer(lifecycle)
             made = request_steps.request(lifecycle, psu, lifecycle.changeable_mode)
             call = request_steps.call_about(operation, (yield from steps.send(made)))
         else:
-            call = yield from request_steps.plain_call(self.contract, operation, grant)
+            call = yield from request_steps.plain_call(contract, operation, self.grant)
         yield from request_steps.send_if_any(call)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every answer to a call of the operation, or to its submission."""
         for event in history.events:
-            if (
-                isinstance(event, Exchange | Submitted)
-                and event.call.operation == self.operation.id
-            ):
-                yield from self._judge(event)
-
-    def _judge(self, event: AnsweredCall) -> Iterator[Evidence]:
-        between = event.early or event.wire.status in GATEWAY
-        for remark in event.documented:
-            if remark.aspect.value not in self.aspects:
+            if not isinstance(event, Exchange | Submitted):
                 continue
-            unclear = remark.fits is None or (not remark.fits and between)
-            yield Evidence(
-                facet=remark.aspect.value,
-                agreement=UNCLEAR if unclear else AGREES if remark.fits else DISAGREES,
-                expected=f"an answer as the bank's own document has it: {_DESCRIBED[remark.aspect]}",
-                seen=remark.says or "it is as documented",
-                exchanges=(event.n,),
-            )
+            if event.call.operation != self.operation.id:
+                continue
+            between = event.early or event.wire.status in GATEWAY
+            for remark in event.documented:
+                unclear = remark.fits is None or (between and not remark.fits)
+                if remark.aspect.value in self.aspects:
+                    yield Evidence(
+                        facet=remark.aspect.value,
+                        agreement=UNCLEAR if unclear else AGREES if remark.fits else DISAGREES,
+                        expected=f"as the bank's own document has it, {_DESCRIBED[remark.aspect]}",
+                        seen=remark.says or "it is as documented",
+                        exchanges=(event.n,),
+                    )
