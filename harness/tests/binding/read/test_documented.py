@@ -176,6 +176,9 @@ def test_the_command(read, tmp_path):
     read(WRITTEN)
     code, out, _ = assay("check", tmp_path / "t.yaml", "aisp", cwd=tmp_path)
     assert (0, True) == (code, "requires the header parameter X-Request-ID" in out)
+    asked = "aisp/openapi.accounts/structure"
+    code, out, _ = assay("explain", asked, "--target", tmp_path / "t.yaml", cwd=tmp_path)
+    assert (0, True) == (code, "source     openapi: bank.yaml#/paths/~1accounts/get" in out)
     read(WRITTEN.replace("schemas/Accounts'", "schemas/Account'"))
     code, _, err = assay("check", tmp_path / "t.yaml", "aisp", cwd=tmp_path)
     assert (2, True) == (code, "bank.yaml:14" in err)
