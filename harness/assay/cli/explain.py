@@ -171,6 +171,7 @@ def _trial(prepared: Prepared, trial: Trial, item: Planned) -> Iterator[str]:
     yield ""
     yield "Verdict"
     found = [*(_examples(contract, item) or _criteria(kind, item, played.values()))]
+    found = found or [f"expected   {item.obligation.description}"]
     yield from (f"  {bounded(line, WIDTH)}" for line in found)
     yield ""
     yield f"Target file {prepared.target.path}"

@@ -36,8 +36,9 @@ _ASPECTS: Final[Mapping[str, Json]] = {
 }
 #: The dimensions of contexts.
 _EVERY: Final = (
-    *("mode", "segment", "presence", "tpp", "factor", "amount", "payee", "weekday", "turn"),
-    *("name", "host", "bank", "since", "token", "order", "optional", "owner", "page", "past"),
+    *("bank", "segment", "item", "page", "owned", "order", "since", "presence", "name", "tpp"),
+    *("weekday", "season", "arguments", "token", "past", "turn", "mode", "host", "factor"),
+    *("amount", "payee", "registered", "change", "pause", "screen"),
 )
 
 
