@@ -43,8 +43,9 @@ ROWS = (
 WALLS = {
     "httpx": {"transport", "fixtures", "sca", "traffic", "running"},
     "yaml": {"files", "onboarding"},
-    "jsonschema": {"files", "fuzzing"},
-    "referencing": {"files"},
+    "jsonschema": {"files", "fuzzing", "binding"},
+    "openapi_schema_validator": {"binding"},
+    "referencing": {"files", "binding"},
     "re2": {"rules"},
     "click": {"cli"},
     "rich": {"cli", "report"},
@@ -73,6 +74,9 @@ TRIALS = {
 }  # fmt: skip
 #: Functions of these rooms that import something, and why it is no trial that does so first.
 SET_UP = {
+    "binding/read/documented.py:_mistakes": "a target file is checked",
+    "binding/read/documented.py:possible_aspects": "`document_of` has imported it",
+    "binding/wire/decode.py:documented": "`document_of` has imported it",
     "contexts/context.py:_pairs": "the contexts are chosen when a run is planned",
     "running/environment.py:_callback_server": "set-up",
     "running/environment.py:_chromium": "set-up",
@@ -244,6 +248,8 @@ def test_walls_stand(library):
 #: The modules that make numbers of texts themselves, and where the texts come from.
 NUMBERS = {
     "binding/read/checks.py": "the port of a target file",
+    "binding/model/bank_document.py": "numbers of a document, as its schemas compare them",
+    "binding/wire/documented.py": "numbers that were read, in decimals",
     "binding/wire/links.py": "at most nine digits, and a number that the parser kept short",
     "binding/model/pointer.py": "the parser of JSON, which keeps numbers short, and steps of a pointer",
     "binding/wire/values.py": "days of a target file, a number of a probe, what the one reader has read",

@@ -11,6 +11,7 @@ import click
 from assay.binding.model.features import without_tpp_token
 from assay.binding.model.spelling import keys_without_value, made_slots
 from assay.binding.model.target import OperationBinding, Target
+from assay.binding.read.documented import document_notes, document_problems
 from assay.binding.read.join import bind, missing_parts, problem_at, unmatched_waivers
 from assay.binding.read.without_effect import other_meanings, without_effect
 from assay.contract.model import Contract, Operation
@@ -81,6 +82,8 @@ class _Checked:
         for target in self.targets:
             contracts = self.contracts or (_named(target) if target.contract_files else ())
             yield from _other_meanings(target, contracts)
+            for at, what in document_notes(target, contracts or _named(target)):
+                yield _note(target, at, what)
             for contract in contracts:
                 yield from _without_token(target, contract)
                 for operation in contract.operations.values():
@@ -99,6 +102,7 @@ class _Checked:
                 yield from error.problems
             else:
                 yield from _without_effect(target, contracts)
+                yield from document_problems(target, contracts)
         ids = {contract.id for contract in self.contracts}
         known = [each for contract in self.contracts for each in obligations(contract)]
         for target in self.waiving:

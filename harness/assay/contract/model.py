@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 from zoneinfo import ZoneInfo
 
 #: A value in a contract or an answer; numbers with a point are `Decimal`.
@@ -234,9 +234,16 @@ class OpenPoint:
     stands_at: tuple[str, ...] = ()
 
 
+#: The point of what follows from the bank's own OpenAPI document, and the key that names that.
+OPENAPI: Final = "openapi"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankAnswer:
-    """How a bank answers an open point: the point, what it says, and where the bank says so."""
+    """How a bank answers an open point: the point, what it says, and where the bank says so.
+
+    What the bank's own OpenAPI document says answers the point `OPENAPI`, which no contract has.
+    """
 
     point: str
     says: str

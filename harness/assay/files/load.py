@@ -9,6 +9,7 @@ with an IANA name.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -64,6 +65,31 @@ def load_named(path: str | Path) -> Document:
     return document
 
 
+def load_openapi(path: Path) -> Document:
+    """Read an OpenAPI document, in JSON or YAML; its problems raise an `InputError`.
+
+    It is not written for this reader: a key may be a number, which is its text. Of a file that has
+    no key `openapi` nothing is quoted, for it may be any file of the machine.
+    """
+    raw = _bytes(path)
+    if not re.search(rb"(?m)^[{\s\"']*openapi[\"']?\s*:", raw):
+        what = "this is not an OpenAPI document (it has no key `openapi`)"
+        raise InputError.one(str(path), what, hint="OpenAPI 3.0 or 3.1, in JSON or YAML")
+    try:
+        text = _HALVES.sub(_whole, raw.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise InputError.one(str(path), "this is not UTF-8 text", hint="save it as UTF-8") from None
+    return _document(text, str(path), raw, foreign=True)
+
+
+#: A character that JSON writes as two halves, which YAML does not know.
+_HALVES: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+
+
+def _whole(halves: re.Match[str]) -> str:
+    return str(json.loads(f'"{halves[0]}"'))
+
+
 def loads(text: str, path: str = "<text>") -> Document:
     """Read `text` as if it were the content of the file `path`."""
     raw = text.encode("utf-8", "surrogatepass")
@@ -72,8 +98,8 @@ def loads(text: str, path: str = "<text>") -> Document:
     return _document(text.removeprefix("\ufeff"), path, raw)
 
 
-def _document(text: str, path: str, raw: bytes) -> Document:
-    root = read(text, path)
+def _document(text: str, path: str, raw: bytes, *, foreign: bool = False) -> Document:
+    root = read(text, path, foreign=foreign)
     if root is None:
         raise InputError.one(path, "the file is empty", hint=_BEGIN)
     if not isinstance(root.value, dict):
@@ -161,6 +187,8 @@ def read_zone(name: str) -> ZoneInfo | str:
 # several documents) and input that exhausts a reader (alias bombs, endless nesting) are
 # rejected with their line. `load` opens files.
 MAX_DEPTH: Final = 32
+#: The same for an OpenAPI document, whose schemas stand in one another.
+MAX_FOREIGN_DEPTH: Final = 100
 #: The maximum number of nodes that all aliases of a file expand to.
 MAX_EXPANDED: Final = 10_000
 
@@ -180,8 +208,11 @@ class Node:
     height: int = 0
 
 
-def read(text: str, path: str) -> Node | None:
-    """Parse a text; return None if it is empty. `path` is used in errors and places."""
+def read(text: str, path: str, *, foreign: bool = False) -> Node | None:
+    """Parse a text; return None if it is empty. `path` is used in errors and places.
+
+    A `foreign` text was not written for this reader: keys may be numbers, and it may be deeper.
+    """
     strange = odd(text)
     if strange:
         raise InputError.one(
@@ -190,7 +221,7 @@ def read(text: str, path: str) -> Node | None:
             line=text.count("\n", 0, strange.start()) + 1,
             hint="delete it; is this a text file?",
         )
-    builder = _Builder(path)
+    builder = _Builder(path, foreign=foreign)
     try:
         for event in yaml.parse(text, Loader=_Loader):
             builder.take(event)
@@ -290,8 +321,10 @@ class _Open:
 class _Builder:
     """Builds values from events, with a stack of open collections instead of recursion."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, foreign: bool) -> None:
         self.path = path
+        self.foreign = foreign
+        self.most = MAX_FOREIGN_DEPTH if foreign else MAX_DEPTH
         self.line = 0
         self.root: Node | None = None
         self._stack: list[_Open] = []
@@ -316,8 +349,8 @@ class _Builder:
 
     def begin(self, event: Any) -> None:
         self._untagged(event)
-        if len(self._stack) >= MAX_DEPTH:
-            self.refuse(*_TOO_DEEP)
+        if len(self._stack) >= self.most:
+            self.refuse(f"nested more than {self.most} deep", _TOO_DEEP[1])
         top = self._stack[-1] if self._stack else None
         if top and isinstance(top.value, dict) and top.key is None:
             self.refuse("a key is a list or a mapping", "expected text as the key")
@@ -364,8 +397,8 @@ class _Builder:
         self._expanded += node.nodes
         if self._expanded > MAX_EXPANDED:
             self.refuse(f"aliases stand for more than {MAX_EXPANDED:,} values", "write it out")
-        if len(self._stack) + node.height > MAX_DEPTH:
-            self.refuse(*_TOO_DEEP)
+        if len(self._stack) + node.height > self.most:
+            self.refuse(f"nested more than {self.most} deep", _TOO_DEEP[1])
         top = self._stack[-1]
         if isinstance(top.value, dict) and top.key is None:
             self.refuse("a key is an alias", "write the key out")
@@ -391,7 +424,7 @@ class _Builder:
     def _key(self, top: _Open, key: str, *, bare: bool) -> None:
         if bare and key == "<<":
             self.refuse("merge keys (<<) are not supported", "write the keys out")
-        if bare and not isinstance(self._plain(key), str):
+        if bare and not self.foreign and not isinstance(self._plain(key), str):
             shown = key or "(nothing)"
             self.refuse(f"the key {shown} is not text", f'quote it: "{key}"')
         if key in top.value and isinstance(top.spots, dict):

@@ -16,6 +16,7 @@ from assay.contract.model import Json
 from assay.errors import Shortage
 from assay.history.outcomes import (
     Accepted,
+    DocumentRemark,
     ErrorBody,
     Indeterminate,
     Item,
@@ -79,6 +80,7 @@ class AnsweredCall:
 
     `ms` is the duration of the call, in milliseconds of real time. `confounded` says why a
     varied call shows nothing: as sent, it differs from its control in more than the variation.
+    `documented` is what the bank's own OpenAPI document says of the answer.
     """
 
     n: int
@@ -88,6 +90,7 @@ class AnsweredCall:
     wire: Wire
     ms: float = 0.0
     confounded: str = ""
+    documented: tuple[DocumentRemark, ...] = ()
 
     @property
     def accepted(self) -> bool:

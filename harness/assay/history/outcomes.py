@@ -192,3 +192,24 @@ class Wire:
 
 def _first(headers: tuple[tuple[str, str], ...], wanted: str) -> str | None:
     return next((value for name, value in headers if name.lower() == wanted.lower()), None)
+
+
+class Aspect(Enum):
+    """What of an answer a document describes."""
+
+    STATUS = "status"
+    MEDIA_TYPE = "media-type"
+    STRUCTURE = "structure"
+    HEADERS = "headers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRemark:
+    """Whether an answer is as the bank's own document has it, in one aspect; None if that is open.
+
+    `says` is what differs, or why it is open, without values of the answer.
+    """
+
+    aspect: Aspect
+    fits: bool | None
+    says: str = ""

@@ -30,6 +30,7 @@ from assay.history import (
     Authorise,
     Authorised,
     Call,
+    DocumentRemark,
     Effects,
     Event,
     Exchange,
@@ -156,6 +157,8 @@ class EventEncoder:
             again["cut"] = True
         if exchange.confounded:
             again["confounded"] = self.mask.redactor.text(exchange.confounded)
+        if exchange.documented:
+            again["documented"] = [self.record(each) for each in exchange.documented]
         if self.mask.forms:
             again["forms"] = self.mask.forms
         return again
@@ -283,6 +286,7 @@ class _Again:
     cut: bool = False
     links: tuple[str, ...] = ()
     confounded: str = ""
+    documented: tuple[DocumentRemark, ...] = ()
     forms: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
@@ -325,6 +329,7 @@ def decode(line: Raw) -> Event:
         outcome=inside("again.answer", read_record, kind_of_outcome, answer, forms),
         wire=_wire(shown, known),
         confounded=known.confounded,
+        documented=known.documented,
     )
 
 

@@ -31,6 +31,7 @@ from assay.journal.redact import Redactor
 from assay.journal.redact.masking import ValueMasker
 from assay.judging.waivers import WaiverResult, as_record
 from assay.planning.plan import Plan, Planned
+from assay.rules.kinds.reading.documented import Documented
 from assay.rules.verdict import Evidence, Verdict
 
 FORMAT = 1
@@ -389,7 +390,8 @@ def _cited(contract: Contract) -> list[dict[str, object]]:
     """Return the lines that rules and open points name, whatever part of them is tested."""
     lines: dict[str, set[int]] = {}
     clauses = (*contract.clauses, *contract.not_applicable)
-    sources = [source for clause in clauses for source in clause.sources]
+    own = (clause for clause in clauses if clause.kind != Documented.name)
+    sources = [source for clause in own for source in clause.sources]
     sources += [source for point in contract.open_points for source in point.sources]
     for source in sources:
         if source.line:

@@ -19,14 +19,16 @@ from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay._resources import contract_dir
+from assay.binding.model.bank_document import BankDocument
 from assay.binding.model.submission import without_removals
 from assay.binding.model.target import Target, TransportKind
 from assay.binding.read.checks import bad_url, findings, waiver_findings
 from assay.binding.read.convert import convert
-from assay.contract.model import Json
+from assay.binding.read.documented import document_of
+from assay.contract.model import OPENAPI, Json
 from assay.errors import SOUGHT_PROBLEMS, InputError, Problem, did_you_mean
 from assay.files.document import Document, Spot, found, problem
-from assay.files.load import load, load_named
+from assay.files.load import load, load_named, load_openapi
 from assay.files.shape_check import check
 from assay.fixtures.providers import fixture_findings
 
@@ -82,6 +84,10 @@ def read_merged(
     )
     if merged.place(("banks",))[0] != merged.place(("base_url",))[0]:
         target = replace(target, banks=())  # another bank's group
+    if target.openapi is not None:
+        found = _document_of_bank(target)
+        both = hashlib.sha256(f"{target.digest} {found.document.digest}".encode()).hexdigest()
+        target = replace(target, document_of_bank=found, digest=f"sha256:{both}")
     if base_url is None:
         return target
     # Another address for the same bank: it answers there under its other host names, too.
@@ -98,6 +104,19 @@ def read_merged(
         banks=tuple(replace(bank, base_url=nearby(bank.base_url)) for bank in target.banks),
         nearby=True,
     )
+
+
+def _document_of_bank(target: Target) -> BankDocument:
+    """Read the OpenAPI document that a target file names."""
+    path, line = target.place(OPENAPI)
+    try:
+        return document_of(load_openapi(cast("Path", target.openapi)), target)
+    except InputError as error:
+        first = error.problems[0]
+        if first.line:  # the document exists and has a problem: its own line says more
+            raise
+        what = f"{OPENAPI}: {target.openapi}: {first.what}"
+        raise InputError.one(path, what, line=line, hint=first.hint) from None
 
 
 def _lines(document: Document, merged: Document) -> Mapping[str, int]:

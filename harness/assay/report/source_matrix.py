@@ -161,10 +161,10 @@ def _matrix(report: Report, document: str, contracts: tuple[str, ...]) -> Source
     for outline in outlines:
         _take_outline(draft, outline)
     for result in report.results:
-        if result.planned.contract in contracts:
+        if result.planned.contract in contracts and not result.planned.of_bank_document:
             _take_result(draft, result)
     for other in report.elsewhere:
-        if other.planned.contract in contracts:
+        if other.planned.contract in contracts and not other.planned.of_bank_document:
             for source in other.planned.sources:
                 _line(draft, source.section, source.line).cited = True
     return SourceMatrix(

@@ -13,10 +13,11 @@ from datetime import datetime
 from enum import Enum
 from typing import TypeAlias
 
-from assay.contract.model import BankAnswer, NotRequirement, OpenPoint, Source
+from assay.contract.model import OPENAPI, BankAnswer, NotRequirement, OpenPoint, Source
 from assay.journal.lines import Line
 from assay.judging.waivers import WaiverResult
 from assay.report.timeline import Timeline
+from assay.rules.obligation import UNSPECIFIED
 from assay.rules.verdict import Agreement, Evidence, Standing
 
 Headers = tuple[tuple[str, str], ...]
@@ -139,6 +140,12 @@ class PlannedObligation:
     disposition: str
     reason: str = ""
     decision: BankAnswer | None = None
+
+    @property
+    def of_bank_document(self) -> bool:
+        """Whether it follows from the bank's own OpenAPI document, not from the source document."""
+        decision = self.decision
+        return decision is not None and decision.point == OPENAPI and self.kind != UNSPECIFIED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

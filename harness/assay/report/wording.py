@@ -152,6 +152,19 @@ def decided_summary(report: Report) -> str:
     return f"{sentence}; {open_:,} could not be tested." if open_ else f"{sentence}."
 
 
+def documented_summary(report: Report) -> str:
+    """Return how the bank does by its own OpenAPI document, which no contract contains."""
+    results = [each for each in report.results if each.planned.of_bank_document]
+    if not results:
+        return ""
+    met, broken = (
+        sum(each.standing is standing for each in results)
+        for standing in (Standing.CONFORMS, Standing.VIOLATES)
+    )
+    sentence = f"From the bank's own OpenAPI document: {counted(len(results), 'obligation')}"
+    return f"{sentence}, {met:,} met, {broken:,} violated, {len(results) - met - broken:,} open."
+
+
 def harness_notes(report: Report) -> Iterator[str]:
     """Yield what went wrong in the harness itself, one sentence each."""
     if faults := fault_count(report):
@@ -168,7 +181,7 @@ def target_caveats(report: Report) -> tuple[str, ...]:
     for standing, (singular, plural) in _CAVEATS.items():
         if number := len(report.of(standing)):
             sentences.append((singular if number == 1 else plural).format(f"{number:,}"))
-    sentences += filter(None, [decided_summary(report)])
+    sentences += filter(None, [decided_summary(report), documented_summary(report)])
     sentences += waiver_caveats(report.waivers)
     if strays := len(report.strays):
         violations = counted(strays, "violation")

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 from assay.binding.model.pointer import MISSING, find, steps
 from assay.binding.model.spelling import OperationBinding, Place, Spelling
 from assay.binding.model.target import Target
-from assay.binding.wire.decode import body_of, decode
+from assay.binding.wire.decode import body_of, decode, documented
 from assay.binding.wire.encode import BARE, Access, HttpRequest, encode
 from assay.binding.wire.links import links_of, names_links, page_of_call
 from assay.binding.wire.values import RequestValues, arguments, generated, repeated_arguments
@@ -559,7 +559,10 @@ class TrialCalls:
             wire, outcome = self.response_limit.limited(wire, decoded)
             if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = replace(wire, links=links_of(wire, body, binding))
-        return Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
+        remarks = documented(target, sent.wire)
+        return Exchange(
+            n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms, documented=remarks
+        )
 
 
 def _request_of(call: Call, operation: Operation) -> str:

@@ -240,6 +240,7 @@ class TrialSigning:
             outcome=outcome,
             wire=exchange.wire,
             ms=exchange.ms,
+            documented=exchange.documented,
             request=request,
         )
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from assay.binding.model.pointer import MISSING
 from assay.binding.model.spelling import slots_of
 from assay.binding.model.target import Target
-from assay.binding.wire.decode import body_of, decode
+from assay.binding.wire.decode import body_of, decode, documented
 from assay.binding.wire.encode import BARE, Access
 from assay.binding.wire.links import links_of, names_links, page_of_call
 from assay.contract.model import Json, Operation
@@ -138,6 +138,8 @@ class _HistoryBuilder:
         outcome = page_of_call(outcome, call, binding.next)
         n = len(self.events) + 1
         exchange = Exchange(n=n, at=entry.at, call=call, outcome=outcome, wire=wire, ms=entry.ms)
+        if not entry.lost:
+            exchange = replace(exchange, documented=documented(matched.target, wire))
         self.access[n] = access = self._same(matched.access)
         self._redact(access)
         if matched.submits:

@@ -151,6 +151,7 @@ class RecordedSubmissions:
             outcome=self.known.outcome(outcome, None),
             wire=exchange.wire,
             ms=exchange.ms,
+            documented=exchange.documented,
             request=request,
         )
 

@@ -160,7 +160,7 @@ def test_every_block_says_what_it_is() -> None:
     languages = {"yaml", "text", "json", "python", "sh", "groovy", "http"}
     assert languages == {one.language for one in BLOCKS}
     known = {"hosts", "resources", "operations", "scope", "unspecified", "outline"}
-    known |= {"outcomes", "error", "waivers"}
+    known |= {"outcomes", "error", "waivers", "openapi"}
     assert {f"part: {name}" for name in known} == {
         block.sort for block in BLOCKS if block.sort.startswith("part")
     }
@@ -310,6 +310,20 @@ def test_where_errors_are() -> None:
     assert error is not None
     assert ("code", "class") == error.located
     assert ("consent.expired", "consent.ended") == error.codes["CONSENT_EXPIRED"]
+
+
+def test_the_document_of_the_bank(tmp_path: Path) -> None:
+    """The example names a document next to the target file, which adds rules."""
+    (part,) = of("part: openapi")
+    response = '{"200": {"description": "It is."}}'
+    paths = f'{{"/accounts": {{"get": {{"responses": {response}}}}}}}'
+    (tmp_path / "bank-openapi.yaml").write_text(
+        f'{{"openapi": "3.1.0", "paths": {paths}}}', "utf-8"
+    )
+    document = loads(full().text + part.text, str(tmp_path / "target.yaml"))
+    (bound,) = bind([contract()], read_document(document))
+    added = [each.id for each in bound.obligations if "/openapi." in each.id]
+    assert [f"{bound.contract.id}/openapi.accounts/status"] == added
 
 
 def test_the_errors_are_the_real_ones() -> None:

@@ -18,6 +18,7 @@ from rows import for_each
 from assay.history import (
     Accepted,
     Advanced,
+    Aspect,
     Authorise,
     Authorised,
     Call,
@@ -25,6 +26,7 @@ from assay.history import (
     Code,
     CredentialPlace,
     Decision,
+    DocumentRemark,
     Effect,
     Effects,
     Ending,
@@ -238,6 +240,18 @@ def test_a_confounded_exchange() -> None:
     """Why a varied call is not judged is kept, so that a journal is judged alike."""
     confounded = replace(exchange(), confounded="it differs in two things")
     assert confounded == again(confounded, Careless())
+
+
+def test_what_a_document_said() -> None:
+    """What the bank's own document said of an answer is read back, without private texts."""
+    remarks = (
+        DocumentRemark(aspect=Aspect.STATUS, fits=True),
+        DocumentRemark(aspect=Aspect.STRUCTURE, fits=None, says="it is too large"),
+        DocumentRemark(aspect=Aspect.HEADERS, fits=False, says="X-Id is missing"),
+    )
+    sent = next(each for each in PLAIN if isinstance(each, Submitted))
+    for event in (exchange(documented=remarks), replace(sent, documented=remarks)):
+        assert event == again(event)
 
 
 def test_ids_and_digests_of_a_target() -> None:

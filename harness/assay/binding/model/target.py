@@ -14,6 +14,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from assay._resources import contract_dir
+from assay.binding.model.bank_document import BankDocument
 from assay.binding.model.security import (
     Auth,
     AuthKind,
@@ -364,6 +365,7 @@ class Target:
 
     `absent` is what the bank does not have, and `not_offered` maps clause ids to the reason why
     this bank need not offer them. `decided` are its answers to open points, by POINT or CONTRACT/POINT.
+    `openapi` is the file with the OpenAPI document that it publishes, and `document_of_bank` what was read from it.
     `hosts` are further base URLs under which it answers, `banks` the others of its group, and
     `nearby` says that all of them are found at the address of the base URL. `dialect` is what an embedded bank speaks,
     "" for its own. Times are in seconds; `executes_within` is how long after its signature a request
@@ -401,6 +403,8 @@ class Target:
     not_offered: Mapping[str, str] = field(default_factory=dict[str, str])
     confirmed: Mapping[str, str] = field(default_factory=dict[str, str])
     decided: Mapping[str, Decided] = field(default_factory=dict[str, Decided])
+    openapi: Path | None = None
+    document_of_bank: BankDocument | None = field(default=None, compare=False, repr=False)
     waivers: tuple[Waiver, ...] = ()
     timeout: float = 10.0
     executes_within: float = 0.0

@@ -27,6 +27,7 @@ from assay.binding.model.target import (
 from assay.binding.read.absent_parts import with_reasons, without
 from assay.binding.read.contract_names import ContractNames, unknown_names
 from assay.binding.read.decisions import DecidedContract, decided, decision_findings
+from assay.binding.read.documented import with_document
 from assay.contract.model import BankAnswer, Capability, Contract
 from assay.errors import InputError, Problem, did_you_mean
 from assay.files.document import Pointer, spell
@@ -90,7 +91,7 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
 
 def _bind(contract: Contract, target: Target) -> BoundContract:
     undecided = replace(contract, zone=contract.zone or target.zone)
-    answers = decided(undecided, target)
+    answers = with_document(decided(undecided, target), target)
     absent = missing_parts(target)
     if not absent:
         owed, of_tpp = obligations(answers.contract), tpp_obligations(answers.contract)
@@ -111,7 +112,7 @@ def _following(
     owed: Sequence[Obligation], answers: DecidedContract, undecided: Contract
 ) -> tuple[Obligation, ...]:
     """Return obligations in which those that follow from a bank's answers say so."""
-    if not answers.answered:
+    if not answers.answered and not answers.by_clause:
         return tuple(owed)
     before = {each.id for each in obligations(undecided)}
     points = answers.answered

@@ -26,6 +26,7 @@ from assay.history import (
     Accepted,
     Cause,
     Detail,
+    DocumentRemark,
     ErrorBody,
     Indeterminate,
     Item,
@@ -114,6 +115,15 @@ def _unread(wire: Wire, body: Json) -> Indeterminate | None:
         why = f"a proxy in front of the target answered ({wire.status})"
         return Indeterminate(cause=Cause.TRANSPORT, why=why)
     return None
+
+
+def documented(target: Target, wire: Wire) -> tuple[DocumentRemark, ...]:
+    """Return what the bank's own document says of an answer; nothing without one."""
+    if target.document_of_bank is None or wire.status in OF_PROXIES:
+        return ()
+    from assay.binding.wire.documented import remarks  # noqa: PLC0415 -- few targets have one
+
+    return tuple(remarks(target.document_of_bank, wire, body_of(wire)))
 
 
 def may_be_early(wire: Wire) -> bool:

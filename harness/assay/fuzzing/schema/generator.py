@@ -3,31 +3,27 @@
 `iter_coverage_cases` and the metadata of a case are not its documented API: the version
 is pinned, and a test of this module covers what is used. Only checks that depend on the
 answer alone are used; how a request should have been answered is for the contract's
-checks, and what its body contains for `answer_schemas`.
+checks, and what its body contains for `binding.wire.documented`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
+from assay.binding.model.bank_document import BankDocument, DocumentPart, is_json
 from assay.binding.model.pointer import MISSING, is_too_deep
 from assay.binding.model.spelling import SLOT
 from assay.binding.model.target import Place
 from assay.binding.wire.decode import body_of
+from assay.binding.wire.documented import errors
 from assay.contract.model import Json
+from assay.files.document import Document, Spot
 from assay.fuzzing.findings import Remark
 from assay.fuzzing.schema.cases import SchemaCase
 from assay.history import Wire
-from assay.rules.text_shape import matches
-
-if TYPE_CHECKING:
-    from jsonschema import ValidationError
-    from jsonschema.protocols import Validator
-
 
 #: The checks that depend on an answer alone, by Schemathesis' names.
 CHECKS = (
@@ -74,7 +70,7 @@ class Generator:
     _made: dict[tuple[str, str, int, int], tuple[SchemaCase, ...]] = field(
         default_factory=dict[tuple[str, str, int, int], tuple[SchemaCase, ...]]
     )
-    _answers: AnswerSchemas = field(init=False)
+    _answers: BankDocument = field(init=False)
     _library: Any = field(init=False)
     _schema: Any = field(init=False)
     _checks: list[Any] = field(init=False)
@@ -85,7 +81,8 @@ class Generator:
         checks.load_all_checks()
         self._checks = [checks.CHECKS.get_one(name) for name in CHECKS]
         self._schema = self._library.openapi.from_dict(dict(self.document))
-        self._answers = AnswerSchemas(self.document)
+        given = Document(data=self.document, path="", digest="", spots=Spot("", 0))
+        self._answers = BankDocument.of(given, ())
 
     def cases(self, method: str, path: str, *, fuzz: int, seed: int) -> tuple[SchemaCase, ...]:
         """Return the cases of an operation: always the same ones, then `fuzz` random ones."""
@@ -138,7 +135,7 @@ class Generator:
         headers.pop("content-encoding", None)
         # What has no content has no media type (RFC 9110, section 15.3.5).
         nothing = wire.status == NO_CONTENT and not wire.body
-        if nothing or JSON in (self._answers.documented(method, path, wire) or ()):
+        if nothing or self._media(method, path, wire) is not None:
             headers["content-type"] = [JSON]
         answer = self._library.Response(
             status_code=wire.status,
@@ -160,7 +157,39 @@ class Generator:
             # A documented 501 means "not offered", and is no failure.
             made = map(_remark, failures.exceptions)
             remarks += (each for each in made if each.check != FAILED or not documented)
-        return (*remarks, *self._answers.remarks(method, path, wire))
+        return (*remarks, *self._on_body(method, path, wire))
+
+    def _media(self, method: str, path: str, wire: Wire) -> DocumentPart | None:
+        """Return what the document has for the body of an answer, if that is JSON."""
+        bank = self._answers
+        response = bank.response(bank.below(bank.part(("paths", path)), method), wire.status)
+        content = bank.below(response, "content") if response else DocumentPart(at=())
+        key = bank.media_key(content.node, wire.media_type)
+        return bank.below(content, key) if key and is_json(wire.media_type) else None
+
+    def _on_body(self, method: str, path: str, wire: Wire) -> Iterator[Remark]:
+        """Yield the remarks on the body of an answer; one that is too large to read gets none.
+
+        Not left to Schemathesis, because it cannot read `prefixItems` in a response, and because it
+        names a schema behind a reference by a name of its own, under which no clause is found.
+        """
+        media = self._media(method, path, wire)
+        if media is None or wire.truncated or is_too_deep(wire.body):
+            return
+        body = body_of(wire)
+        if body is MISSING:
+            yield Remark(check=NOT_JSON, says="JSON deserialization error: the body is not JSON")
+            return
+        for error in errors(self._answers, media, body)[:MOST]:
+            where = "".join(f"/{step}" for step in error.absolute_path)
+            says = error.message
+            if len(says) > LONGEST:
+                says = f"the value at {where or 'the top'} fails {error.validator}"
+            yield Remark(
+                check=WRONG,
+                says="Response violates schema: " + ", ".join(says.splitlines()),
+                at=tuple(map(str, error.absolute_schema_path)),
+            )
 
 
 def _members(made: Any, place: Place) -> Mapping[str, Json]:
@@ -212,9 +241,6 @@ def _remark(failure: Any) -> Remark:
     return Remark(check=type(failure).__name__, says=says)
 
 
-# -- Schemas of answers: what the exported document forbids in the body of one -------------------
-# Not left to Schemathesis, because it cannot read `prefixItems` in a response, and because it
-# names a schema behind a reference by a name of its own, under which no clause is found.
 #: Remarks of this module, by the names that Schemathesis has for them.
 NOT_JSON: Final = "MalformedJson"
 WRONG: Final = "JsonSchemaError"
@@ -222,82 +248,3 @@ WRONG: Final = "JsonSchemaError"
 LONGEST: Final = 200
 #: The most remarks on one answer.
 MOST: Final = 5
-
-
-@dataclass(slots=True)
-class AnswerSchemas:
-    """Validates bodies of answers against a document; one validator for each schema."""
-
-    document: Mapping[str, Any]
-    _validators: dict[tuple[str, str, str, str], Validator] = field(
-        default_factory=dict[tuple[str, str, str, str], "Validator"]
-    )
-
-    def remarks(self, method: str, path: str, wire: Wire) -> Iterator[Remark]:
-        """Yield the remarks on the body of an answer; one that is too large to read gets none."""
-        key = self.documented(method, path, wire)
-        if key is None or wire.truncated or is_too_deep(wire.body):
-            return
-        body = body_of(wire)
-        if body is MISSING:
-            yield Remark(check=NOT_JSON, says="JSON deserialization error: the body is not JSON")
-            return
-        errors = self._validator(key).iter_errors(_plain(body))
-        for error, _ in zip(errors, range(MOST), strict=False):
-            where = "".join(f"/{step}" for step in error.absolute_path)
-            says = error.message
-            if len(says) > LONGEST:
-                says = f"the value at {where or 'the top'} fails {error.validator}"
-            yield Remark(
-                check=WRONG,
-                says="Response violates schema: " + ", ".join(says.splitlines()),
-                at=tuple(map(str, error.absolute_schema_path)),
-            )
-
-    def documented(self, method: str, path: str, wire: Wire) -> tuple[str, str, str, str] | None:
-        """Return where the document has the schema of an answer, if it has one for JSON."""
-        responses: Mapping[str, Any] = self.document["paths"][path][method]["responses"]
-        statuses = (str(wire.status), f"{wire.status // 100}XX", "default")
-        status = next((key for key in statuses if key in responses), "")
-        content: Mapping[str, Any] = responses.get(status, {}).get("content", {})
-        media_type = wire.media_type
-        is_json = media_type == JSON or media_type.endswith("+json")
-        # The document names no types that nobody asks for: what is JSON is meant by JSON.
-        ranges = (media_type, media_type.partition("/")[0] + "/*", "*/*", *((JSON,) * is_json))
-        media = next((key for key in ranges if key in content), "")
-        return (path, method, status, media) if media and is_json else None
-
-    def _validator(self, key: tuple[str, str, str, str]) -> Validator:
-        """Return the validator of a schema; references are into the whole document."""
-        from jsonschema import Draft202012Validator, validators  # noqa: PLC0415 -- slow
-
-        if key not in self._validators:
-            path, method, status, media = key
-            responses = self.document["paths"][path][method]["responses"]
-            schema = responses[status]["content"][media]["schema"]
-            rooted = {**schema, "components": self.document.get("components", {})}
-            checker = Draft202012Validator.FORMAT_CHECKER
-            bounded = cast("Any", validators).extend(Draft202012Validator, {"pattern": _pattern})
-            made = bounded(rooted, format_checker=checker)
-            self._validators[key] = made
-        return self._validators[key]
-
-
-def _pattern(_: object, pattern: str, value: object, _schema: object) -> Iterator[ValidationError]:
-    """Validate `pattern` in bounded time."""
-    from jsonschema import ValidationError  # noqa: PLC0415 -- as above
-
-    if isinstance(value, str) and not matches(pattern, value):
-        yield ValidationError(f"{value!r} does not match {pattern!r}")
-
-
-def _plain(value: Json) -> Any:
-    """Return a value with numbers as a JSON Schema compares them; a huge one is infinite."""
-    if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, Mapping):
-        members = cast("Mapping[str, Json]", value)
-        return {name: _plain(member) for name, member in members.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(member) for member in cast("list[Json]", value)]
-    return value

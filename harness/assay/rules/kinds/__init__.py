@@ -32,6 +32,7 @@ from assay.rules.kinds.consents.consent_validity import ConsentValidity
 from assay.rules.kinds.reading.addressed import Addressed
 from assay.rules.kinds.reading.available import Available
 from assay.rules.kinds.reading.disclosed_when import DisclosedWhen
+from assay.rules.kinds.reading.documented import Documented
 from assay.rules.kinds.reading.echo import Echo
 from assay.rules.kinds.reading.eligibility import Eligibility
 from assay.rules.kinds.reading.error_body import ErrorBodyRule
@@ -82,6 +83,7 @@ ROOMS: Mapping[str, Sequence[type[Kind]]] = {
         Echo,
         Filter,
         ErrorBodyRule,
+        Documented,
     ),
     "access": (
         OwnData,

@@ -71,7 +71,7 @@ def test_the_keys_of_auth_are_its_own_or_those_of_oauth():
 def test_a_target_file_has_a_field_for_each_key():
     """What the schema allows at the top is a field of `Target`; three keys are for reading it."""
     names = {one.name for one in fields(Target)} - {"name", "nearby"}
-    read = {"path", "digest", "lines", "document", "contract_files"}
+    read = {"path", "digest", "lines", "document", "contract_files", "document_of_bank"}
     assert properties() - {"assay", "extends", "target"} == names - read
 
 
