@@ -184,6 +184,8 @@ def key(seen: AnsweredOperation) -> Iterator[Finding]:
     )
     finding = next(compare(seen, probe), None)
     shown = values(seen.items, item.key)
+    if operation.writes and shown and finding is not None and not finding.hint:
+        return  # a change may answer with a request of its own, in the place of the former one
     foreign = known and (finding is None or not finding.hint) and not operation.about
     if foreign and any(map(is_id, shown)):
         yield from tuple(_foreign_keys(seen)) or _keys_of_resources(seen)
@@ -234,11 +236,9 @@ def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:
 
 def known_keys(seen: AnsweredOperation) -> frozenset[Json]:
     """Return the keys of what the customers own or the calls name, some of which an operation shows."""
-    if seen.operation.shows:
+    if seen.operation.request:
         about = seen.operation.about or ""
         return frozenset(key for each in seen.answers if (key := each.call.arguments.get(about)))
-    if seen.operation.request:
-        return frozenset()
     if not seen.operation.about:
         return frozenset(owned.key for owned in all_owned(seen))
     entries = (entry for owned in all_owned(seen) for entry in owned.entries)
