@@ -275,7 +275,7 @@ def _tokens(target: Target) -> Iterator[Where]:
     """Yield the places with a token."""
     yield "header", "authorization"
     for by_tpp in (False, True):
-        for at in target.auth.of(by_tpp=by_tpp).token_places:
+        for at in target.auth.of(by_tpp=by_tpp).credential_places:
             name = at.name.lower() if at.place is Place.HEADER else at.name
             yield from _where(Spelling(place=at.place, name=name), [()])
 

@@ -103,7 +103,7 @@ def _alike(call: Call, operations: Mapping[str, Operation], target: Target) -> I
 
 def _with_tokens(request: HttpRequest, sent: bytes, auth: Auth) -> HttpRequest:
     """Return a changed request with the tokens in the body that was sent: they are not varied."""
-    if request.body == sent or not any(at.place is Place.BODY for at in auth.token_places):
+    if request.body == sent or not any(at.place is Place.BODY for at in auth.credential_places):
         return request
     try:
         body, original = json.loads(request.body), json.loads(sent)
@@ -206,12 +206,7 @@ def nearest(
 
 def _translated(binding: OperationBinding) -> bool:
     """Whether values are translated on the wire; such requests are not decoded here."""
-    return bool(binding.template) or not all(map(_is_literal, binding.arguments.values()))
-
-
-def _is_literal(spelling: Spelling) -> bool:
-    parts = spelling.words or spelling.each or spelling.exclusive or spelling.unit
-    return spelling.found is None and not parts and spelling.text == "{}"
+    return bool(binding.template) or not all(each.is_literal for each in binding.arguments.values())
 
 
 def _token_in(control: Exchange, auth: Auth) -> str | None:

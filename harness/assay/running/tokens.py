@@ -11,13 +11,20 @@ a consent is authorised, the TPP has no token but its own, and calls with that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta, timezone
 from typing import Final
 
-from assay.binding.model.security import AUTHORIZE, AuthKind, authorizes, shown_token
+from assay.binding.model.security import (
+    AUTHORIZE,
+    AuthKind,
+    CredentialOf,
+    FurtherCredential,
+    authorizes,
+    shown_token,
+)
 from assay.binding.model.spelling import Place
-from assay.binding.wire.encode import Access
+from assay.binding.wire.encode import Access, CallAccess
 from assay.binding.wire.values import filled
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
@@ -46,6 +53,7 @@ from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.diagnostics import AuthenticationError
 from assay.transport.auth.oauth import Grant, Parameters, redirect_parameters
 from assay.transport.auth.tokens import TokenRequest, TokenStore
+from assay.transport.protocol import sendable
 
 __all__ = ["UNAUTHENTICATED_TPP", "TrialTokens", "sendable_access"]
 
@@ -101,6 +109,10 @@ class TrialTokens:
         """
         access = sendable_access(self._credentials(call, operation))
         auth = self.trial.target.auth.of(by_tpp=operation.by_tpp)
+        further = tuple(self._further(each, call, access) for each in auth.further)
+        if further:
+            own = {each.name: getattr(access, each.name) for each in fields(Access)}
+            access = CallAccess(**own, further=further)
         tokenless = call.credentials or call.bearer is Token.NONE
         if auth.kind is AuthKind.NONE or access.token or tokenless:
             return access
@@ -138,6 +150,35 @@ class TrialTokens:
         if call.bearer is Token.NONE:
             return replace(access, token=None)
         return replace(access, token=self._consent_token(call, operation, access))
+
+    def _further(self, credential: FurtherCredential, call: Call, access: Access) -> str:
+        """Return a credential that stands beside the token of a call, and keep it out of records.
+
+        Raises:
+            CannotArrange: there is none.
+            AuthenticationError: the token endpoint does not issue it.
+
+        """
+        if credential.env is not None:
+            return self.trial.environment.variables[credential.env]
+        customer = self.trial.access.get(call.subject, self.trial.environment.common)
+        match credential.of:
+            case CredentialOf.TPP:
+                value = self._of_tpp(call, access)
+            case CredentialOf.CUSTOMER:
+                store = self._store(by_tpp=False)
+                request = self.request(call, customer, by_tpp=False)
+                value = store.token(request) if store else customer.token
+            case CredentialOf.LOGIN:
+                value = customer.login
+            case _:
+                value = customer.id
+        if not value or len(value) > MAX_TOKEN or not sendable(value):
+            of = credential.of.value if credential.of else ""
+            what = f"the credential `of: {of}` of a call of {call.operation} (auth.further)"
+            raise CannotArrange(what, key=("auth", "further"))
+        self.trial.environment.secrets.add(value, "credential")
+        return value
 
     def _store(self, *, by_tpp: bool) -> TokenStore | None:
         """Return the store, if it issues the tokens of a party."""

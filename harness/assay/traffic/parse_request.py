@@ -281,7 +281,7 @@ def unexplained_parts(
     by_tpp: bool,
 ) -> Iterator[str]:
     """Yield the names and pointers of what no part of the target file explains."""
-    for at in target.auth.of(by_tpp=by_tpp).token_places:
+    for at in target.auth.of(by_tpp=by_tpp).credential_places:
         explained.note(Spelling(place=at.place, name=at.name))
     queries = explained.query | binding.queries.keys() | target.queries.keys()
     yield from dict.fromkeys(name for name, _ in request.query if name not in queries)
@@ -342,7 +342,7 @@ def _malformed_identifier(identifier: str) -> Malformed | None:
 
 def _has_only_wrong_types(request: ParsedRequest, auth: Auth) -> bool:
     """Whether everything but the token in a body has the wrong type, as the encoder writes it."""
-    tokens = {at.name for at in auth.token_places}
+    tokens = {at.name for at in auth.credential_places}
     pointers = (pointer for pointer in request.leaves() if pointer and pointer not in tokens)
     values = [find(request.body, pointer) for pointer in pointers]
     return bool(values) and all(value in WRONG_VALUES for value in values)

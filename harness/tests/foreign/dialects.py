@@ -222,6 +222,7 @@ KESTREL = dialect(
     state_name="stage",
     location="https://kestrel.example/payments/{mode}/{id}",
     check_call=searched_right,
+    api_key="",
     account=identified,
     recurring_is_right=lambda bank, value: value is False,
     check=check_payment,
@@ -247,6 +248,33 @@ OSPREY = changed(
 )
 #: The token is a query parameter.
 QUERYING = changed(KESTREL, "Querying", tickets=lambda bank, call: [call.query.get("ticket")])
+
+
+def with_key_and_tpp(bank, call):
+    """Refuse a call without the key of the gateway, the customer's id, or in a body the TPP."""
+    searched_right(bank, call)
+    tpp = call.json.get("head", {}).get("tpp") if call.method == "POST" else None
+    tpps = [f"T:{each}" for each in call.world.tpps] if call.method == "POST" else [None]
+    if call.header("X-Api-Key") != bank.api_key or tpp not in tpps:
+        raise Refused(401)
+    if call.query.get("customer") != f"id-of-{call.customer.login}":
+        raise Refused(403)
+
+
+def new_customer_with_id(bank, call, world):
+    made = Bank.new_customer(bank, call, world)
+    return {**made, "customer": f"id-of-{made['login']}"}
+
+
+#: A call has three credentials beside the token.
+HARRIER = changed(
+    KESTREL,
+    "Harrier",
+    api_key="gate-key-of-harrier",
+    check_call=with_key_and_tpp,
+    new_customer=new_customer_with_id,
+    kept=lambda bank, call, body: {name: body[name] for name in body if name != "head"},
+)
 
 
 def check_whole_order(bank, call, mode, body, order=None):
@@ -334,6 +362,75 @@ SISTER = dialect(
     state_name="stage",
     fields=lambda bank, order: {},
     check=in_mode,
+)
+
+
+# -- odd answers -----------------------------------------------------------------------------
+def linked(bank, consent, number):
+    return {"links": {"self": f"https://heron.example/accounts/{number}/?part=1"}}
+
+
+def listed_of_account(bank, call, number):
+    status, page = Bank.list_entries(bank, call, number)
+    return status, {**page, "account": {"number": bank.account_of_page(number)}}
+
+
+def in_days(bank, call, consent, number, days):
+    """Return the entries of the days that a call asks for, the last one excluded."""
+    first, last = (
+        datetime.strptime(f"{call.query.get(name, usual)} Z", "%d.%m.%Y %z").date().isoformat()
+        for name, usual in (("from", "01.01.1970"), ("before", "01.01.2999"))
+    )
+    return [
+        {"id": f"{number}-{n}", "booked": int(day.replace("-", ""))}
+        for n, day in enumerate(days)
+        if bank.in_range(day, first, last)
+    ]
+
+
+def order_with_links(bank, order):
+    links = [{"rel": "up", "href": "/orders"}, {"rel": "self", "href": f"/orders/{order.id}"}]
+    shown = {"links": links, "stage": bank.words.get(order.status, order.status)}
+    return {**shown, **bank.fields(order)}
+
+
+def check_slip(bank, call, mode, body):
+    """Refuse an order that has not the form of this bank."""
+    there = isinstance(body, dict) and body.get("account") in call.customer.accounts
+    if not there or not isinstance(body.get("memo"), str):
+        raise Refused(422)
+    if type(body.get("dueDay")) is not int or type(body.get("expires")) is not int:
+        raise Refused(422)
+    due = datetime.strptime(str(body["dueDay"]), "%Y%m%d").replace(tzinfo=bank.zone)
+    expires = datetime.fromtimestamp(body["expires"] // 1000, bank.zone)
+    if due.date() < bank.earliest(call) or (expires.hour, expires.minute) != (0, 0):
+        raise Refused(422)
+
+
+#: What all items have stands beside their list, and ids are the ends of links.
+HERON = dialect(
+    "Heron",
+    routes={
+        "GET accounts": "list_accounts",
+        "GET accounts/*/entries": "list_entries",
+        "POST orders": "make",
+        "GET orders/*": "show",
+    },
+    now="2026-09-16T10:00:00+00:00",
+    zone=ZoneInfo("Europe/Rome"),
+    numbered=italian_iban,
+    list_name="items",
+    words={"open": "NEW"},
+    account=linked,
+    beside=lambda bank, call, consent: {"currency": bank.currency},
+    currency="EUR",
+    list_entries=listed_of_account,
+    account_of_page=lambda bank, number: number,
+    shown=order_with_links,
+    check=check_slip,
+    entries=in_days,
+    in_range=lambda bank, day, first, last: first <= day < last,
+    earliest=lambda bank, call: call.world.now.astimezone(bank.zone).date(),
 )
 
 

@@ -27,6 +27,7 @@ from assay.binding.model.security import (
 )
 from assay.binding.model.submission import all_bindings
 from assay.binding.model.target import ScaKind, TransportKind
+from assay.binding.wire.date_formats import is_numeric
 from assay.binding.wire.links import NAMED, RESERVED
 from assay.binding.wire.values import wrong_days
 from assay.errors import did_you_mean
@@ -103,9 +104,53 @@ def findings(raw: _Raw) -> Iterator[Finding]:
             yield at, f"not a day: {found(day)}", hint
     for at, _, binding in all_bindings(raw.get("operations", {})):
         yield from own_conditions(binding.get("item"), (*at, "item"))
+        yield from _beside_list(binding, at)
+        yield from _formats(binding, at)
     yield from own_conditions(raw.get("error"), ("error",))
     yield from names_in_braces(raw)
     yield from _authorizations(raw)
+
+
+def _beside_list(binding: _Raw, at: Pointer) -> Iterator[Finding]:
+    """Find pointers from the body with which all items of a list would have one key, or one's field."""
+    given: Any = binding.get("list", [])
+    listed: list[str] = [given] if isinstance(given, str) else (given or [])
+    for place, pointer in _from_body(binding.get("item") or {}, (*at, "item")) if listed else ():
+        if place[len(at) + 1] in {"key", "id"}:
+            hint = "point at what identifies one item, such as /id"
+            yield place, "the items of a list would all be the same", hint
+        elif inside := next(
+            (each for each in listed if f"{pointer}/".startswith(f"{each.partition('/*')[0]}/")), ""
+        ):
+            hint = "point at what stands beside the list, or write the pointer without `body`"
+            yield place, f"it leads into the list {found(inside)}, to the same place for all", hint
+
+
+def _from_body(value: object, at: Pointer) -> Iterator[tuple[Pointer, str]]:
+    """Yield the pointers from the body, each with its place."""
+    if isinstance(value, list):
+        for index, each in enumerate(cast("list[object]", value)):
+            yield from _from_body(each, (*at, index))
+    for name, each in cast("_Raw", value).items() if isinstance(value, Mapping) else ():
+        if name == "body" and at[-1] != "fields":
+            yield (*at, name), str(each.get("in", "")) if isinstance(each, Mapping) else str(each)
+        yield from _from_body(each, (*at, name))
+
+
+def _formats(binding: _Raw, at: Pointer) -> Iterator[Finding]:
+    """Find formats of dates that write no number where one is wanted, and amounts that are dates."""
+    sections: dict[Pointer, _Raw] = {
+        ("arguments",): binding.get("arguments") or {},
+        ("item", "fields"): (binding.get("item") or {}).get("fields") or {},
+    }
+    named = (((*key, name), part[name]) for key, part in sections.items() for name in part)
+    for place, each in named:
+        own: _Raw = cast("_Raw", each) if isinstance(each, Mapping) else {}
+        if own.get("number") and not is_numeric(own["format"]):
+            hint = "for example YYYYMMDD, or remove `number`"
+            yield (*at, *place, "number"), f"{found(own['format'])} writes no number", hint
+        if "format" in own and "unit" in own:
+            yield (*at, *place, "unit"), "a date has no unit", "keep one of unit and format"
 
 
 def _bank_urls(raw: _Raw) -> Iterator[tuple[Pointer, str]]:
@@ -374,6 +419,25 @@ def _token_places(auth: _Raw, at: Pointer) -> Iterator[Finding]:
     if "token_in" in auth and (kind == AuthKind.NONE.value or "header" in auth):
         what = "header is set as well" if "header" in auth else "`kind: none` sends no token"
         yield (*at, "token_in"), what, "remove one of the two"
+    own = "tpp" if len(at) > 1 else "customer"
+    taken = {*_places(auth.get("token_in", {"header": auth.get("header", "Authorization")}))}
+    for index, each in enumerate(auth.get("further", ())):
+        where: Pointer = (*at, "further", index)
+        (place,) = _places(each)
+        if place in taken:
+            hint = "write where the token stands under `token_in`, or another place here"
+            yield where, "the token, or another credential, stands at the same place", hint
+        elif each.get("of") == own:
+            yield (*where, "of"), f"the token of these calls is that of the {own}", "remove it"
+        taken.add(place)
+
+
+def _places(raw: object) -> Iterator[tuple[str, str]]:
+    """Yield each place of a credential: its key and its name there."""
+    for each in cast("list[_Raw]", raw if isinstance(raw, list) else [raw]):
+        for key in ("header", "query", "body"):
+            if key in each:
+                yield key, each[key].lower() if key == "header" else each[key]
 
 
 def _tpp(auth: _Raw, at: Pointer) -> Iterator[Finding]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from hashlib import blake2b
 from typing import Final, cast
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsplit
 
-from assay.binding.model.pointer import MISSING, SPELLED_OUT, find, read_json
+from assay.binding.model.pointer import MISSING, SPELLED_OUT, find, last_segment, read_json
 from assay.binding.model.spelling import NextPage, OperationBinding, OutputAt, Turn
 from assay.contract.model import Json
 from assay.errors import CannotArrange
@@ -234,11 +234,7 @@ def end_of_url(headers: Iterable[tuple[str, str]], wanted: str) -> Json:
     """Return the last segment of the URL in a header."""
     for name, value in headers:
         if name.lower() == wanted.lower():
-            try:
-                path = urlsplit(value).path
-            except ValueError:
-                return MISSING
-            return unquote(path.rstrip("/").rpartition("/")[2]) or MISSING
+            return last_segment(value)
     return MISSING
 
 

@@ -162,6 +162,13 @@ def _date(record: Examined, name: str, limited: SeenAnswer, beyond: _Beyond) -> 
         return
     day = date.fromisoformat(str(limited.call.arguments[name]))
     without, with_date = _days(control), _days(limited)
+    spelling = limited.binding.arguments.get(name)
+    inside = any(beyond(day, on) for on in without)
+    if spelling and spelling.format and inside and not with_date:
+        expected, found = "the items on this side of the date", "none of them"
+        yield record.finding(
+            (*place, "format"), expected, found, "is it the order of day and month?"
+        )
     # Where no item is beyond the day anyway, the date cannot have an effect.
     if any(beyond(on, day) for on in without) and any(beyond(on, day) for on in with_date):
         same = with_date == without
