@@ -365,7 +365,30 @@ SISTER = dialect(
 )
 
 
+def short_token(bank, call):
+    """Issue a token for an audience."""
+    if call.form.get("audience") != "https://one.example":
+        return 400, {"error": "invalid_request"}
+    status, body = token_in_scope(bank, call)
+    return status, {name: body[name] for name in body if name != "expires_in"}
+
+
+#: The tokens of the TPP are issued for an audience, and do not say how long they last.
+COUSIN = changed(SISTER, "Cousin", scoped=short_token)
+
+
 # -- odd answers -----------------------------------------------------------------------------
+def page_after_id(bank, call, name, items):
+    """Return three items after the one with an id, and whether more follow."""
+    if name != "entries":
+        return {bank.list_name: items}
+    after = call.query.get("startingAfter")
+    ids = [each["id"] for each in items]
+    start = bank.start_after(ids, after) if after else 0
+    shown = items[start : start + bank.page_size]
+    return {bank.list_name: shown, "hasMore": bank.page_after(start) < len(items)}
+
+
 def linked(bank, consent, number):
     return {"links": {"self": f"https://heron.example/accounts/{number}/?part=1"}}
 
@@ -420,6 +443,8 @@ HERON = dialect(
     zone=ZoneInfo("Europe/Rome"),
     numbered=italian_iban,
     list_name="items",
+    page=page_after_id,
+    start_after=lambda bank, ids, after: ids.index(after) + 1,
     words={"open": "NEW"},
     account=linked,
     beside=lambda bank, call, consent: {"currency": bank.currency},
@@ -544,6 +569,37 @@ def counted(bank, call, number):
     if number:
         return [(3, (call.customer.token, number))]
     return [(5, call.customer.token)]
+
+
+def not_over(bank, tickets, call):
+    grant = DESK.admitted(bank, tickets, call)
+    if grant.until is not None and grant.world.now >= grant.until:
+        raise Refused(401, "invalid_token")
+    return grant
+
+
+def renewed_token(bank, call, world, words):
+    """Renew the token of a customer, which lasts ten minutes."""
+    match call.method, words:
+        case "POST", ["customers", id_, "token"]:
+            (customer,) = (each for each in world.customers if each.login == id_)
+            token = f"renewed-{next(bank.numbers)}"
+            until = world.now + timedelta(minutes=10)
+            bank.let_in(token, world=world, customer=customer, until=until)
+            return 201, {"token": token}
+    return DESK.controlled(bank, call, world, words)
+
+
+def customer_for_a_while(bank, call, world):
+    made = Bank.new_customer(bank, call, world)
+    bank.grants[made["token"]].until = world.now + timedelta(minutes=10)
+    return {**made, "customer": made["login"]}
+
+
+#: The tokens of customers last ten minutes.
+BRIEF = changed(
+    DESK, "Brief", admitted=not_over, controlled=renewed_token, new_customer=customer_for_a_while
+)
 
 
 #: Limits on calls: one for two lists together, and one for each account.

@@ -53,6 +53,7 @@ def changed(old, new):
         ("{body: /currency}", "{body: /currency, at: /x}", "accounts.item.fields.currency"),
         ("key: {end_of: /links/self}", "key: {body: /currency}", "accounts.item.key.body"),
         ("key: {end_of: /links/self}", "key: {end_of: [/links]}", "accounts.item.key"),
+        ("      key: /id\n", "", "entries.next.last"),
     ],
 )
 def test_a_place_that_cannot_be_right_is_refused(old, new, key):
@@ -190,6 +191,10 @@ def test_a_format_that_does_not_fit_is_refused(old, new, key):
          "entries.item.on", "is it written as YYYYMMDD? (`format`)"),
         ("on: {at: /booked, format: YYYYMMDD}", "on: /booked",
          "entries.item.on", "is it written as YYYYMMDD? (`format`)"),
+        ("{last: startingAfter, more: /hasMore}", "{last: startAfter, more: /hasMore}",
+         "entries.next", "is the parameter, or `first`, wrong?"),
+        ("{last: startingAfter, more: /hasMore}", "{last: startingAfter, more: /more}",
+         "entries.next", None),
         ("due: {at: /dueDay, format: YYYYMMDD}", "due: /dueDay",
          "fields.due", "is it written as YYYYMMDD? (`format`)"),
         ("expires: {at: /expires, format: epoch-milliseconds, first: 10}", "expires: /expires",

@@ -65,7 +65,8 @@ class OAuth:
 
     `client_id` stands in the file or in the environment variable `client_id_env`; with
     neither, the fixture provider supplies it. `scope` may be empty. `pkce` adds a proof key (RFC 7636).
-    `authorize_url`, `redirect_uri` and `request_object` are for codes only.
+    `parameters` stand in every token request. `authorize_url`, `redirect_uri` and `request_object`
+    are for codes only.
     """
 
     token_url: str
@@ -76,6 +77,7 @@ class OAuth:
     client_secret_env: str | None = None
     client_auth: ClientAuth = ClientAuth.BASIC
     scope: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     pkce: bool = False
     request_object: RequestObject | None = None
 
@@ -122,7 +124,8 @@ class Auth:
     comes from the fixture provider with its subject, from the environment variable
     `token_env` for all subjects, or by OAuth (`oauth` is set for its two kinds). `tpp`
     is how calls of the TPP in its own name are authenticated, where that differs. `further` are
-    credentials that stand in each call beside the token.
+    credentials that stand in each call beside the token. `expires_in` is how many seconds a token
+    lasts if its endpoint does not say it, or it is a fixture's, which then renews it; 0 if unknown.
     """
 
     kind: AuthKind = AuthKind.NONE
@@ -132,6 +135,7 @@ class Auth:
     oauth: OAuth | None = None
     tpp: Auth | None = None
     further: tuple[FurtherCredential, ...] = ()
+    expires_in: int = 0
 
     @property
     def token_places(self) -> tuple[TokenPlace, ...]:

@@ -173,6 +173,7 @@ class Turn(Enum):
     CURSOR = "cursor"
     PAGE = "page"
     OFFSET = "offset"
+    LAST = "last"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,8 +181,8 @@ class NextPage:
     """How the next page is found.
 
     `at` is a pointer at a link or a cursor, or the name of the header with links
-    (RFC 8288). `query` is the parameter that takes the cursor, the number of the page or
-    the offset, which begins with `first`; or `body` points at its place in the body. `more` points at what is true, or at anything,
+    (RFC 8288). `query` is the parameter that takes the cursor, the id of the last item before
+    it (or its key, without an id), the number of the page or the offset, which begins with `first`; or `body` points at its place in the body. `more` points at what is true, or at anything,
     while there is more; `total` at how many items there are in all. With neither, pages
     are turned until one is empty.
     """

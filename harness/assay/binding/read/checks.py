@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from assay.binding.model.origin import origin
 from assay.binding.model.pointer import own_conditions, texts
+from assay.binding.model.secret_names import secret_kind
 from assay.binding.model.security import (
     ALGORITHMS,
     AUTHORIZE,
@@ -30,6 +31,7 @@ from assay.binding.model.target import ScaKind, TransportKind
 from assay.binding.wire.date_formats import is_numeric
 from assay.binding.wire.links import NAMED, RESERVED
 from assay.binding.wire.values import wrong_days
+from assay.contract.model import Capability
 from assay.errors import did_you_mean
 from assay.files.document import Finding, Pointer, found, spell
 from assay.files.load import read_zone
@@ -40,6 +42,10 @@ OAUTH_URLS = ("token_url", "authorize_url", "redirect_uri")
 #: The keys of OAuth, and those of authorization codes only.
 OAUTH_KEYS = tuple(field.name for field in fields(OAuth))
 CODE_KEYS = ("authorize_url", "redirect_uri", "pkce", "request_object")
+#: The parameters of token requests that other keys set.
+TOKEN_PARAMETERS = frozenset(
+    {"grant_type", "client_id", "scope", "code", "redirect_uri", "username"}
+)
 #: The signers that fill in the screens.
 SCREEN_SIGNERS = frozenset({ScaKind.FORMS.value, ScaKind.BROWSER.value})
 
@@ -112,7 +118,11 @@ def findings(raw: _Raw) -> Iterator[Finding]:
 
 
 def _beside_list(binding: _Raw, at: Pointer) -> Iterator[Finding]:
-    """Find pointers from the body with which all items of a list would have one key, or one's field."""
+    """Find pointers from the body that are the same for all items, and pages after an unnamed item."""
+    turned: Any = binding.get("next")
+    named = {"key", "id"} & {*(binding.get("item") or {})}
+    if isinstance(turned, Mapping) and "last" in turned and not named:
+        yield (*at, "next", "last"), "no item has an id", "add item.id or item.key"
     given: Any = binding.get("list", [])
     listed: list[str] = [given] if isinstance(given, str) else (given or [])
     for place, pointer in _from_body(binding.get("item") or {}, (*at, "item")) if listed else ():
@@ -383,6 +393,12 @@ def _security(raw: _Raw) -> Iterator[Finding]:
     if code and raw.get("sca", {}).get("kind", ScaKind.NONE.value) not in SCREEN_SIGNERS:
         hint = "set sca.kind to forms or browser, with the screens to log in and to consent"
         yield ("auth", "kind"), "authorization codes need an SCA signer that logs in", hint
+    renews = Capability.RENEWAL.value in raw.get("fixtures", {}).get("offers", ())
+    for at, each in ((("auth",), auth), (("auth", "tpp"), auth.get("tpp", {}))):
+        fixed = each.get("kind") not in {kind.value for kind in ISSUING}
+        if "expires_in" in each and fixed and not renews:
+            hint = "add `renewal` to fixtures.offers if the fixtures can, or remove it"
+            yield (*at, "expires_in"), "nothing renews these tokens", hint
     yield from _tls(raw)
     if "signature" in raw:
         yield from _signature(raw["signature"])
@@ -451,6 +467,10 @@ def _oauth(auth: _Raw, at: Pointer) -> Iterator[Finding]:
     if "token_env" in auth:
         what = "an OAuth token is requested, not read from a variable"
         yield (*at, "token_env"), what, "write `kind: bearer`, or remove it"
+    for name in auth.get("parameters", ()):
+        if name in TOKEN_PARAMETERS or secret_kind(name):
+            hint = "remove it; secrets stand in variables (`client_secret_env`)"
+            yield (*at, "parameters", name), "set by Assay, or a secret", hint
     if auth["kind"] == AuthKind.CLIENT.value:
         for name in CODE_KEYS:
             if name in auth:

@@ -301,7 +301,8 @@ def _next_page(raw: Any) -> _Raw:
         return {"turn": Turn.LINK, "at": raw}
     given = cast("_Raw", raw)
     turn = next(turn for turn in Turn if turn.value in given)
-    place, where = "query" if turn in {Turn.PAGE, Turn.OFFSET} else "at", given[turn.value]
+    counted = turn in {Turn.PAGE, Turn.OFFSET, Turn.LAST}
+    place, where = "query" if counted else "at", given[turn.value]
     if isinstance(where, dict):
         place, where = "body", cast("_Raw", where)["body"]
     first = {"first": 0} if turn is Turn.OFFSET else {}

@@ -111,8 +111,16 @@ def next_page(
             cursor = find(body, how.at)
             usable = isinstance(cursor, str | int) and not isinstance(cursor, bool) and cursor != ""
             return _page(wire, how, cursor) if usable else None
+        case Turn.LAST:
+            last = items[-1].id or items[-1].key if items else None
+            return _page(wire, how, last) if last and not _is_over(body, how) else None
         case Turn.PAGE | Turn.OFFSET:
             return _counted(wire, body, items, how)
+
+
+def _is_over(body: Json, how: NextPage) -> bool:
+    """Whether a page says that no other follows."""
+    return how.more is not None and find(body, how.more) in (MISSING, None, False, "", 0)
 
 
 def _counted(wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPage) -> str | None:
@@ -123,7 +131,7 @@ def _counted(wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPa
     here = _here(wire, how)
     now = int(str(here)) if _NUMBER.fullmatch(str(here)) else how.first
     after = now + (len(items) if how.turn is Turn.OFFSET else 1)
-    if how.more is not None and find(body, how.more) in (MISSING, None, False, "", 0):
+    if _is_over(body, how):
         return None
     if how.total is not None:
         total = find(body, how.total)

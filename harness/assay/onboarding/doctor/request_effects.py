@@ -226,7 +226,7 @@ def _second_page(record: Examined, second: SeenAnswer) -> Iterator[Finding]:
         yield record.finding(place, expected, found, hint, edit=edit)
     elif second.raw_items and second.raw_items == first.raw_items:
         bound = second.binding.next
-        counted = bound is not None and bound.turn in {Turn.PAGE, Turn.OFFSET}
+        counted = bound is not None and bound.turn in {Turn.PAGE, Turn.OFFSET, Turn.LAST}
         why = "is the parameter, or `first`, wrong?" if counted else ""
         hint, edit = _next_link(record, operation)
         yield record.finding(place, expected, "the first page again", hint or why, edit=edit)
