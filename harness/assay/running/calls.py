@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Final, TypeAlias, cast
 from urllib.parse import parse_qsl, urlsplit
 
+from assay.binding.model.forms import as_sent
 from assay.binding.model.pointer import MISSING, find, steps
 from assay.binding.model.spelling import OperationBinding, Place, Spelling
 from assay.binding.model.target import Target
@@ -442,7 +443,9 @@ class TrialCalls:
         for ready, each in zip(calls, encoded, strict=True):
             self._admit(each.made, each.request, ready.target)
         client = self.trial.environment.client
-        deliveries = at_one_moment(client, [partial(client.send, each.request) for each in encoded])
+        deliveries = at_one_moment(
+            client, [partial(client.send, _on_wire(each.request)) for each in encoded]
+        )
         self.ahead = [
             replace(each, delivery=delivery)
             for each, delivery in zip(encoded, deliveries, strict=True)
@@ -540,7 +543,7 @@ class TrialCalls:
         if delivery is None:
             self._admit(call, request, target)
             began = perf_counter()
-            sent = trial.environment.client.send(request)
+            sent = trial.environment.client.send(_on_wire(request))
             delivery = sent, (perf_counter() - began) * 1000
         sent, ms = delivery
         if sent.sent:  # a link to another host says nothing about this one
@@ -560,6 +563,11 @@ class TrialCalls:
             if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = replace(wire, links=links_of(wire, body, binding))
         return Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
+
+
+def _on_wire(request: HttpRequest) -> HttpRequest:
+    """Return a request with its body as it is sent."""
+    return replace(request, body=as_sent(request.headers, request.body))
 
 
 def _request_of(call: Call, operation: Operation) -> str:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TypeAlias, cast
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
+from assay.binding.model.forms import as_json
 from assay.binding.model.pointer import MISSING, find
 from assay.binding.model.security import put_tokens_back, shown_token
 from assay.binding.model.spelling import SLOT, quoted_slots, slots_of
@@ -54,7 +55,7 @@ def resent(calls: TrialCalls, step: Resend) -> Exchange:
     binding = trial.binding(operation.id)
     request = changed(request_of(control), step, _template(control.call, operation, binding))
     auth = target.auth.of(by_tpp=operation.by_tpp)
-    request = _with_tokens(request, control.wire.request_body, auth)
+    request = _with_tokens(request, request_of(control).body, auth)
     alike = _alike(control.call, trial.operations, target)
     call = nearest(request, control, alike, target, step.variation)
     exchange = calls.exchanged(call, request)
@@ -69,9 +70,8 @@ def resent(calls: TrialCalls, step: Resend) -> Exchange:
 def request_of(exchange: Exchange) -> HttpRequest:
     """Return the request of an exchange, ready to be sent again."""
     wire = exchange.wire
-    return HttpRequest(
-        method=wire.method, url=wire.url, headers=wire.request_headers, body=wire.request_body
-    )
+    body = as_json(wire.request_headers, wire.request_body)
+    return HttpRequest(method=wire.method, url=wire.url, headers=wire.request_headers, body=body)
 
 
 def vouched(call: Call, control: Call, binding: OperationBinding) -> bool:

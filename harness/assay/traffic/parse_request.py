@@ -15,6 +15,7 @@ from functools import cache
 from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from assay.binding.model.forms import as_json
 from assay.binding.model.pointer import MISSING, find, parse_json
 from assay.binding.model.spelling import SLOT
 from assay.binding.model.target import Auth, OperationBinding, Place, Spelling, Target
@@ -49,7 +50,7 @@ class ParsedRequest:
         self.headers: dict[str, str] = {}
         for name, value in wire.request_headers:
             self.headers.setdefault(name.lower(), value)
-        self.body, self.malformed = _parse_body(wire.request_body)
+        self.body, self.malformed = _parse_body(as_json(wire.request_headers, wire.request_body))
 
     def value_at(self, spelling: Spelling, path_values: Mapping[str, str]) -> Json:
         """Return the value at a place, the first of several; `MISSING` without one."""

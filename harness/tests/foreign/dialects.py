@@ -4,8 +4,10 @@ A way is an attribute or a method of the bank; a function gets the bank first. E
 for a few keys of the target language, which its comment names.
 """
 
+import json
 import re
 from datetime import date, datetime, timedelta
+from urllib.parse import parse_qsl
 from zoneinfo import ZoneInfo
 
 from faulty import changed
@@ -457,6 +459,26 @@ HERON = dialect(
     in_range=lambda bank, day, first, last: first <= day < last,
     earliest=lambda bank, call: call.world.now.astimezone(bank.zone).date(),
 )
+
+
+def answered_form(bank, call):
+    """Answer a form with an order as one in JSON: days are numbers, the payer is below its name."""
+    if call.method == "POST" and call.steps == ["orders"]:
+        media = call.environ.get("CONTENT_TYPE", "")
+        given = dict(parse_qsl(call.content.decode("utf-8", "replace"), keep_blank_values=True))
+        if media != "application/x-www-form-urlencoded":
+            raise Refused(415)
+        order = {name: given.pop(f"payer[{name}]", None) for name in ("account",)}
+        days = {name: int(given.pop(name)) for name in ("dueDay", "expires")}
+        tags = [value for name, value in parse_qsl(call.content.decode()) if name == "tags[]"]
+        if tags != ["a", "b"]:
+            raise Refused(422)
+        call.content = json.dumps({**order, **days, "memo": given.get("memo")}).encode()
+    return HERON.answer(bank, call)
+
+
+#: Orders are made by forms.
+STORK = changed(HERON, "Stork", answer=answered_form)
 
 
 # -- the desk --------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from assay.binding.model.forms import as_json
 from assay.binding.model.pointer import MISSING, find, parse_json, put, read_json
 from assay.binding.model.spelling import OperationBinding, Place
 from assay.contract.model import Json
@@ -302,7 +303,7 @@ def shown_token(auth: Auth, method: str, url: str, headers: Headers, body: bytes
         method,
         headers={name.lower(): value for name, value in headers},
         query=parse_qsl(urlsplit(url).query, keep_blank_values=True),
-        body=lambda: read_json(body),
+        body=lambda: read_json(as_json(headers, body)),
     )
 
 

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import Final, cast
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsplit
 
+from assay.binding.model.forms import as_json
 from assay.binding.model.pointer import MISSING, SPELLED_OUT, find, last_segment, read_json
 from assay.binding.model.spelling import NextPage, OperationBinding, OutputAt, Turn
 from assay.contract.model import Json
@@ -144,7 +145,7 @@ def _here(wire: Wire, how: NextPage) -> Json:
     """Return the number of a page, as its request has it."""
     if not how.body:
         return dict(parse_qsl(urlsplit(wire.url).query)).get(how.query, "")
-    return find(read_json(wire.request_body), how.body)
+    return find(read_json(as_json(wire.request_headers, wire.request_body)), how.body)
 
 
 def _page(wire: Wire, how: NextPage, value: Json) -> str:
