@@ -250,6 +250,7 @@ NUMBERS = {
     "binding/read/checks.py": "the port of a target file",
     "binding/model/bank_document.py": "numbers of a document, as its schemas compare them",
     "binding/wire/documented.py": "numbers that were read, in decimals",
+    "binding/wire/date_formats.py": "digits in place of the parts of a pattern, what the one reader has read",
     "binding/wire/links.py": "at most nine digits, and a number that the parser kept short",
     "binding/model/pointer.py": "the parser of JSON, which keeps numbers short, and steps of a pointer",
     "binding/wire/values.py": "days of a target file, a number of a probe, what the one reader has read",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import cast
 
+from assay.binding.model.forms import FORM, is_form
 from assay.binding.model.pointer import MISSING, find
 from assay.binding.model.spelling import SLOT
 from assay.binding.model.submission import SUBMISSION, SUBMITTED
@@ -129,7 +130,8 @@ def _operation(
     content = body(use, path)
     if content is not None:
         required = bool(content.get("required"))
-        out["requestBody"] = {"required": required, "content": {JSON: {"schema": content}}}
+        media = FORM if is_form({**use.target.headers, **use.binding.headers}.items()) else JSON
+        out["requestBody"] = {"required": required, "content": {media: {"schema": content}}}
     shape: Schema = {}
     if called.available and answer(use):
         shape = {"$ref": f"#/components/schemas/{_answer(use)}"}
@@ -224,7 +226,10 @@ def _merged(first: Schema, second: Schema) -> Schema:
     bodies = [each["requestBody"] for each in (first, second) if "requestBody" in each]
     if bodies:
         required = len(bodies) > 1 and all(each["required"] for each in bodies)
-        out["requestBody"] = {"required": required, "content": _content(bodies, (JSON,))}
+        out["requestBody"] = {
+            "required": required,
+            "content": _content(bodies, bodies[0]["content"]),
+        }
     merged = dict(first["responses"])
     for status, each in second["responses"].items():
         merged[status] = _joined_response(merged[status], each) if status in merged else each

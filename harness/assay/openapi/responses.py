@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from assay.binding.model.features import BINDING_FEATURES
+from assay.binding.model.pointer import DerivedPointer
 from assay.binding.model.target import Matcher, OperationBinding, Turn
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.schemas import Schema, all_of, any_of, in_response, ready
@@ -120,8 +121,9 @@ def _conditions(matcher: Matcher, use: BoundOperation) -> Schema:
 
 
 def single(pointers: tuple[str, ...]) -> str | None:
-    """Return the only pointer; a schema cannot express several, or one into every element."""
-    return pointers[0] if len(pointers) == 1 and "/*" not in pointers[0] else None
+    """Return the only pointer; a schema cannot express several, one into every element, or a derived one."""
+    plain = len(pointers) == 1 and not isinstance(pointers[0], DerivedPointer)
+    return pointers[0] if plain and "/*" not in pointers[0] else None
 
 
 def answer(use: BoundOperation) -> Schema:
@@ -209,7 +211,8 @@ def _fields(use: BoundOperation, said: Iterator[FieldSchema]) -> Schema:
         pointer = single(field.at) if field else None
         if field is not None and pointer is not None:
             # The contract's schema does not apply to the target's own words.
-            own = {} if field.words or field.first or field.unit else piece.schema
+            other = field.words or field.first or field.unit or field.format
+            own = {} if other else piece.schema
             schema = all_of(own, {"x-assay-from": [piece.clause]})
             parts.append(in_response(pointer, schema, required=piece.mandatory))
     return all_of(*parts)

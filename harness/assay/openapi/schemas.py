@@ -208,8 +208,10 @@ def sent_schema(schema: Schema, spelling: Spelling | None, *, required: bool = F
 
     A value that is required has all that its shape has around it.
     """
-    if spelling is None or not _changes(spelling):
+    if spelling is None or spelling.is_literal:
         return schema
+    if spelling.format:
+        schema = {name: schema[name] for name in ("type", "items") if schema.get("type") == "array"}
     if schema.get("type") == "array" and "items" in schema:
         return {**schema, "items": sent_schema(schema["items"], spelling, required=True)}
     if "const" in schema:
@@ -229,12 +231,6 @@ def sent_schema(schema: Schema, spelling: Spelling | None, *, required: bool = F
 def sent_value(value: Json, spelling: Spelling) -> Any:
     """Return what is sent for a value that belongs to no customer, as JSON has it."""
     return ready(sent(value, spelling, RequestValues()))
-
-
-def _changes(spelling: Spelling) -> bool:
-    """Whether a target sends anything but the contract's value."""
-    changed = spelling.found is not None or spelling.words or spelling.exclusive or spelling.unit
-    return bool(changed or spelling.each or spelling.text != "{}")
 
 
 def _around(value: Json, spelling: Spelling, *, required: bool) -> Schema:

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Final, TypeAlias, cast
 from urllib.parse import parse_qsl, urlsplit
 
+from assay.binding.model.forms import as_sent
 from assay.binding.model.pointer import MISSING, find, steps
 from assay.binding.model.spelling import OperationBinding, Place, Spelling
 from assay.binding.model.target import Target
@@ -275,7 +276,7 @@ def _tokens(target: Target) -> Iterator[Where]:
     """Yield the places with a token."""
     yield "header", "authorization"
     for by_tpp in (False, True):
-        for at in target.auth.of(by_tpp=by_tpp).token_places:
+        for at in target.auth.of(by_tpp=by_tpp).credential_places:
             name = at.name.lower() if at.place is Place.HEADER else at.name
             yield from _where(Spelling(place=at.place, name=name), [()])
 
@@ -442,7 +443,9 @@ class TrialCalls:
         for ready, each in zip(calls, encoded, strict=True):
             self._admit(each.made, each.request, ready.target)
         client = self.trial.environment.client
-        deliveries = at_one_moment(client, [partial(client.send, each.request) for each in encoded])
+        deliveries = at_one_moment(
+            client, [partial(client.send, _on_wire(each.request)) for each in encoded]
+        )
         self.ahead = [
             replace(each, delivery=delivery)
             for each, delivery in zip(encoded, deliveries, strict=True)
@@ -540,7 +543,7 @@ class TrialCalls:
         if delivery is None:
             self._admit(call, request, target)
             began = perf_counter()
-            sent = trial.environment.client.send(request)
+            sent = trial.environment.client.send(_on_wire(request))
             delivery = sent, (perf_counter() - began) * 1000
         sent, ms = delivery
         if sent.sent:  # a link to another host says nothing about this one
@@ -563,6 +566,11 @@ class TrialCalls:
         return Exchange(
             n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms, documented=remarks
         )
+
+
+def _on_wire(request: HttpRequest) -> HttpRequest:
+    """Return a request with its body as it is sent."""
+    return replace(request, body=as_sent(request.headers, request.body))
 
 
 def _request_of(call: Call, operation: Operation) -> str:

@@ -7,7 +7,7 @@ before the first trial opens.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, cast
@@ -59,7 +59,7 @@ class Environment:
     all customers share, `party` that of the TPP, if the target file has one. `chromium` or
     `callback_server` serve the signer for a whole run, and `person` prompts who signs. Every call
     passes `guard`. `waiting` waits in real time, where a run may. `secrets` are all that the run
-    knows of, and writes nowhere. `ids` are the target's own ids of what real customers own, by key.
+    knows of, and writes nowhere; `variables` has those of the target file by their names. `ids` are the target's own ids of what real customers own, by key.
     """
 
     target: Target
@@ -75,6 +75,7 @@ class Environment:
     guard: Guard = _UNGUARDED
     waiting: Waiting | None = None
     secrets: KnownSecrets = field(default_factory=KnownSecrets)
+    variables: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     ids: dict[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
@@ -186,6 +187,7 @@ def set_up(
         fixtures=open_provider(target, control, seed),
         waiting=Waiting(span=wait) if wait is not None else None,
         secrets=known,
+        variables=secrets,
         common=channels.common,
         party=channels.party,
         chromium=_chromium(target),

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TypeAlias, cast
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
+from assay.binding.model.forms import as_json
 from assay.binding.model.pointer import MISSING, find
 from assay.binding.model.security import put_tokens_back, shown_token
 from assay.binding.model.spelling import SLOT, quoted_slots, slots_of
@@ -54,7 +55,7 @@ def resent(calls: TrialCalls, step: Resend) -> Exchange:
     binding = trial.binding(operation.id)
     request = changed(request_of(control), step, _template(control.call, operation, binding))
     auth = target.auth.of(by_tpp=operation.by_tpp)
-    request = _with_tokens(request, control.wire.request_body, auth)
+    request = _with_tokens(request, request_of(control).body, auth)
     alike = _alike(control.call, trial.operations, target)
     call = nearest(request, control, alike, target, step.variation)
     exchange = calls.exchanged(call, request)
@@ -69,9 +70,8 @@ def resent(calls: TrialCalls, step: Resend) -> Exchange:
 def request_of(exchange: Exchange) -> HttpRequest:
     """Return the request of an exchange, ready to be sent again."""
     wire = exchange.wire
-    return HttpRequest(
-        method=wire.method, url=wire.url, headers=wire.request_headers, body=wire.request_body
-    )
+    body = as_json(wire.request_headers, wire.request_body)
+    return HttpRequest(method=wire.method, url=wire.url, headers=wire.request_headers, body=body)
 
 
 def vouched(call: Call, control: Call, binding: OperationBinding) -> bool:
@@ -103,7 +103,7 @@ def _alike(call: Call, operations: Mapping[str, Operation], target: Target) -> I
 
 def _with_tokens(request: HttpRequest, sent: bytes, auth: Auth) -> HttpRequest:
     """Return a changed request with the tokens in the body that was sent: they are not varied."""
-    if request.body == sent or not any(at.place is Place.BODY for at in auth.token_places):
+    if request.body == sent or not any(at.place is Place.BODY for at in auth.credential_places):
         return request
     try:
         body, original = json.loads(request.body), json.loads(sent)
@@ -206,12 +206,7 @@ def nearest(
 
 def _translated(binding: OperationBinding) -> bool:
     """Whether values are translated on the wire; such requests are not decoded here."""
-    return bool(binding.template) or not all(map(_is_literal, binding.arguments.values()))
-
-
-def _is_literal(spelling: Spelling) -> bool:
-    parts = spelling.words or spelling.each or spelling.exclusive or spelling.unit
-    return spelling.found is None and not parts and spelling.text == "{}"
+    return bool(binding.template) or not all(each.is_literal for each in binding.arguments.values())
 
 
 def _token_in(control: Exchange, auth: Auth) -> str | None:

@@ -11,13 +11,21 @@ a consent is authorised, the TPP has no token but its own, and calls with that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from datetime import timedelta, timezone
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta, timezone
 from typing import Final
 
-from assay.binding.model.security import AUTHORIZE, AuthKind, authorizes, shown_token
+from assay.binding.model.security import (
+    AUTHORIZE,
+    Auth,
+    AuthKind,
+    CredentialOf,
+    FurtherCredential,
+    authorizes,
+    shown_token,
+)
 from assay.binding.model.spelling import Place
-from assay.binding.wire.encode import Access
+from assay.binding.wire.encode import Access, CallAccess
 from assay.binding.wire.values import filled
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
@@ -44,8 +52,9 @@ from assay.rules.state.calendar import local_day
 from assay.running.trial_state import CallValues, TrialState
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.diagnostics import AuthenticationError
-from assay.transport.auth.oauth import Grant, Parameters, redirect_parameters
+from assay.transport.auth.oauth import MARGIN, Grant, Parameters, redirect_parameters
 from assay.transport.auth.tokens import TokenRequest, TokenStore
+from assay.transport.protocol import sendable
 
 __all__ = ["UNAUTHENTICATED_TPP", "TrialTokens", "sendable_access"]
 
@@ -89,6 +98,10 @@ class TrialTokens:
     #: All tokens that were ever granted so, and those of them that expired, and were sent all the same.
     issued: set[str] = field(default_factory=set[str])
     outlived: set[str] = field(default_factory=set[str])
+    #: When the tokens of fixtures began to last, by the party and its name.
+    begun: dict[tuple[bool, str], datetime] = field(
+        default_factory=dict[tuple[bool, str], datetime]
+    )
 
     # -- of a call ---------------------------------------------------------------------
     def credentials(self, call: Call, operation: Operation) -> Access:
@@ -101,6 +114,11 @@ class TrialTokens:
         """
         access = sendable_access(self._credentials(call, operation))
         auth = self.trial.target.auth.of(by_tpp=operation.by_tpp)
+        access = self._lasting(call, access, auth, by_tpp=operation.by_tpp)
+        further = tuple(self._further(each, call, access) for each in auth.further)
+        if further:
+            own = {each.name: getattr(access, each.name) for each in fields(Access)}
+            access = CallAccess(**own, further=further)
         tokenless = call.credentials or call.bearer is Token.NONE
         if auth.kind is AuthKind.NONE or access.token or tokenless:
             return access
@@ -138,6 +156,56 @@ class TrialTokens:
         if call.bearer is Token.NONE:
             return replace(access, token=None)
         return replace(access, token=self._consent_token(call, operation, access))
+
+    def _lasting(self, call: Call, access: Access, auth: Auth, *, by_tpp: bool) -> Access:
+        """Return credentials whose token a fixture has renewed if it no longer lasts.
+
+        Raises:
+            CannotArrange: the fixture does not renew it.
+
+        """
+        if not auth.expires_in or not access.token or self._store(by_tpp=by_tpp) is not None:
+            return access
+        now, owner = self.trial.look(), (by_tpp, call.by if by_tpp else call.subject)
+        lasts = timedelta(seconds=auth.expires_in)
+        begun = self.begun.setdefault(owner, now)
+        if begun <= now < begun + lasts - min(MARGIN, lasts / 10):
+            return access
+        former = self.third_party(call.by) if by_tpp else access
+        renewed = sendable_access(self.trial.fixture.renew(former, by_tpp=by_tpp))
+        if renewed.token:
+            self._keep(call, renewed.token, by_tpp=by_tpp)
+        self.begun[owner] = now
+        return replace(access, token=renewed.token)
+
+    def _further(self, credential: FurtherCredential, call: Call, access: Access) -> str:
+        """Return a credential that stands beside the token of a call, and keep it out of records.
+
+        Raises:
+            CannotArrange: there is none.
+            AuthenticationError: the token endpoint does not issue it.
+
+        """
+        if credential.env is not None:
+            return self.trial.environment.variables[credential.env]
+        customer = self.trial.access.get(call.subject, self.trial.environment.common)
+        match credential.of:
+            case CredentialOf.TPP:
+                value = self._of_tpp(call, access)
+            case CredentialOf.CUSTOMER:
+                store = self._store(by_tpp=False)
+                request = self.request(call, customer, by_tpp=False)
+                value = store.token(request) if store else customer.token
+            case CredentialOf.LOGIN:
+                value = customer.login
+            case _:
+                value = customer.id
+        if not value or len(value) > MAX_TOKEN or not sendable(value):
+            of = credential.of.value if credential.of else ""
+            what = f"the credential `of: {of}` of a call of {call.operation} (auth.further)"
+            raise CannotArrange(what, key=("auth", "further"))
+        self.trial.environment.secrets.add(value, "credential")
+        return value
 
     def _store(self, *, by_tpp: bool) -> TokenStore | None:
         """Return the store, if it issues the tokens of a party."""
@@ -427,6 +495,11 @@ class TrialTokens:
         """
         target = self.trial.target
         why = rejected_token(operation, wire, target) if call.own_token else None
+        auth = target.auth.of(by_tpp=operation.by_tpp)
+        store = self._store(by_tpp=operation.by_tpp)
+        if why is not None and store is not None and auth.kind is AuthKind.CLIENT:
+            given = wire.method, wire.url, wire.request_headers, wire.request_body
+            store.forget(shown_token(auth, *given))
         if not call.own_token or not self._are_of_consents(operation):
             return why or outcome
         token = shown_token(

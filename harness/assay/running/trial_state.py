@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4, uuid5
 
+from assay.binding.model.forms import as_json
 from assay.binding.model.spelling import OperationBinding, makers, repeated_slots, slots_of
 from assay.binding.model.target import Target
 from assay.binding.wire.encode import BARE, Access
@@ -422,7 +423,8 @@ class CallValues:
             changed = about.changes and event.call.arguments.get(about.about or "") == key
             if event is made or changed:
                 with suppress(ValueError):
-                    body = json.loads(event.wire.request_body)
+                    wire = event.wire
+                    body = json.loads(as_json(wire.request_headers, wire.request_body))
         return cast("Mapping[str, Any]", body) if isinstance(body, dict) else {}
 
     def _making(self, call: Call, operation: Operation) -> Exchange | None:

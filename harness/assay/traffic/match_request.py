@@ -20,6 +20,7 @@ from assay.binding.model.pointer import MISSING, find
 from assay.binding.model.security import without_parameters
 from assay.binding.model.spelling import repeated_slots
 from assay.binding.model.target import OperationBinding, Place, Spelling, Target
+from assay.binding.wire.date_formats import day_if_midnight, read
 from assay.binding.wire.encode import BARE, Access
 from assay.binding.wire.links import page_link
 from assay.binding.wire.values import OFFSET, empty_shape, from_units, has_placeholder, is_unique
@@ -258,7 +259,7 @@ class RequestMatcher:
             candidates = [value, *_differing(request, own, value)]
             inconsistent |= len(candidates) > 1
             arguments[name] = _united(
-                [decode_value(each, own, self.ids.keys) for each in candidates]
+                [decode_value(each, own, self.ids.keys, self.target.zone) for each in candidates]
             )
         return arguments, inconsistent
 
@@ -284,7 +285,7 @@ class RequestMatcher:
 
     def without_token(self, url: str, operation: Operation) -> str:
         """Return a URL, or the end of one, without the token in its query."""
-        places = self.target.auth.of(by_tpp=operation.by_tpp).token_places
+        places = self.target.auth.of(by_tpp=operation.by_tpp).credential_places
         return without_parameters(url, (at.name for at in places if at.place is Place.QUERY))
 
     def _payer(self, operation: Operation, call: Call) -> str:
@@ -349,24 +350,30 @@ def _is_future(value: Json, at: datetime, zone: ZoneInfo | None) -> bool:
 _OFFSETS = "(?:Z|[+-][0-9]{2}:[0-9]{2})"
 
 
-def decode_value(value: Json, spelling: Spelling, keys: Mapping[str, str]) -> Json:
+def decode_value(
+    value: Json, spelling: Spelling, keys: Mapping[str, str], zone: ZoneInfo | None = None
+) -> Json:
     """Return a value, or a list of them, in the contract's words.
 
-    `keys` are those of the target's own ids.
+    `keys` are those of the target's own ids, and `zone` is that of its days.
     """
     if spelling.each and value is not None and value == empty_shape(spelling):
         return ""
     if isinstance(value, list):
-        return [_decode_single(item, spelling, keys) for item in cast("list[Json]", value)]
-    return _decode_single(value, spelling, keys)
+        return [_decode_single(item, spelling, keys, zone) for item in cast("list[Json]", value)]
+    return _decode_single(value, spelling, keys, zone)
 
 
-def _decode_single(value: Json, spelling: Spelling, keys: Mapping[str, str]) -> Json:
+def _decode_single(
+    value: Json, spelling: Spelling, keys: Mapping[str, str], zone: ZoneInfo | None
+) -> Json:
     if spelling.text != "{}":
         value = _strip_text(value, spelling.text)
     if spelling.each:
         contents = (_content_of(shape, value) for shape in spelling.each.values())
         value = next((content for content in contents if content is not MISSING), value)
+    if spelling.format:
+        value = day_if_midnight(read(value, spelling.format, zone), zone)
     if spelling.unit is not None:
         value = from_units(value, spelling.unit)
     if spelling.exclusive:

@@ -15,6 +15,7 @@ from functools import cache
 from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from assay.binding.model.forms import as_json
 from assay.binding.model.pointer import MISSING, find, parse_json
 from assay.binding.model.spelling import SLOT
 from assay.binding.model.target import Auth, OperationBinding, Place, Spelling, Target
@@ -49,7 +50,7 @@ class ParsedRequest:
         self.headers: dict[str, str] = {}
         for name, value in wire.request_headers:
             self.headers.setdefault(name.lower(), value)
-        self.body, self.malformed = _parse_body(wire.request_body)
+        self.body, self.malformed = _parse_body(as_json(wire.request_headers, wire.request_body))
 
     def value_at(self, spelling: Spelling, path_values: Mapping[str, str]) -> Json:
         """Return the value at a place, the first of several; `MISSING` without one."""
@@ -281,7 +282,7 @@ def unexplained_parts(
     by_tpp: bool,
 ) -> Iterator[str]:
     """Yield the names and pointers of what no part of the target file explains."""
-    for at in target.auth.of(by_tpp=by_tpp).token_places:
+    for at in target.auth.of(by_tpp=by_tpp).credential_places:
         explained.note(Spelling(place=at.place, name=at.name))
     queries = explained.query | binding.queries.keys() | target.queries.keys()
     yield from dict.fromkeys(name for name, _ in request.query if name not in queries)
@@ -342,7 +343,7 @@ def _malformed_identifier(identifier: str) -> Malformed | None:
 
 def _has_only_wrong_types(request: ParsedRequest, auth: Auth) -> bool:
     """Whether everything but the token in a body has the wrong type, as the encoder writes it."""
-    tokens = {at.name for at in auth.token_places}
+    tokens = {at.name for at in auth.credential_places}
     pointers = (pointer for pointer in request.leaves() if pointer and pointer not in tokens)
     values = [find(request.body, pointer) for pointer in pointers]
     return bool(values) and all(value in WRONG_VALUES for value in values)

@@ -26,6 +26,7 @@ KINDS: Mapping[str, str] = {
     "token_env": "token",
     "client_id_env": "client",
     "client_secret_env": "secret",
+    "env": "secret",
     "key_env": "key",
     "key_password_env": "password",
     "login_env": "login",
@@ -163,6 +164,8 @@ def _of(
     auth: Auth, key_path: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], bool, str | None]]:
     yield (*key_path, "token_env"), True, auth.token_env
+    for number, each in enumerate(auth.further):
+        yield (*key_path, "further", str(number), "env"), True, each.env
     if auth.oauth:
         yield (*key_path, "client_id_env"), False, auth.oauth.client_id_env
         yield (*key_path, "client_secret_env"), False, auth.oauth.client_secret_env

@@ -4,8 +4,10 @@ A way is an attribute or a method of the bank; a function gets the bank first. E
 for a few keys of the target language, which its comment names.
 """
 
+import json
 import re
 from datetime import date, datetime, timedelta
+from urllib.parse import parse_qsl
 from zoneinfo import ZoneInfo
 
 from faulty import changed
@@ -222,6 +224,7 @@ KESTREL = dialect(
     state_name="stage",
     location="https://kestrel.example/payments/{mode}/{id}",
     check_call=searched_right,
+    api_key="",
     account=identified,
     recurring_is_right=lambda bank, value: value is False,
     check=check_payment,
@@ -247,6 +250,33 @@ OSPREY = changed(
 )
 #: The token is a query parameter.
 QUERYING = changed(KESTREL, "Querying", tickets=lambda bank, call: [call.query.get("ticket")])
+
+
+def with_key_and_tpp(bank, call):
+    """Refuse a call without the key of the gateway, the customer's id, or in a body the TPP."""
+    searched_right(bank, call)
+    tpp = call.json.get("head", {}).get("tpp") if call.method == "POST" else None
+    tpps = [f"T:{each}" for each in call.world.tpps] if call.method == "POST" else [None]
+    if call.header("X-Api-Key") != bank.api_key or tpp not in tpps:
+        raise Refused(401)
+    if call.query.get("customer") != f"id-of-{call.customer.login}":
+        raise Refused(403)
+
+
+def new_customer_with_id(bank, call, world):
+    made = Bank.new_customer(bank, call, world)
+    return {**made, "customer": f"id-of-{made['login']}"}
+
+
+#: A call has three credentials beside the token.
+HARRIER = changed(
+    KESTREL,
+    "Harrier",
+    api_key="gate-key-of-harrier",
+    check_call=with_key_and_tpp,
+    new_customer=new_customer_with_id,
+    kept=lambda bank, call, body: {name: body[name] for name in body if name != "head"},
+)
 
 
 def check_whole_order(bank, call, mode, body, order=None):
@@ -335,6 +365,120 @@ SISTER = dialect(
     fields=lambda bank, order: {},
     check=in_mode,
 )
+
+
+def short_token(bank, call):
+    """Issue a token for an audience."""
+    if call.form.get("audience") != "https://one.example":
+        return 400, {"error": "invalid_request"}
+    status, body = token_in_scope(bank, call)
+    return status, {name: body[name] for name in body if name != "expires_in"}
+
+
+#: The tokens of the TPP are issued for an audience, and do not say how long they last.
+COUSIN = changed(SISTER, "Cousin", scoped=short_token)
+
+
+# -- odd answers -----------------------------------------------------------------------------
+def page_after_id(bank, call, name, items):
+    """Return three items after the one with an id, and whether more follow."""
+    if name != "entries":
+        return {bank.list_name: items}
+    after = call.query.get("startingAfter")
+    ids = [each["id"] for each in items]
+    start = bank.start_after(ids, after) if after else 0
+    shown = items[start : start + bank.page_size]
+    return {bank.list_name: shown, "hasMore": bank.page_after(start) < len(items)}
+
+
+def linked(bank, consent, number):
+    return {"links": {"self": f"https://heron.example/accounts/{number}/?part=1"}}
+
+
+def listed_of_account(bank, call, number):
+    status, page = Bank.list_entries(bank, call, number)
+    return status, {**page, "account": {"number": bank.account_of_page(number)}}
+
+
+def in_days(bank, call, consent, number, days):
+    """Return the entries of the days that a call asks for, the last one excluded."""
+    first, last = (
+        datetime.strptime(f"{call.query.get(name, usual)} Z", "%d.%m.%Y %z").date().isoformat()
+        for name, usual in (("from", "01.01.1970"), ("before", "01.01.2999"))
+    )
+    return [
+        {"id": f"{number}-{n}", "booked": int(day.replace("-", ""))}
+        for n, day in enumerate(days)
+        if bank.in_range(day, first, last)
+    ]
+
+
+def order_with_links(bank, order):
+    links = [{"rel": "up", "href": "/orders"}, {"rel": "self", "href": f"/orders/{order.id}"}]
+    shown = {"links": links, "stage": bank.words.get(order.status, order.status)}
+    return {**shown, **bank.fields(order)}
+
+
+def check_slip(bank, call, mode, body):
+    """Refuse an order that has not the form of this bank."""
+    there = isinstance(body, dict) and body.get("account") in call.customer.accounts
+    if not there or not isinstance(body.get("memo"), str):
+        raise Refused(422)
+    if type(body.get("dueDay")) is not int or type(body.get("expires")) is not int:
+        raise Refused(422)
+    due = datetime.strptime(str(body["dueDay"]), "%Y%m%d").replace(tzinfo=bank.zone)
+    expires = datetime.fromtimestamp(body["expires"] // 1000, bank.zone)
+    if due.date() < bank.earliest(call) or (expires.hour, expires.minute) != (0, 0):
+        raise Refused(422)
+
+
+#: What all items have stands beside their list, and ids are the ends of links.
+HERON = dialect(
+    "Heron",
+    routes={
+        "GET accounts": "list_accounts",
+        "GET accounts/*/entries": "list_entries",
+        "POST orders": "make",
+        "GET orders/*": "show",
+    },
+    now="2026-09-16T10:00:00+00:00",
+    zone=ZoneInfo("Europe/Rome"),
+    numbered=italian_iban,
+    list_name="items",
+    page=page_after_id,
+    start_after=lambda bank, ids, after: ids.index(after) + 1,
+    words={"open": "NEW"},
+    account=linked,
+    beside=lambda bank, call, consent: {"currency": bank.currency},
+    currency="EUR",
+    list_entries=listed_of_account,
+    account_of_page=lambda bank, number: number,
+    shown=order_with_links,
+    check=check_slip,
+    entries=in_days,
+    in_range=lambda bank, day, first, last: first <= day < last,
+    earliest=lambda bank, call: call.world.now.astimezone(bank.zone).date(),
+)
+
+
+def answered_form(bank, call):
+    """Answer a form with an order as one in JSON: days are numbers, the payer is below its name."""
+    if call.method == "POST" and call.steps == ["orders"]:
+        media = call.environ.get("CONTENT_TYPE", "")
+        given = dict(parse_qsl(call.content.decode("utf-8", "replace"), keep_blank_values=True))
+        if media != "application/x-www-form-urlencoded":
+            raise Refused(415)
+        order = {name: given.pop(f"payer[{name}]", None) for name in ("account",)}
+        days = {name: int(given.pop(name)) for name in ("dueDay", "expires")}
+        tags = [value for name, value in parse_qsl(call.content.decode()) if name == "tags[]"]
+        if tags != ["a", "b"]:
+            raise Refused(422)
+        call.content = json.dumps({**order, **days, "memo": given.get("memo")}).encode()
+    return HERON.answer(bank, call)
+
+
+#: Orders are made by forms.
+STORK = changed(HERON, "Stork", answer=answered_form)
 
 
 # -- the desk --------------------------------------------------------------------------------
@@ -447,6 +591,37 @@ def counted(bank, call, number):
     if number:
         return [(3, (call.customer.token, number))]
     return [(5, call.customer.token)]
+
+
+def not_over(bank, tickets, call):
+    grant = DESK.admitted(bank, tickets, call)
+    if grant.until is not None and grant.world.now >= grant.until:
+        raise Refused(401, "invalid_token")
+    return grant
+
+
+def renewed_token(bank, call, world, words):
+    """Renew the token of a customer, which lasts ten minutes."""
+    match call.method, words:
+        case "POST", ["customers", id_, "token"]:
+            (customer,) = (each for each in world.customers if each.login == id_)
+            token = f"renewed-{next(bank.numbers)}"
+            until = world.now + timedelta(minutes=10)
+            bank.let_in(token, world=world, customer=customer, until=until)
+            return 201, {"token": token}
+    return DESK.controlled(bank, call, world, words)
+
+
+def customer_for_a_while(bank, call, world):
+    made = Bank.new_customer(bank, call, world)
+    bank.grants[made["token"]].until = world.now + timedelta(minutes=10)
+    return {**made, "customer": made["login"]}
+
+
+#: The tokens of customers last ten minutes.
+BRIEF = changed(
+    DESK, "Brief", admitted=not_over, controlled=renewed_token, new_customer=customer_for_a_while
+)
 
 
 #: Limits on calls: one for two lists together, and one for each account.

@@ -3,7 +3,7 @@
 It breaks exactly these. A row that breaks nothing is another sound bank, which only looks different.
 """
 
-from datetime import timedelta
+from datetime import date, timedelta
 
 from faulty import always, changed, row
 from foreign.bank import Refused
@@ -12,6 +12,7 @@ from foreign.dialects import (
     DESK,
     ERRORS,
     FJORD,
+    HERON,
     KESTREL,
     LOCKERS,
     OSPREY,
@@ -339,6 +340,31 @@ SISTER_FAULTS = (
 )  # fmt: skip
 
 
+HERON_FAULTS = (
+    row("another currency", "currency/account", currency="CHF"),
+    row("no currency", "currency/account-present", currency=None),
+    row("wrong check digits beside the entries", "entry-account/entry",
+        account_of_page=lambda bank, number: f"{number[:2]}{99 - int(number[2:4]):02d}{number[4:]}"),
+    row("shows the last item again", "pages/no-repeats",
+        start_after=lambda bank, ids, after: ids.index(after)),
+    row("hides an item between pages", "pages/complete",
+        start_after=lambda bank, ids, after: ids.index(after) + 2),
+    row("hides an account", "accounts.listed/all-without-consent",
+        listed=lambda bank, call, consent: [*call.customer.accounts][:1]),
+    row("shows another memo", "content/memo",
+        fields=lambda bank, order: {**order.body, "memo": "none"}),
+    row("shows the day before", "content/expires", fields=lambda bank, order: {
+        **order.body, "expires": order.body["expires"] - 86_400_000}),
+    row("shows the next day as due", "content/due",
+        fields=lambda bank, order: {**order.body, "dueDay": order.body["dueDay"] + 1}),
+    row("takes days in the past", "due/past", earliest=always(date(1970, 1, 1))),
+    row("leaves out the first day", "in-range/since",
+        in_range=lambda bank, day, first, last: first < day < last),
+    row("leaves out the last day", "in-range/until", in_range=lambda bank, day, first, last:
+        first <= day < (date.fromisoformat(last) - timedelta(days=1)).isoformat()),
+)  # fmt: skip
+
+
 # -- the desk --------------------------------------------------------------------------------
 def about(clause, facet, operations=OPERATIONS):
     """Return an obligation about each operation."""
@@ -574,6 +600,7 @@ FAULTS = {
     PLOVER: PLOVER_FAULTS,
     SISTER: SISTER_FAULTS,
     DESK: DESK_FAULTS,
+    HERON: HERON_FAULTS,
     COUNTED: COUNTING_FAULTS,
     ERRORS: ERROR_FAULTS,
     LOCKERS: LOCKER_FAULTS,

@@ -14,6 +14,7 @@ from decimal import Decimal
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final, Self, cast
+from urllib.parse import unquote, urlsplit
 
 from assay.contract.model import Json
 from assay.contract.scalars import same, text_of
@@ -61,6 +62,86 @@ class ElementPointer(str):
         return None
 
 
+class ItemInBody(dict[str, Any]):
+    """An item of an answer, with the `body` in which it stands."""
+
+    __slots__ = ("body",)
+
+    body: Json
+
+    def __init__(self, item: Mapping[str, Any], body: Json) -> None:
+        """Keep the members of an item, and its body."""
+        super().__init__(item)
+        self.body = body
+
+
+def in_body_of(body: Json, shown: Json) -> Json:
+    """Return what stands in a body, with this body if it is an object."""
+    return ItemInBody(cast("dict[str, Any]", shown), body) if isinstance(shown, dict) else shown
+
+
+class DerivedPointer(str):
+    """A pointer with a rule for what it finds; its text is how a target file writes it.
+
+    `inner` is the pointer in it. Where only steps count, it has those of `inner`.
+    """
+
+    __slots__ = ("inner",)
+
+    #: The key of the rule.
+    key = ""
+    inner: str
+
+    def __new__(cls, inner: str) -> Self:
+        """Return the pointer with the rule of the class."""
+        made = super().__new__(cls, f"{{{cls.key}: {inner}}}")
+        made.inner = inner
+        return made
+
+    @property
+    def written(self) -> Json:
+        """The pointer as a value of a target file."""
+        inner = self.inner
+        return {self.key: inner.written if isinstance(inner, DerivedPointer) else str(inner)}
+
+    def look_up(self, document: Json) -> Json:
+        """Return what it finds, or `MISSING`."""
+        raise NotImplementedError
+
+
+class BodyPointer(DerivedPointer):
+    """A pointer that starts at the body of the answer, also from one item of a list in it."""
+
+    __slots__ = ()
+    key = "body"
+
+    def look_up(self, document: Json) -> Json:
+        """Return what stands there in the body of an item, or in a whole body."""
+        body = document.body if isinstance(document, ItemInBody) else document
+        return find(body, self.inner)
+
+
+class UrlEndPointer(DerivedPointer):
+    """A pointer at a URL, of which it finds the last segment of the path."""
+
+    __slots__ = ()
+    key = "end_of"
+
+    def look_up(self, document: Json) -> Json:
+        """Return the segment; `MISSING` without a text, or without a path in it."""
+        url = find(document, self.inner)
+        return last_segment(url) if isinstance(url, str) else MISSING
+
+
+def last_segment(url: str) -> Json:
+    """Return the last segment of the path of a URL, or `MISSING`."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return MISSING
+    return unquote(path.rstrip("/").rpartition("/")[2]) or MISSING
+
+
 def own_conditions(value: object, at: Pointer) -> Iterator[Finding]:
     """Find pointers that lead to a condition of their own element, which is always the same."""
     for name, member in cast("dict[str, Any]", value).items() if isinstance(value, dict) else ():
@@ -77,13 +158,15 @@ def steps(pointer: str) -> tuple[str, ...]:
         return ()
     if isinstance(pointer, ElementPointer):
         return (*steps(pointer.element), "0", *steps(pointer.inner))
+    if isinstance(pointer, DerivedPointer):
+        return steps(pointer.inner)
     parts = pointer.split("/")[1:]
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
 
 
 def find(document: Json, pointer: str) -> Json:
     """Return what stands at a pointer, or `MISSING`."""
-    if isinstance(pointer, ElementPointer):
+    if isinstance(pointer, ElementPointer | DerivedPointer):
         return pointer.look_up(document)
     here: Any = document
     for step in steps(pointer):

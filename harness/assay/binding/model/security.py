@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from assay.binding.model.forms import as_json
 from assay.binding.model.pointer import MISSING, find, parse_json, put, read_json
 from assay.binding.model.spelling import OperationBinding, Place
 from assay.contract.model import Json
@@ -65,7 +66,8 @@ class OAuth:
 
     `client_id` stands in the file or in the environment variable `client_id_env`; with
     neither, the fixture provider supplies it. `scope` may be empty. `pkce` adds a proof key (RFC 7636).
-    `authorize_url`, `redirect_uri` and `request_object` are for codes only.
+    `parameters` stand in every token request. `authorize_url`, `redirect_uri` and `request_object`
+    are for codes only.
     """
 
     token_url: str
@@ -76,6 +78,7 @@ class OAuth:
     client_secret_env: str | None = None
     client_auth: ClientAuth = ClientAuth.BASIC
     scope: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     pkce: bool = False
     request_object: RequestObject | None = None
 
@@ -92,6 +95,23 @@ class TokenPlace:
     text: str = "{}"
 
 
+class CredentialOf(Enum):
+    """Whose credential stands beside the token of a call."""
+
+    TPP = "tpp"
+    CUSTOMER = "customer"
+    CUSTOMER_ID = "customer-id"
+    LOGIN = "login"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FurtherCredential(TokenPlace):
+    """A credential beside the token: `of` the TPP or the customer, or from the variable `env`."""
+
+    of: CredentialOf | None = None
+    env: str | None = None
+
+
 #: Where a bearer token is sent (RFC 6750) if the target file does not say it.
 BEARER = TokenPlace(place=Place.HEADER, name="Authorization", text="Bearer {}")
 
@@ -104,7 +124,9 @@ class Auth:
     has the places where it is sent instead. A token
     comes from the fixture provider with its subject, from the environment variable
     `token_env` for all subjects, or by OAuth (`oauth` is set for its two kinds). `tpp`
-    is how calls of the TPP in its own name are authenticated, where that differs.
+    is how calls of the TPP in its own name are authenticated, where that differs. `further` are
+    credentials that stand in each call beside the token. `expires_in` is how many seconds a token
+    lasts if its endpoint does not say it, or it is a fixture's, which then renews it; 0 if unknown.
     """
 
     kind: AuthKind = AuthKind.NONE
@@ -113,6 +135,8 @@ class Auth:
     token_env: str | None = None
     oauth: OAuth | None = None
     tpp: Auth | None = None
+    further: tuple[FurtherCredential, ...] = ()
+    expires_in: int = 0
 
     @property
     def token_places(self) -> tuple[TokenPlace, ...]:
@@ -122,6 +146,11 @@ class Auth:
         if self.kind is AuthKind.KEY:
             return (TokenPlace(place=Place.HEADER, name=self.header),)
         return (BEARER,)
+
+    @property
+    def credential_places(self) -> tuple[TokenPlace, ...]:
+        """Everywhere in a request where its token or a further credential is sent."""
+        return (*self.token_places, *self.further)
 
     def of(self, *, by_tpp: bool) -> Auth:
         """Return how a customer's calls, or the TPP's own, are authenticated."""
@@ -219,19 +248,26 @@ WITH_BODY: Final = frozenset({"PUT", "POST", "PATCH"})
 
 
 def places_for(auth: Auth, method: str) -> Iterator[TokenPlace]:
-    """Yield the places of the token in requests with a method."""
-    for at in auth.token_places:
-        if at.place is not Place.BODY or method.upper() in WITH_BODY:
-            yield at
+    """Return the places of the token in requests with a method."""
+    return (at for at in auth.token_places if is_sent(at, method))
+
+
+def is_sent(at: TokenPlace, method: str) -> bool:
+    """Whether requests with a method have such a place."""
+    return at.place is not Place.BODY or method.upper() in WITH_BODY
 
 
 @dataclass(frozen=True, slots=True)
 class SentToken:
-    """The token of a request with this method, empty without one, and how it is sent."""
+    """The token of a request with this method, empty without one, and how it is sent.
+
+    `further` are the credentials beside it, in the order of the target file.
+    """
 
     auth: Auth
     text: str
     method: str
+    further: tuple[str, ...] = ()
 
     def headers(self) -> Iterator[tuple[str, str]]:
         """Yield the headers with the token."""
@@ -254,9 +290,10 @@ class SentToken:
         return f"{url}{'&' if '?' in url else '?'}{urlencode(own)}" if own else url
 
     def _at(self, place: Place) -> Iterator[tuple[str, str]]:
-        for at in places_for(self.auth, self.method) if self.text else ():
-            if at.place is place:
-                yield at.name, at.text.replace("{}", self.text)
+        own = [(at, self.text) for at in self.auth.token_places if self.text]
+        for at, text in (*own, *zip(self.auth.further, self.further, strict=False)):
+            if at.place is place and is_sent(at, self.method):
+                yield at.name, at.text.replace("{}", text)
 
 
 def shown_token(auth: Auth, method: str, url: str, headers: Headers, body: bytes) -> str | None:
@@ -266,7 +303,7 @@ def shown_token(auth: Auth, method: str, url: str, headers: Headers, body: bytes
         method,
         headers={name.lower(): value for name, value in headers},
         query=parse_qsl(urlsplit(url).query, keep_blank_values=True),
-        body=lambda: read_json(body),
+        body=lambda: read_json(as_json(headers, body)),
     )
 
 
@@ -318,7 +355,7 @@ def without_parameters(url: str, names: Iterable[str]) -> str:
 def put_tokens_back(auth: Auth, body: Json, sent: Json) -> None:
     """Give a changed body the tokens of the one that was sent, unless it is no object any more."""
     if isinstance(body, dict):
-        for at in auth.token_places:
+        for at in auth.credential_places:
             token = find(sent, at.name) if at.place is Place.BODY else MISSING
             if token is not MISSING:
                 put(cast("dict[str, object]", body), at.name, token)

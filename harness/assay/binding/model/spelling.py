@@ -51,9 +51,10 @@ class Spelling:
 
     What is sent is made of the value in this order: `found` takes the item's `id` that an
     answer of that operation gave for it; `words` spells it in the target's word;
-    `exclusive` takes the day after it; `unit` sends how many of these units an amount is; `each` puts it, or each of a list, into the shape
-    for the thing that it names, by resource ("" for any); `text` puts it into a text at
-    "{}".
+    `exclusive` takes the day after it; `unit` sends how many of these units an amount is; `format`
+    writes a date or time (`wire.date_formats`), as a `number` if that says so; `each` puts it, or
+    each of a list, into the shape for the thing that it names, by resource ("" for any); `text`
+    puts it into a text at "{}".
     """
 
     place: Place
@@ -67,8 +68,16 @@ class Spelling:
     words: Mapping[str, Json] = field(default_factory=dict[str, Json])
     exclusive: bool = False
     unit: Decimal | None = None
+    format: str = ""
+    number: bool = False
     each: Mapping[str, Json] = field(default_factory=dict[str, Json])
     text: str = "{}"
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether what is sent is the contract's value."""
+        made = self.words or self.exclusive or self.unit or self.format or self.each
+        return self.found is None and not made and self.text == "{}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +85,15 @@ class FieldAt:
     """Where a field stands in an item: the first of the pointers that finds something.
 
     `words` maps the contract's words to the target's, and is read backwards; `first` cuts
-    a text after this number of characters; `unit` is what an amount is counted in.
+    a text after this number of characters; `unit` is what an amount is counted in, `format` how a
+    date or time is written (`wire.date_formats`).
     """
 
     at: tuple[str, ...]
     words: Mapping[str, Json] = field(default_factory=dict[str, Json])
     first: int | None = None
     unit: Decimal | None = None
+    format: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +121,8 @@ class StateAt:
 class ItemBinding:
     """Pointers into one item; empty where the target has no such thing.
 
-    `key` and `on` take the first of their pointers that finds something. `key_header` is
+    `key` and `on` take the first of their pointers that finds something; `on_format` is how the date
+    is written, empty for ISO. `key_header` is
     the header of the answer whose URL ends with the key. `id` is the target's own name
     for it, where calls do not name it by its key. `volatile` points at what changes by
     itself from one answer to the next; where it is given, even empty, all else in an item
@@ -120,6 +132,7 @@ class ItemBinding:
     key: tuple[str, ...] = ()
     key_header: str | None = None
     on: tuple[str, ...] = ()
+    on_format: str = ""
     id: str | None = None
     state: StateAt | None = None
     resource: ResourceAt | None = None
@@ -160,6 +173,7 @@ class Turn(Enum):
     CURSOR = "cursor"
     PAGE = "page"
     OFFSET = "offset"
+    LAST = "last"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,8 +181,8 @@ class NextPage:
     """How the next page is found.
 
     `at` is a pointer at a link or a cursor, or the name of the header with links
-    (RFC 8288). `query` is the parameter that takes the cursor, the number of the page or
-    the offset, which begins with `first`; or `body` points at its place in the body. `more` points at what is true, or at anything,
+    (RFC 8288). `query` is the parameter that takes the cursor, the id of the last item before
+    it (or its key, without an id), the number of the page or the offset, which begins with `first`; or `body` points at its place in the body. `more` points at what is true, or at anything,
     while there is more; `total` at how many items there are in all. With neither, pages
     are turned until one is empty.
     """

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from assay.binding.model.origin import origin
 from assay.binding.model.pointer import own_conditions, texts
+from assay.binding.model.secret_names import secret_kind
 from assay.binding.model.security import (
     ALGORITHMS,
     AUTHORIZE,
@@ -27,8 +28,10 @@ from assay.binding.model.security import (
 )
 from assay.binding.model.submission import all_bindings
 from assay.binding.model.target import ScaKind, TransportKind
+from assay.binding.wire.date_formats import is_numeric
 from assay.binding.wire.links import NAMED, RESERVED
 from assay.binding.wire.values import wrong_days
+from assay.contract.model import Capability
 from assay.errors import did_you_mean
 from assay.files.document import Finding, Pointer, found, spell
 from assay.files.load import read_zone
@@ -39,6 +42,10 @@ OAUTH_URLS = ("token_url", "authorize_url", "redirect_uri")
 #: The keys of OAuth, and those of authorization codes only.
 OAUTH_KEYS = tuple(field.name for field in fields(OAuth))
 CODE_KEYS = ("authorize_url", "redirect_uri", "pkce", "request_object")
+#: The parameters of token requests that other keys set.
+TOKEN_PARAMETERS = frozenset(
+    {"grant_type", "client_id", "scope", "code", "redirect_uri", "username"}
+)
 #: The signers that fill in the screens.
 SCREEN_SIGNERS = frozenset({ScaKind.FORMS.value, ScaKind.BROWSER.value})
 
@@ -103,9 +110,57 @@ def findings(raw: _Raw) -> Iterator[Finding]:
             yield at, f"not a day: {found(day)}", hint
     for at, _, binding in all_bindings(raw.get("operations", {})):
         yield from own_conditions(binding.get("item"), (*at, "item"))
+        yield from _beside_list(binding, at)
+        yield from _formats(binding, at)
     yield from own_conditions(raw.get("error"), ("error",))
     yield from names_in_braces(raw)
     yield from _authorizations(raw)
+
+
+def _beside_list(binding: _Raw, at: Pointer) -> Iterator[Finding]:
+    """Find pointers from the body that are the same for all items, and pages after an unnamed item."""
+    turned: Any = binding.get("next")
+    named = {"key", "id"} & {*(binding.get("item") or {})}
+    if isinstance(turned, Mapping) and "last" in turned and not named:
+        yield (*at, "next", "last"), "no item has an id", "add item.id or item.key"
+    given: Any = binding.get("list", [])
+    listed: list[str] = [given] if isinstance(given, str) else (given or [])
+    for place, pointer in _from_body(binding.get("item") or {}, (*at, "item")) if listed else ():
+        if place[len(at) + 1] in {"key", "id"}:
+            hint = "point at what identifies one item, such as /id"
+            yield place, "the items of a list would all be the same", hint
+        elif inside := next(
+            (each for each in listed if f"{pointer}/".startswith(f"{each.partition('/*')[0]}/")), ""
+        ):
+            hint = "point at what stands beside the list, or write the pointer without `body`"
+            yield place, f"it leads into the list {found(inside)}, to the same place for all", hint
+
+
+def _from_body(value: object, at: Pointer) -> Iterator[tuple[Pointer, str]]:
+    """Yield the pointers from the body, each with its place."""
+    if isinstance(value, list):
+        for index, each in enumerate(cast("list[object]", value)):
+            yield from _from_body(each, (*at, index))
+    for name, each in cast("_Raw", value).items() if isinstance(value, Mapping) else ():
+        if name == "body" and at[-1] != "fields":
+            yield (*at, name), str(each.get("in", "")) if isinstance(each, Mapping) else str(each)
+        yield from _from_body(each, (*at, name))
+
+
+def _formats(binding: _Raw, at: Pointer) -> Iterator[Finding]:
+    """Find formats of dates that write no number where one is wanted, and amounts that are dates."""
+    sections: dict[Pointer, _Raw] = {
+        ("arguments",): binding.get("arguments") or {},
+        ("item", "fields"): (binding.get("item") or {}).get("fields") or {},
+    }
+    named = (((*key, name), part[name]) for key, part in sections.items() for name in part)
+    for place, each in named:
+        own: _Raw = cast("_Raw", each) if isinstance(each, Mapping) else {}
+        if own.get("number") and not is_numeric(own["format"]):
+            hint = "for example YYYYMMDD, or remove `number`"
+            yield (*at, *place, "number"), f"{found(own['format'])} writes no number", hint
+        if "format" in own and "unit" in own:
+            yield (*at, *place, "unit"), "a date has no unit", "keep one of unit and format"
 
 
 def _bank_urls(raw: _Raw) -> Iterator[tuple[Pointer, str]]:
@@ -338,6 +393,12 @@ def _security(raw: _Raw) -> Iterator[Finding]:
     if code and raw.get("sca", {}).get("kind", ScaKind.NONE.value) not in SCREEN_SIGNERS:
         hint = "set sca.kind to forms or browser, with the screens to log in and to consent"
         yield ("auth", "kind"), "authorization codes need an SCA signer that logs in", hint
+    renews = Capability.RENEWAL.value in raw.get("fixtures", {}).get("offers", ())
+    for at, each in ((("auth",), auth), (("auth", "tpp"), auth.get("tpp", {}))):
+        fixed = each.get("kind") not in {kind.value for kind in ISSUING}
+        if "expires_in" in each and fixed and not renews:
+            hint = "add `renewal` to fixtures.offers if the fixtures can, or remove it"
+            yield (*at, "expires_in"), "nothing renews these tokens", hint
     yield from _tls(raw)
     if "signature" in raw:
         yield from _signature(raw["signature"])
@@ -374,6 +435,25 @@ def _token_places(auth: _Raw, at: Pointer) -> Iterator[Finding]:
     if "token_in" in auth and (kind == AuthKind.NONE.value or "header" in auth):
         what = "header is set as well" if "header" in auth else "`kind: none` sends no token"
         yield (*at, "token_in"), what, "remove one of the two"
+    own = "tpp" if len(at) > 1 else "customer"
+    taken = {*_places(auth.get("token_in", {"header": auth.get("header", "Authorization")}))}
+    for index, each in enumerate(auth.get("further", ())):
+        where: Pointer = (*at, "further", index)
+        (place,) = _places(each)
+        if place in taken:
+            hint = "write where the token stands under `token_in`, or another place here"
+            yield where, "the token, or another credential, stands at the same place", hint
+        elif each.get("of") == own:
+            yield (*where, "of"), f"the token of these calls is that of the {own}", "remove it"
+        taken.add(place)
+
+
+def _places(raw: object) -> Iterator[tuple[str, str]]:
+    """Yield each place of a credential: its key and its name there."""
+    for each in cast("list[_Raw]", raw if isinstance(raw, list) else [raw]):
+        for key in ("header", "query", "body"):
+            if key in each:
+                yield key, each[key].lower() if key == "header" else each[key]
 
 
 def _tpp(auth: _Raw, at: Pointer) -> Iterator[Finding]:
@@ -387,6 +467,10 @@ def _oauth(auth: _Raw, at: Pointer) -> Iterator[Finding]:
     if "token_env" in auth:
         what = "an OAuth token is requested, not read from a variable"
         yield (*at, "token_env"), what, "write `kind: bearer`, or remove it"
+    for name in auth.get("parameters", ()):
+        if name in TOKEN_PARAMETERS or secret_kind(name):
+            hint = "remove it; secrets stand in variables (`client_secret_env`)"
+            yield (*at, "parameters", name), "set by Assay, or a secret", hint
     if auth["kind"] == AuthKind.CLIENT.value:
         for name in CODE_KEYS:
             if name in auth:

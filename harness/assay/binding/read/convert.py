@@ -16,13 +16,14 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from assay.binding.model.pointer import ElementPointer
+from assay.binding.model.pointer import BodyPointer, ElementPointer, UrlEndPointer
 from assay.binding.model.security import (
     ALGORITHMS,
     BEARER,
     COVERS,
     ISSUING,
     Auth,
+    FurtherCredential,
     OAuth,
     Signature,
     SignatureKind,
@@ -135,12 +136,19 @@ READERS: Mapping[Any, Callable[[Any], Any]] = {
 
 
 def _pointers(raw: Any) -> list[str]:
-    """Return one or more pointers, each as a text or as a condition on the elements of a list."""
+    """Return one or more pointers."""
     listed: list[Any] = raw if isinstance(raw, list) else [raw]
-    return [
-        each if isinstance(each, str) else ElementPointer(each["in"], each["where"], each["at"])
-        for each in listed
-    ]
+    return [_pointer(each) for each in listed]
+
+
+def _pointer(raw: Any) -> str:
+    """Return a pointer that is a text, or a mapping with what it does."""
+    if isinstance(raw, str):
+        return raw
+    for kind in DERIVED:
+        if kind.key in raw:
+            return kind(_pointer(raw[kind.key]))
+    return ElementPointer(raw["in"], raw["where"], raw["at"])
 
 
 def _without(raw: _Raw, *names: str) -> dict[str, Any]:
@@ -249,6 +257,9 @@ def _item(raw: _Raw) -> _Raw:
     key = raw.get("key")
     if isinstance(key, dict) and "header" in key:
         shaped["key_header"] = shaped.pop("key")["header"]
+    on = raw.get("on")
+    if isinstance(on, dict) and "format" in on:
+        shaped |= {"on": on["at"], "on_format": on["format"]}
     for name in ("key", "on"):
         if name in shaped:
             shaped[name] = _pointers(shaped[name])
@@ -262,6 +273,8 @@ def _field(raw: Any) -> _Raw:
     if not isinstance(raw, dict):
         return {"at": _pointers(raw)}
     given = cast("_Raw", raw)
+    if any(kind.key in given for kind in DERIVED):
+        return {"at": _pointers(given)}
     if "in" in given:
         return {**_without(given, "in", "where", "at"), "at": _pointers([given])}
     return {**given, "at": _pointers(given["at"])}
@@ -288,12 +301,16 @@ def _next_page(raw: Any) -> _Raw:
         return {"turn": Turn.LINK, "at": raw}
     given = cast("_Raw", raw)
     turn = next(turn for turn in Turn if turn.value in given)
-    place, where = "query" if turn in {Turn.PAGE, Turn.OFFSET} else "at", given[turn.value]
+    counted = turn in {Turn.PAGE, Turn.OFFSET, Turn.LAST}
+    place, where = "query" if counted else "at", given[turn.value]
     if isinstance(where, dict):
         place, where = "body", cast("_Raw", where)["body"]
     first = {"first": 0} if turn is Turn.OFFSET else {}
     return {**first, **_without(given, turn.value), "turn": turn, place: where}
 
+
+#: The kinds of pointers that are written as a mapping with their key.
+DERIVED = (BodyPointer, UrlEndPointer)
 
 #: The fields of a binding for the forms of `approval` that are no pointer.
 APPROVALS: Mapping[str, str] = {"header": "approval_header", "authorize": "authorize"}
@@ -309,11 +326,12 @@ SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     OperationBinding: _operation,
     SubmissionBinding: _operation,
     ResourceAt: lambda raw: {**raw, "at": _pointers(raw["at"])[0]},
-    OutputAt: lambda raw: cast("_Raw", raw) if isinstance(raw, dict) else {"at": raw},
+    OutputAt: lambda raw: cast("_Raw", raw) if "header" in raw else {"at": _pointers(raw)},
     Presence: lambda raw: {**_without(raw, "when"), "absent": raw.get("when") == "absent"},
     Signature: _signature,
     Spelling: _spelling,
     StateAt: _state,
     Target: _target,
     TokenPlace: _token_place,
+    FurtherCredential: _token_place,
 }

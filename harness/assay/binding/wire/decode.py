@@ -12,11 +12,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, tzinfo
 from decimal import Decimal
+from itertools import islice
 from typing import Any, Final, cast
 
-from assay.binding.model.pointer import MISSING, digests, find, is_too_deep, lists, read_json
+from assay.binding.model.pointer import (
+    MISSING,
+    digests,
+    find,
+    in_body_of,
+    is_too_deep,
+    lists,
+    read_json,
+    steps,
+)
 from assay.binding.model.spelling import ErrorAt
 from assay.binding.model.target import FieldAt, ItemBinding, Matcher, OperationBinding, Target
+from assay.binding.wire.date_formats import read
 from assay.binding.wire.encode import BARE
 from assay.binding.wire.links import approval_of, end_of_url, id_of, in_body, next_page, outputs_of
 from assay.binding.wire.values import from_units
@@ -209,7 +220,7 @@ def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[
     telling = {
         name
         for name, where in binding.item.fields.items()
-        if not all(pointer.lower() in ERROR_MEMBERS for pointer in where.at)
+        if not all(f"/{'/'.join(steps(each))}".lower() in ERROR_MEMBERS for each in where.at)
     }
     return tuple(
         item
@@ -227,12 +238,14 @@ def _all(
         # An answer may be the bare id of what was made, which the pointer "" finds.
         bare = "" in binding.item.key and id_of(shown) is not None
         shows = bare or isinstance(shown, dict)
-        return (_item(shown, wire, binding.item, zone),) if shows else None
+        return (_item(in_body_of(body, shown), wire, binding.item, zone),) if shows else None
     item_lists = [lists(body, pointer) for pointer in binding.list]
     if all(items is None for items in item_lists):
         return None
     return tuple(
-        _item(item, wire, binding.item, zone) for items in item_lists for item in items or ()
+        _item(in_body_of(body, item), wire, binding.item, zone)
+        for items in item_lists
+        for item in items or ()
     )
 
 
@@ -256,13 +269,18 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding, zone: tzinfo | None) ->
         resource=_resource(shown, binding),
         key=one_word(text) if (text := id_of(key)) else None,
         id=id_of(own),
-        on=day_of(in_body(shown, binding.on), zone) if binding.on else None,
+        on=_on(shown, binding, zone) if binding.on else None,
         state=_state(shown, state.at, state.values) if state else None,
         accepted=accepted is State.OPEN,
         fields=fields,
         digest=whole,
         content=content,
     )
+
+
+def _on(shown: Json, binding: ItemBinding, zone: tzinfo | None) -> date | None:
+    value = in_body(shown, binding.on)
+    return day_of(read(value, binding.on_format, zone) if binding.on_format else value, zone)
 
 
 def _resource(shown: Json, binding: ItemBinding) -> str | None:
@@ -310,6 +328,8 @@ def field_of(shown: Json, where: FieldAt, zone: tzinfo | None = None) -> Json:
     The date of a time with an offset is that in `zone`.
     """
     value = in_body(shown, where.at)
+    if where.format:
+        value = read(value, where.format, zone)
     if where.first is not None and isinstance(value, str):
         day = day_of(value, zone) if zone and where.first == _DATE and "T" in value else None
         value = day.isoformat() if day else value[: where.first]
@@ -370,8 +390,9 @@ def error_elements(body: Json, where: ErrorAt) -> Sequence[Json]:
     """Return the errors in the body of a refusal, as they were sent."""
     if not where.list:
         error = find(body, where.one)
-        return [error] if isinstance(error, dict) else []
-    return [error for pointer in where.list for error in lists(body, pointer) or ()][:MOST_ERRORS]
+        return [in_body_of(body, error)] if isinstance(error, dict) else []
+    errors = (error for pointer in where.list for error in lists(body, pointer) or ())
+    return [in_body_of(body, error) for error in islice(errors, MOST_ERRORS)]
 
 
 def shown_error(error: Json, where: ErrorAt) -> ShownError:

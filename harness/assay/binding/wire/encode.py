@@ -59,6 +59,13 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallAccess(Access):
+    """The credentials of one call; `further` stand beside the token, in the order of `Auth.further`."""
+
+    further: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
     """A request ready to be sent; `url` is absolute."""
 
@@ -238,7 +245,8 @@ def _sent_token(
     """Return the token that a call is sent with; a customer's own credentials may replace it."""
     kept = call.credentials_in in {CredentialPlace.GRANT, CredentialPlace.BESIDE}
     token = _token(call, access) if kept or not call.credentials else None
-    return SentToken(target.auth.of(by_tpp=operation.by_tpp), token or "", method)
+    further = access.further if isinstance(access, CallAccess) else ()
+    return SentToken(target.auth.of(by_tpp=operation.by_tpp), token or "", method, further)
 
 
 def _standing(call: Call, target: Target, token: SentToken) -> Iterator[tuple[str, str]]:

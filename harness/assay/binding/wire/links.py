@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from hashlib import blake2b
 from typing import Final, cast
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsplit
 
-from assay.binding.model.pointer import MISSING, SPELLED_OUT, find, read_json
+from assay.binding.model.forms import as_json
+from assay.binding.model.pointer import MISSING, SPELLED_OUT, find, last_segment, read_json
 from assay.binding.model.spelling import NextPage, OperationBinding, OutputAt, Turn
 from assay.contract.model import Json
 from assay.errors import CannotArrange
@@ -111,8 +112,16 @@ def next_page(
             cursor = find(body, how.at)
             usable = isinstance(cursor, str | int) and not isinstance(cursor, bool) and cursor != ""
             return _page(wire, how, cursor) if usable else None
+        case Turn.LAST:
+            last = items[-1].id or items[-1].key if items else None
+            return _page(wire, how, last) if last and not _is_over(body, how) else None
         case Turn.PAGE | Turn.OFFSET:
             return _counted(wire, body, items, how)
+
+
+def _is_over(body: Json, how: NextPage) -> bool:
+    """Whether a page says that no other follows."""
+    return how.more is not None and find(body, how.more) in (MISSING, None, False, "", 0)
 
 
 def _counted(wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPage) -> str | None:
@@ -123,7 +132,7 @@ def _counted(wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPa
     here = _here(wire, how)
     now = int(str(here)) if _NUMBER.fullmatch(str(here)) else how.first
     after = now + (len(items) if how.turn is Turn.OFFSET else 1)
-    if how.more is not None and find(body, how.more) in (MISSING, None, False, "", 0):
+    if _is_over(body, how):
         return None
     if how.total is not None:
         total = find(body, how.total)
@@ -136,7 +145,7 @@ def _here(wire: Wire, how: NextPage) -> Json:
     """Return the number of a page, as its request has it."""
     if not how.body:
         return dict(parse_qsl(urlsplit(wire.url).query)).get(how.query, "")
-    return find(read_json(wire.request_body), how.body)
+    return find(read_json(as_json(wire.request_headers, wire.request_body)), how.body)
 
 
 def _page(wire: Wire, how: NextPage, value: Json) -> str:
@@ -234,11 +243,7 @@ def end_of_url(headers: Iterable[tuple[str, str]], wanted: str) -> Json:
     """Return the last segment of the URL in a header."""
     for name, value in headers:
         if name.lower() == wanted.lower():
-            try:
-                path = urlsplit(value).path
-            except ValueError:
-                return MISSING
-            return unquote(path.rstrip("/").rpartition("/")[2]) or MISSING
+            return last_segment(value)
     return MISSING
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final, cast
 
 from assay.binding.model.pointer import MISSING, rebuilt, texts
 from assay.binding.model.spelling import OperationBinding, Place, Spelling, values_from_file
+from assay.binding.wire.date_formats import written
 from assay.binding.wire.links import RESERVED, OutputValues
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import number_of, same, text_of, word_of
@@ -140,6 +141,8 @@ def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:
         value = _day_after(value)
     if spelling.unit is not None:
         value = in_units(value, spelling.unit)
+    if spelling.format:
+        value = written(value, spelling.format, made.zone, number=spelling.number)
     if spelling.each:
         shape = spelling.each.get(made.resources.get(key, ""), spelling.each.get(""))
         # An item that no customer owns still needs a shape.

@@ -15,6 +15,7 @@ from typing import Final
 
 from assay.binding.model.features import BINDING_FEATURES
 from assay.binding.model.spelling import FieldAt
+from assay.binding.wire.date_formats import EPOCHS, read
 from assay.binding.wire.links import id_of
 from assay.binding.wire.values import RequestValues, sent
 from assay.contract.model import Capability, Json, Operation
@@ -37,6 +38,7 @@ from assay.onboarding.doctor.pointer_probe import (
     meant,
     members,
     nearest,
+    other_format,
     paired,
     respelt,
     values,
@@ -57,9 +59,19 @@ _MOST_ITEMS = 200
 
 def date(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the date by which items are filtered."""
-    at = seen.binding.item.on
-    probe = PointerProbe(feature="on", at=at, fits=is_day, named=False)
-    yield from tuple(compare(seen, probe)) or _days(seen)
+    item = seen.binding.item
+
+    def fits(value: Json) -> bool:
+        return is_day(read(value, item.on_format, None) if item.on_format else value)
+
+    shown = values(seen.items, item.on)
+    probe = PointerProbe(feature="on", at=item.on, fits=fits, named=False)
+    findings = tuple(compare(seen, probe))
+    pattern = other_format(shown, is_day, None) if findings else ""
+    if pattern or (shown and findings and item.on_format):
+        hint = f"is it written as {pattern}? (`format`)" if pattern else ""
+        findings = (seen.doubt("on", probe.expected, f"{kind(shown[0])} of another form", hint),)
+    yield from findings or _days(seen)
 
 
 def _days(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -334,6 +346,9 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
         yield seen.record.finding(_argument_of(seen, name) or place, probe.expected, nothing)
     elif at := _transformed(seen, name):
         yield seen.record.finding(at, expected, f"the value after `{at[-1]}`")
+    elif pattern := other_format(shown, fits, seen.record.contract_of(seen.operation).zone):
+        hint = f"is it written as {pattern}? (`format`{', with `first: 10`' * (pattern in EPOCHS)})"
+        yield seen.record.finding(place, expected, "a date or time in another form", hint)
     elif unit := _other_unit(seen, name, bound):
         hint = f'is it counted in units of "{unit}"? (`unit`)'
         edit = Edit(at=(*place, "unit"), old=text_of(bound.unit) if bound.unit else None, new=unit)
@@ -363,7 +378,7 @@ def _of_one_resource(
 
 def _mapping(bound: FieldAt) -> str:
     """Return the key by which a field is another value than the one that is shown; "" for none."""
-    return "words" if bound.words else "first" if bound.first else "unit" if bound.unit else ""
+    return next((key for key in ("words", "first", "unit", "format") if getattr(bound, key)), "")
 
 
 def _other_unit(seen: AnsweredOperation, name: str, bound: FieldAt) -> str:

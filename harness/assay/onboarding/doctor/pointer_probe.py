@@ -8,15 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, tzinfo
 from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay.binding.model.features import BINDING_FEATURES
-from assay.binding.model.pointer import MISSING, find, steps
+from assay.binding.model.pointer import (
+    MISSING,
+    BodyPointer,
+    DerivedPointer,
+    ItemInBody,
+    UrlEndPointer,
+    find,
+    steps,
+)
 from assay.binding.model.spelling import OperationBinding
+from assay.binding.wire.date_formats import EPOCHS, day_if_midnight, read
 from assay.binding.wire.links import id_of
 from assay.contract.model import Json, Operation
 from assay.files.document import Pointer
@@ -124,6 +133,20 @@ def is_day(value: Json) -> bool:
         return False
 
 
+#: The formats in which a bank may write dates other than ISO.
+_FORMATS = ("YYYYMMDD", "DD.MM.YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "YYYY/MM/DD", *EPOCHS)
+
+
+def other_format(shown: Sequence[Json], fits: Fits | None, zone: tzinfo | None) -> str:
+    """Return the format in which some values are days of this century that fit; "" for none."""
+    for pattern in _FORMATS:
+        for value in shown:
+            day = day_if_midnight(read(value, pattern, zone), zone)
+            if day != value and str(day).startswith("20") and (fits is None or fits(day)):
+                return pattern
+    return ""
+
+
 def is_link(value: Json) -> bool:
     """Whether a value is an http URL, or a path on the host."""
     if not isinstance(value, str) or not value.isprintable() or " " in value:
@@ -176,6 +199,16 @@ class Meant:
     of: str | None
     value: str
     certain: bool = False
+
+    def edit(self, place: Pointer) -> Edit | None:
+        """Return the change of the file; None where that is more than one value."""
+        old, new = self.of, self.value
+        if isinstance(old, DerivedPointer):
+            if not isinstance(new, DerivedPointer) or new.key != old.key:
+                return None
+            old, new = old.inner, new.inner
+        changed = new.written if isinstance(new, DerivedPointer) else str(new)
+        return Edit(at=place, old=old, new=changed, certain=self.certain)
 
 
 def meant(pointer: str) -> str:
@@ -252,7 +285,7 @@ class AnsweredOperation:
         edit = None
         if instead:
             hint = hint or meant(instead.value)
-            edit = Edit(at=place, old=instead.of, new=instead.value, certain=instead.certain)
+            edit = instead.edit(place)
         return self.record.finding(place, expected, found, hint, weight=weight, edit=edit)
 
 
@@ -336,4 +369,34 @@ def correction(documents: Sequence[Json], probe: PointerProbe) -> Meant | None:
         if pointer and pointer not in probe.at:
             of = max(probe.at, key=lambda at: likeness(at, pointer)) if probe.at else None
             return Meant(of=of, value=pointer, certain=probe.recognised)
-    return None
+    return None if probe.spelling_only else _derived(documents, probe)
+
+
+def _derived(documents: Sequence[Json], probe: PointerProbe) -> Meant | None:
+    """Return a pointer from the body, or at a URL, that was probably meant, if there is one.
+
+    What identifies an item does not stand beside it, and a URL ends with any word unless more is known.
+    """
+    items = [each for each in documents[:_FIRST] if isinstance(each, ItemInBody)]
+    pointers: list[DerivedPointer] = []
+    if probe.feature not in {"key", "id"}:
+        located = (each for item in items for each in members(item.body))
+        # What stands in a list belongs to one item.
+        beside = (at for at, value in located if probe.fits(value) and "0" not in steps(at))
+        pointers += [BodyPointer(at) for at in dict.fromkeys(beside)]
+    elif probe.recognised:
+        ends = (UrlEndPointer(at) for item in items for at, _ in members(item))
+        pointers += [at for at in ends if any(probe.fits(find(item, at)) for item in items)]
+    ranked = sorted(pointers, key=lambda at: -_likest(at.inner, probe))
+    only = len({*ranked}) == 1 and not probe.named
+    enough = only or (ranked and _likest(ranked[0].inner, probe) >= ALIKE)
+    if not enough or ranked[0] in probe.at:
+        return None
+    of = next(
+        (at for at in probe.at if isinstance(at, type(ranked[0]))), next(iter(probe.at), None)
+    )
+    return Meant(of=of, value=ranked[0], certain=probe.recognised)
+
+
+def _likest(pointer: str, probe: PointerProbe) -> float:
+    return max(likeness(pointer, wanted) for wanted in (*probe.at, *probe.names))

@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, cast
 
-from assay.binding.model.pointer import MISSING, find, lists
+from assay.binding.model.pointer import MISSING, ItemInBody, find, lists
 from assay.binding.model.submission import SUBMISSION, SUBMITTED
 from assay.binding.model.target import OperationBinding, Target, TransportKind
 from assay.binding.wire.decode import body_of
@@ -182,7 +182,7 @@ class SeenAnswer(Exchange):
             found_lists = (lists(self.body, pointer) for pointer in self.binding.list)
             items = [item for each in found_lists for item in each or ()]
         objects = [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
-        return tuple(objects[:MOST_ITEMS])
+        return tuple(ItemInBody(item, self.body) for item in objects[:MOST_ITEMS])
 
 
 @dataclass(slots=True, kw_only=True)

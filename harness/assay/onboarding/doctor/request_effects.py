@@ -162,6 +162,13 @@ def _date(record: Examined, name: str, limited: SeenAnswer, beyond: _Beyond) -> 
         return
     day = date.fromisoformat(str(limited.call.arguments[name]))
     without, with_date = _days(control), _days(limited)
+    spelling = limited.binding.arguments.get(name)
+    inside = any(beyond(day, on) for on in without)
+    if spelling and spelling.format and inside and not with_date:
+        expected, found = "the items on this side of the date", "none of them"
+        yield record.finding(
+            (*place, "format"), expected, found, "is it the order of day and month?"
+        )
     # Where no item is beyond the day anyway, the date cannot have an effect.
     if any(beyond(on, day) for on in without) and any(beyond(on, day) for on in with_date):
         same = with_date == without
@@ -219,7 +226,7 @@ def _second_page(record: Examined, second: SeenAnswer) -> Iterator[Finding]:
         yield record.finding(place, expected, found, hint, edit=edit)
     elif second.raw_items and second.raw_items == first.raw_items:
         bound = second.binding.next
-        counted = bound is not None and bound.turn in {Turn.PAGE, Turn.OFFSET}
+        counted = bound is not None and bound.turn in {Turn.PAGE, Turn.OFFSET, Turn.LAST}
         why = "is the parameter, or `first`, wrong?" if counted else ""
         hint, edit = _next_link(record, operation)
         yield record.finding(place, expected, "the first page again", hint or why, edit=edit)

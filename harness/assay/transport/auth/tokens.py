@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from threading import RLock
 from typing import TypeAlias
@@ -154,6 +154,11 @@ class TokenStore:
                 return None
             self._keep(key, grant)
             return grant.token
+
+    def forget(self, token: str | None) -> None:
+        """Forget a token that the bank no longer takes, so that the next call has a new one."""
+        for key in [key for key, grant in self.granted.items() if grant.token == token]:
+            del self.granted[key]
 
     def authorised(self, request: TokenRequest, parameters: Parameters) -> Grant:
         """Have the customer authorise one consent or request, and return the token of that alone.
@@ -325,7 +330,8 @@ class TokenStore:
     ) -> Grant | TokenRefused:
         self._learn(client, form)
         try:
-            answer = request_token(self.transport, oauth, client, grant, request.now, **form)
+            sent = {**oauth.parameters, **form}
+            answer = request_token(self.transport, oauth, client, grant, request.now, **sent)
         except AuthenticationError as error:
             raise AuthenticationError(error.problem, party_lost=request.by_tpp) from None
         except TargetError as error:
@@ -335,6 +341,9 @@ class TokenStore:
         if isinstance(answer, Grant):
             self.known.add(answer.token, "token")
             self.known.add(answer.refresh, "token")
+            lasts = self.target.auth.of(by_tpp=request.by_tpp).expires_in
+            if answer.expires is None and lasts:
+                return replace(answer, expires=answer.issued + timedelta(seconds=lasts))
         return answer
 
     def _learn(self, client: OAuthClient, form: Mapping[str, str]) -> None:
