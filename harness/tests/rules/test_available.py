@@ -25,7 +25,7 @@ from account_information import (
 )
 from rows import for_each
 
-from assay.history import Accepted, Call, Lacking, Malformed
+from assay.history import Accepted, Call, Lacking, Malformed, Owned
 from assay.testing import accepted, evidence, exchange, history, kind_in, listed, refused
 
 PSU = owner("psu", account("A1"), account("A2"), card("C1"))
@@ -432,3 +432,29 @@ def test_an_id_that_is_the_variation_may_be_refused(tmp_path):
         made, history(customer, first, another)
     )
     assert ["answers agrees 1"] == evidence(made, history(customer, first, long))
+
+
+#: A contract whose branches have no entries.
+BRANCHES = """\
+{assay: 1, contract: branches, title: Branches, version: "1", interface: branches, document: Branches, zone: Etc/UTC,
+ resources: {
+   account: {says: an account, key: id, fields: [id]}, branch: {says: a branch, key: id, fields: [id]},
+   entry: {says: an entry, of: account}},
+ operations: {entries: {method: GET, path: "/accounts/{id}/entries", lists: [entry], about: id}},
+ rules: [{id: read, kind: available, operation: entries, says: Read., source: {section: A, line: 1}}]}
+"""
+
+
+def test_a_call_about_a_thing_that_has_no_entries_may_be_refused(tmp_path):
+    """A random sequence asks about a branch as about an account."""
+    (tmp_path / "branches.yaml").write_text(BRANCHES, "utf-8")
+    clause = kind_in(tmp_path / "branches.yaml", "read")
+    customer = owner("psu", account("A"), Owned(key="B", resource="branch"))
+
+    def says(key, answer=NO):
+        call = Call(operation="entries", subject="psu", arguments={"id": key})
+        return evidence(clause, history(customer, exchange(call, answer)))
+
+    assert ["answers disagrees 1"] == says("A")
+    assert [] == says("B")
+    assert [] == says("B", BROKEN)
