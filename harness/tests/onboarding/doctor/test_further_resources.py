@@ -1,0 +1,31 @@
+"""Customers who own things of several resources, which different operations list."""
+
+from types import SimpleNamespace
+
+from assay.history import Owned
+from assay.onboarding.doctor.items import known_keys
+from assay.onboarding.doctor.request_effects import _has_more
+
+OWNS = (Owned(key="A1", resource="account"), Owned(key="B1", resource="branch"))
+SUBJECT = SimpleNamespace(owns=OWNS, owned=lambda key: None)
+RECORD = SimpleNamespace(subjects={"psu": SUBJECT}, makes_customers=True)
+
+
+def listing(*resources):
+    """Return an operation that lists these resources."""
+    return SimpleNamespace(lists=resources, about=None, shows=None, request=None)
+
+
+def test_the_keys_of_a_list_are_those_of_what_it_lists():
+    """Entries of all accounts have keys of their own, which are not those of accounts."""
+    for resources, keys in ((("account",), {"A1"}), (("account", "branch"), {"A1", "B1"})):
+        seen = SimpleNamespace(operation=listing(*resources), record=RECORD)
+        assert keys == known_keys(seen)
+    assert set() == known_keys(SimpleNamespace(operation=listing("entry"), record=RECORD))
+
+
+def test_a_list_has_more_pages_only_if_there_is_more_that_it_lists():
+    """One branch on a page is all of one branch, whatever else the customer owns."""
+    for resources, more in ((("branch",), False), (("account", "branch"), True)):
+        first = SimpleNamespace(operation=listing(*resources), subject="psu", items=("B1",))
+        assert more is _has_more(RECORD, first)
