@@ -257,11 +257,16 @@ def _text(value: Json, numbers: list[Json]) -> str:
 
 
 def _owned(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:
-    """Whether it is about a thing without special traits that the customer owns."""
+    """Whether it is about a thing without special traits that the customer owns.
+
+    A request is about things of one resource, whatever else customers own.
+    """
     if not lifecycle.create.owned:
         return True
     thing = subject.owned(exchange.call.arguments.get(lifecycle.create.owned)) if subject else None
-    return thing is not None and not any(thing.traits.values())
+    if thing is None or thing.resource != lifecycle.owner:
+        return False
+    return not any(thing.traits.values())
 
 
 def _untouched(request: Instance) -> bool:

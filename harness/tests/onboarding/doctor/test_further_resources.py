@@ -1,9 +1,13 @@
-"""Customers who own things of several resources, which different operations list."""
+"""Customers who own things of several resources, and requests that nobody signs."""
 
 from types import SimpleNamespace
 
-from assay.history import Owned
+from rows import for_each
+
+from assay.history import Owned, State
 from assay.onboarding.doctor.items import known_keys
+from assay.onboarding.doctor.made_requests import _only_there
+from assay.onboarding.doctor.record import RULE
 from assay.onboarding.doctor.request_effects import _has_more
 
 OWNS = (Owned(key="A1", resource="account"), Owned(key="B1", resource="branch"))
@@ -29,3 +33,24 @@ def test_a_list_has_more_pages_only_if_there_is_more_that_it_lists():
     for resources, more in ((("branch",), False), (("account", "branch"), True)):
         first = SimpleNamespace(operation=listing(*resources), subject="psu", items=("B1",))
         assert more is _has_more(RECORD, first)
+
+
+@for_each(("signed", "doubts"), [((), 0), (("a signature",), 1)])
+def test_a_request_that_nobody_signs_may_be_done_at_once(signed, doubts):
+    """What violates a rule about such a request is no reason to doubt the word for done."""
+    state = SimpleNamespace(at=("/status",), values={})
+    answer = SimpleNamespace(
+        probe=f"orders {RULE} key",
+        operation=SimpleNamespace(id="show", shows="order"),
+        binding=SimpleNamespace(item=SimpleNamespace(state=state)),
+        raw_items=({"status": "made"},),
+        items=(SimpleNamespace(state=State.DONE),),
+    )
+    record = SimpleNamespace(
+        operations=(answer.operation,),
+        of=lambda _: (answer,),
+        signed=signed,
+        redactor=SimpleNamespace(bounded=lambda word, _: word),
+        finding=lambda *what: what,
+    )
+    assert doubts == len([*_only_there(record, answer.probe, "key")])
