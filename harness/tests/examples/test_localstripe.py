@@ -8,10 +8,9 @@ import sys
 from importlib.util import find_spec
 
 import pytest
-from click.testing import CliRunner
+from command_line import assay
 
 from assay._resources import contract_dir
-from assay.cli.main import group
 
 pytestmark = [
     pytest.mark.slow,
@@ -99,22 +98,17 @@ def address():
         server.communicate()
 
 
-@pytest.mark.parametrize("depth", ["base", "each"])
-def test_what_is_violated_is_true(address, tmp_path, depth):
-    """The verdicts are those of the README, in the base context as in all others."""
-    target = tmp_path / "target.yaml"
-    target.write_text(
-        "assay: 1\ntarget: localstripe\ntransport: http\n"
-        f"extends: {FOLDER / 'target.yaml'}\nbase_url: {address}\n"
-        f"contracts: [{FOLDER / 'stripe.yaml'}]\n",
+def test_what_is_violated_is_true(address, tmp_path):
+    """In the base context, in all others and in lives, the verdicts are those of the README."""
+    (tmp_path / "target.yaml").write_text(
+        f"assay: 1\ntarget: localstripe\ntransport: http\nextends: {FOLDER / 'target.yaml'}\n"
+        f"contracts: [{FOLDER / 'stripe.yaml'}]\nbase_url: {address}\n",
         "utf-8",
     )
-    out = tmp_path / "run"
-    words = ["run", "--target", str(target), "--contexts", depth, "--out", str(out)]
-    ended = CliRunner().invoke(group, words)
+    code, out, err = assay("run", "--target", "target.yaml", "--out", "run", cwd=tmp_path)
 
-    assert 1 == ended.exit_code, ended.output
-    report = json.loads((out / "report.json").read_text("utf-8"))
+    assert 1 == code, out + err
+    report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))
     verdicts = {}
     for each in report["obligations"]:
         verdicts.setdefault(each["verdict"], set()).add(each["id"].removeprefix("stripe/"))
