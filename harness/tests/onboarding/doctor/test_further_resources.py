@@ -1,14 +1,17 @@
-"""Customers who own things of several resources, and requests that nobody signs."""
+"""What a sound file was doubted for: several resources, unsigned requests, a bank that fails."""
 
 from types import SimpleNamespace
 
 from rows import for_each
 
-from assay.history import Owned, State
+from assay.history import Call, Owned, State
+from assay.onboarding.doctor import rule_answers
 from assay.onboarding.doctor.items import known_keys
 from assay.onboarding.doctor.made_requests import _only_there
 from assay.onboarding.doctor.record import RULE
 from assay.onboarding.doctor.request_effects import _has_more
+from assay.rules.verdict import DISAGREES, Evidence
+from assay.testing import exchange, failed, history, listed
 
 OWNS = (Owned(key="A1", resource="account"), Owned(key="B1", resource="branch"))
 SUBJECT = SimpleNamespace(owns=OWNS, owned=lambda key: None)
@@ -54,3 +57,20 @@ def test_a_request_that_nobody_signs_may_be_done_at_once(signed, doubts):
         finding=lambda *what: what,
     )
     assert doubts == len([*_only_there(record, answer.probe, "key")])
+
+
+@for_each(("answer", "doubts"), [(failed(status=500), 0), (listed("a"), 1)])
+def test_a_bank_that_fails_over_an_argument_reads_it(monkeypatch, answer, doubts):
+    """Only a call that is served in spite of it was perhaps made under another name."""
+    spelling = SimpleNamespace(place=SimpleNamespace(value="query"), name="id")
+    monkeypatch.setattr(rule_answers, "arguments_of", lambda *_: [("entries", "id", spelling)])
+    wrong = Evidence(facet="f", agreement=DISAGREES, expected="e", seen="s", exchanges=(1,))
+    kind = SimpleNamespace(facets=lambda: [SimpleNamespace(id="f")])
+    record = SimpleNamespace(
+        rules=[(None, "read", kind)],
+        history=lambda *_: history(exchange(Call(operation="entries", subject="psu"), answer)),
+        violations=lambda *_: [wrong],
+        target=None,
+        finding=lambda *what: what,
+    )
+    assert doubts == len([*rule_answers._ignored(record)])
