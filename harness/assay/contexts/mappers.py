@@ -81,7 +81,10 @@ def segment_reason(steps: Sequence[Step]) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class OfAnotherResource(StepMapper):
-    """Every customer owns things of another resource in place of those of the trial."""
+    """Every customer owns things of another resource in place of those of the trial.
+
+    Not in place of those with traits, which the other resource may not have.
+    """
 
     plain: str
     other: str
@@ -91,7 +94,9 @@ class OfAnotherResource(StepMapper):
         if not isinstance(step, Arrange):
             return step
         holdings = (
-            replace(holding, resource=self.other) if holding.resource == self.plain else holding
+            replace(holding, resource=self.other)
+            if holding.resource == self.plain and not holding.traits
+            else holding
             for holding in step.holdings
         )
         return replace(step, holdings=tuple(holdings))

@@ -599,6 +599,15 @@ def test_what_else_a_customer_owns_comes_last_and_is_hidden_from_the_probe(aisp)
     assert ["psu-5"] == [thing.key for thing in subject.owns]
 
 
+def test_a_thing_with_traits_is_not_replaced_by_one_of_another_resource(aisp):
+    """A card is not a savings account; a random sequence has both."""
+    savings = Holding(resource="account", traits={"savings": True})
+    mapper = partial(mappers.OfAnotherResource, plain="account", other="card")
+    (step,) = played(steps(replace(CUSTOMER, holdings=(*CUSTOMER.holdings, savings))), aisp, mapper)
+
+    assert (Holding(resource="card"), savings) == step.holdings
+
+
 def test_where_there_is_one_resource_a_customer_owns_one_more_of_it():
     """A payer has a second account."""
     held = (Holding(resource="account"),)

@@ -25,8 +25,8 @@ from account_information import (
 )
 from rows import for_each
 
-from assay.history import Accepted, Lacking, Malformed
-from assay.testing import history, listed
+from assay.history import Accepted, Call, Lacking, Malformed, Owned
+from assay.testing import accepted, evidence, exchange, history, kind_in, listed, refused
 
 PSU = owner("psu", account("A1"), account("A2"), card("C1"))
 OTHER = owner("other", account("B1"))
@@ -401,3 +401,60 @@ def test_a_consent_that_names_something_twice_is_not_known_to_be_valid():
     for keys, says in ((("A1", "A1"), []), (("A1", "A2"), ["answers disagrees 1"])):
         said = check("consents.available", PSU, consent(*keys, came=BROKEN))
         assert says == list(dict.fromkeys(said))
+
+
+#: A contract with a key that only identifies a call.
+ORDERS = """\
+{assay: 1, contract: orders, title: Orders, version: "1", interface: orders, document: Orders, zone: Etc/UTC,
+ resources: {order: {says: an order, key: id, fields: [id]}},
+ operations: {
+   order: {method: POST, path: /orders, makes: order, signed: false, arguments: [Order-Key]},
+   show: {method: GET, path: "/orders/{id}", shows: order, about: id}},
+ rules: [
+   {id: made, kind: available, operation: order, says: Made., source: {section: A, line: 1}},
+   {id: key, kind: idempotency, request: order, key: Order-Key, says: One., source: {section: A, line: 2}}]}
+"""
+
+
+def test_an_id_that_is_the_variation_may_be_refused(tmp_path):
+    """A server may refuse a header of 10,000 letters before the application sees it."""
+    (tmp_path / "orders.yaml").write_text(ORDERS, "utf-8")
+    made, customer = kind_in(tmp_path / "orders.yaml", "made"), owner("psu", account("A"))
+
+    def ordered(answer, key, **changes):
+        call = Call(operation="order", subject="psu", arguments={"Order-Key": key}, **changes)
+        return exchange(call, answer)
+
+    first, another = ordered(accepted("O-1"), "k"), ordered(refused(), "another")
+    long = ordered(refused(), "A" * 10_000, variation="Order-Key is a text of 10,000 letters")
+
+    assert ["answers agrees 1", "answers disagrees 2"] == evidence(
+        made, history(customer, first, another)
+    )
+    assert ["answers agrees 1"] == evidence(made, history(customer, first, long))
+
+
+#: A contract whose branches have no entries.
+BRANCHES = """\
+{assay: 1, contract: branches, title: Branches, version: "1", interface: branches, document: Branches, zone: Etc/UTC,
+ resources: {
+   account: {says: an account, key: id, fields: [id]}, branch: {says: a branch, key: id, fields: [id]},
+   entry: {says: an entry, of: account}},
+ operations: {entries: {method: GET, path: "/accounts/{id}/entries", lists: [entry], about: id}},
+ rules: [{id: read, kind: available, operation: entries, says: Read., source: {section: A, line: 1}}]}
+"""
+
+
+def test_a_call_about_a_thing_that_has_no_entries_may_be_refused(tmp_path):
+    """A random sequence asks about a branch as about an account."""
+    (tmp_path / "branches.yaml").write_text(BRANCHES, "utf-8")
+    clause = kind_in(tmp_path / "branches.yaml", "read")
+    customer = owner("psu", account("A"), Owned(key="B", resource="branch"))
+
+    def says(key, answer=NO):
+        call = Call(operation="entries", subject="psu", arguments={"id": key})
+        return evidence(clause, history(customer, exchange(call, answer)))
+
+    assert ["answers disagrees 1"] == says("A")
+    assert [] == says("B")
+    assert [] == says("B", BROKEN)

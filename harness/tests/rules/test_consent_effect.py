@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from account_information import (
+    AISP,
     BROKEN,
     DONE,
     FAILED,
@@ -12,6 +13,7 @@ from account_information import (
     UNKNOWN,
     account,
     ask,
+    card,
     check,
     consent,
     owner,
@@ -53,6 +55,17 @@ def test_each_thing_that_a_consent_names_is_served(came, agreement):
 def test_where_nothing_is_served_the_scope_is_judged_and_not_the_list():
     """A consent of which nothing came is no question of which thing it names."""
     assert ["each-named unclear 2"] == says(consent("A1", "A2"), read(NO, "A1"))
+
+
+def test_what_an_operation_cannot_be_about_need_not_be_served():
+    """A card is covered by the consent, and has no balances."""
+    both = owner("psu", account("A1"), account("A2"), card("C1"))
+    balances = replace(AISP.operations["balances"], lists=("balance",))
+    without = replace(AISP, operations={**AISP.operations, "balances": balances})
+    events = consent("A1", "A2", "C1"), read(DATA, "A1"), read(NO, "C1")
+
+    assert "each-named disagrees 3" in says(*events, psu=both)
+    assert ["each-named agrees 2"] == says(*events, psu=both, contract=without)
 
 
 def test_a_consent_of_one_thing_says_nothing_of_each():

@@ -51,6 +51,7 @@ KEPT: dict[str, int] = {
     "elsewhere/test_elsewhere.py::test_a_fault_is_found_by_what_it_breaks_and_by_nothing_else": 6,
     "elsewhere/test_elsewhere.py::test_by_command_over_http_no_python_is_needed_at_all": 0,
     "elsewhere/test_elsewhere.py::test_what_the_guide_leaves_open_is_right_either_way": 2,
+    "examples/test_localstripe.py": 0,
     "examples/test_xs2a.py::test_a_fault_is_found_by_the_clause_of_its_sentence": 0,
     "examples/test_xs2a.py::test_the_sound_bank_conforms": 1,
     "fixtures/test_roles_run.py::test_a_list_that_our_consents_narrow_hides_no_fault": 1,

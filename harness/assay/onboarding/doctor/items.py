@@ -252,7 +252,8 @@ def known_keys(seen: AnsweredOperation) -> frozenset[Json]:
         about = seen.operation.about or ""
         return frozenset(key for each in seen.answers if (key := each.call.arguments.get(about)))
     if not seen.operation.about:
-        return frozenset(owned.key for owned in all_owned(seen))
+        listed = (each for each in all_owned(seen) if each.resource in seen.operation.lists)
+        return frozenset(each.key for each in listed)
     entries = (entry for owned in all_owned(seen) for entry in owned.entries)
     return frozenset(entry.key for entry in entries if seen.binding.item.on)
 

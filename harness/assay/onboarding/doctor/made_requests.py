@@ -183,13 +183,17 @@ def _factors(record: Examined, probe: str, evidence: Evidence) -> Iterator[str]:
 
 
 def _only_there(record: Examined, probe: str, clause: str) -> Iterator[Finding]:
-    """Report the words that one probe of a rule shows, and no moment of an ordinary request."""
+    """Report the words that one probe of a rule shows, and no moment of an ordinary request.
+
+    At a bank where nothing is signed, an ordinary request may be done as soon as it is made.
+    """
+    usual = {State.OPEN} if record.signed else {State.OPEN, State.DONE}
     for operation in record.operations:
         answers = [answer for answer in record.of(operation.id) if operation.shows]
         known = {state.word for answer in answers for state in _shown(record, answer) if state.fits}
         for answer in (answer for answer in answers if answer.probe == probe):
             for word, state in _words(answer):
-                if state and word not in known and state is not State.OPEN:
+                if state and word not in known and state not in usual:
                     place = ("operations", operation.id, "item", "state", "values", state.value)
                     masked = record.redactor.bounded(", ".join(word), 40)
                     expected = f"a word for {state.value}"

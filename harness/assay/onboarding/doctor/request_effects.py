@@ -249,7 +249,7 @@ def _has_more(record: Examined, first: SeenAnswer) -> bool:
     if not record.makes_customers or not shown or subject is None:
         return False
     if not first.operation.about:
-        return shown < len(subject.owns)
+        return shown < sum(owned.resource in first.operation.lists for owned in subject.owns)
     owned = subject.owned(first.call.arguments.get(first.operation.about))
     return owned is not None and shown < len(owned.entries)
 

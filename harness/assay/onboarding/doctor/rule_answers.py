@@ -26,7 +26,7 @@ from assay.rules.checks import OF_CODE, check_refusals
 from assay.rules.kinds.reading.error_body import ALLOWED, ErrorBodyRule
 from assay.rules.queries import has_error_field
 from assay.rules.refusing_kind import RefusingKind
-from assay.rules.verdict import Agreement, Evidence
+from assay.rules.verdict import Agreement, Evidence, failed_instead
 
 #: The hint about a code that is not the expected one.
 _ASK: Final = "is this the bank's word for it? then say so under error.codes"
@@ -174,7 +174,11 @@ def _ignored(record: Examined) -> Iterator[Finding]:
     """Report the arguments with which the bank seems to violate a rule."""
     for contract, clause, kind in record.rules:
         for facet in kind.facets():
-            wrong = record.violations(contract, clause, kind, facet.id)
+            history = record.history(contract, clause, facet.id)
+            failed = {each.n for each in history.exchanges if failed_instead(each)}
+            # A bank that fails over a value has read it.
+            violations = record.violations(contract, clause, kind, facet.id)
+            wrong = [each for each in violations if failed.isdisjoint(each.exchanges)]
             used = arguments_of(contract, record.target, kind, facet) if wrong else ()
             for operation, argument, spelling in used:
                 place = ("operations", operation, "arguments", argument)

@@ -194,12 +194,14 @@ def plain_call(
 ) -> Part[Call | None]:
     """Prepare a plain valid call of any operation: of a reading, with the consent that it needs.
 
-    There are `count` items to read about, each with an entry on each of these `days` before today.
+    There are `count` items to read about, each with an entry on each of these `days` before today;
+    a list of such items has these.
     """
     if operation.request:
         _, call = yield from prepare_call(contract, operation, name)
         return call
-    owner, granting = steps.owners(contract, operation)[0], grant if operation.about else None
+    owners, granting = steps.owners(contract, operation), grant if operation.about else None
+    owner = next((each for each in owners if each in operation.lists), owners[0])
     psu = yield from steps.customer(name, owner, granting, count=count, days=days)
     return steps.ask(operation, name, psu.owns[0].key)
 

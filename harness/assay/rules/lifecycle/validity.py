@@ -169,7 +169,10 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
         return not call.variation and all(type(value) in plain for value in call.arguments.values())
     bare = facts_of(past.lifecycle.contract).without_call_ids(exchange).call.arguments
     apart = {create.owned, *call.varied, create.due.argument if create.due else None}
-    apart |= (call.arguments.keys() - bare.keys()) | {*call.generated}
+    apart |= {*call.generated}
+    if not call.variation:
+        # Any id is as good as another; but a variation may be of the id itself, such as a long one.
+        apart |= call.arguments.keys() - bare.keys()
     return all(
         name in apart or repr(value) in past.accepted_values.get(name, ())
         for name, value in call.arguments.items()
@@ -254,11 +257,16 @@ def _text(value: Json, numbers: list[Json]) -> str:
 
 
 def _owned(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:
-    """Whether it is about a thing without special traits that the customer owns."""
+    """Whether it is about a thing without special traits that the customer owns.
+
+    A request is about things of one resource, whatever else customers own.
+    """
     if not lifecycle.create.owned:
         return True
     thing = subject.owned(exchange.call.arguments.get(lifecycle.create.owned)) if subject else None
-    return thing is not None and not any(thing.traits.values())
+    if thing is None or thing.resource != lifecycle.owner:
+        return False
+    return not any(thing.traits.values())
 
 
 def _untouched(request: Instance) -> bool:

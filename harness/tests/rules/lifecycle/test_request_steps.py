@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
-from account_information import AT, GONE, LOST, NO, PARIS, ask
+from account_information import AISP, AT, GONE, LOST, NO, PARIS, ask
 from payment_initiation import KEY, LINK, PIS, make, payer, shown, sign
 from rows import for_each
 
@@ -55,6 +55,17 @@ def bare(**changes):
 
 
 # -- customers --------------------------------------------------------------------
+def test_a_list_is_asked_for_by_somebody_who_owns_what_it_lists():
+    """An empty list of cards would say nothing of an argument in it."""
+    accounts = AISP.operations["accounts"]
+    cards = replace(accounts, lists=("card",))
+
+    for operation, owned in ((accounts, "account"), (cards, "card")):
+        part = request_steps.plain_call(AISP, operation, None)
+        assert Advance(to=None) == next(part)
+        assert [owned] == [each.resource for each in part.send(Advanced(now=AT)).holdings]
+
+
 def test_a_customer_owns_what_a_request_can_be_about():
     """One account, with nothing special, of no special kind of customer."""
     steps, subject = play(request_steps.customer(LIFE), PSU)

@@ -175,6 +175,15 @@ def test_a_thing_that_is_owned_need_not_have_been_accepted():
     assert [] == create(make(), make(NO, debtorAccount="A2"))
 
 
+def test_a_thing_of_another_resource_may_be_refused():
+    """A payment is made from an account, not from a card."""
+    both = payer("psu", "A1", "C1")
+    both = replace(both, owns=(both.owns[0], replace(both.owns[1], resource="card")))
+
+    assert [] == create(make(), make(NO, debtorAccount="C1"), who=both)
+    assert [WRONG] == create(make(), make(NO), who=both)
+
+
 # -- changes --------------------------------------------------------------------------
 # A refused change is no violation, but a failure where a change is valid does.
 @for_each("before", [[DEFERRED], [DEFERRED, modify(amount="7.00")]])

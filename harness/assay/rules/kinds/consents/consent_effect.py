@@ -210,7 +210,9 @@ class ConsentEffect(Kind):
     ) -> Iterator[Evidence]:
         """Judge a read of a thing that its reader owns."""
         owned = subject.owned(exchange.call.arguments.get(operation.about or ""))
-        if owned is None or not facts_of(self.contract).surely_listed(owned, exchange.at):
+        if owned is None or not self.contract.children(owned.resource, operation.id):
+            return
+        if not facts_of(self.contract).surely_listed(owned, exchange.at):
             return
         asked = (*question(exchange.call), "" if exchange.call.present else "without the customer")
         if owned.key in consents.certain(subject.name):

@@ -381,8 +381,8 @@ class Available(Kind):
     ) -> bool:
         """Whether the history shows a call to be one that must be served.
 
-        Its resource must belong to the customer, be listed and be covered by a consent. A consent
-        must name each thing once, in a list.
+        Its resource must belong to the customer, be listed, be covered by a consent, and be one that
+        the operation can be about. A consent must name each thing once, in a list.
         """
         call, operation = exchange.call, self.operation
         if not operation.about and not operation.grants:
@@ -399,7 +399,10 @@ class Available(Kind):
             return self.grant is not None
         facts, owned = facts_of(self.contract), [subject.owned(key) for key in named]
         return bool(owned) and all(
-            thing is not None and facts.surely_listed(thing, exchange.at) for thing in owned
+            thing is not None
+            and thing.resource in self.owners
+            and facts.surely_listed(thing, exchange.at)
+            for thing in owned
         )
 
     def _judge_bent(self, exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
