@@ -438,9 +438,9 @@ def test_what_the_plan_decides(tmp_path: Path) -> None:
     held = hold(tmp_path, keywords="unspecified")
     assert {Disposition.UNSPECIFIED} == {one.disposition for one in held.prepared.plan.items}
     assert 0 == held.result.exchanges
-    assert {("unspecified", "the source document leaves this open")} == {
-        (one["verdict"], one["reason"]) for one in held.lines("verdict")
-    }
+    said = {(one["verdict"], one["reason"].partition(":")[0]) for one in held.lines("verdict")}
+    expected = {"the source document leaves this open", "this bank answers"}
+    assert {("unspecified", words) for words in expected} == said
 
 
 def test_settling_one_obligation(tmp_path: Path) -> None:

@@ -194,6 +194,8 @@ def payments():
     create["signed"] = False
     del create["returns"], data["outline"]
     data["rules"] = [rule for rule in data["rules"] if rule["id"] not in SIGNING]
+    for point in data["unspecified"]:
+        point.pop("answers", None)
     for rule in data["rules"]:
         if rule["id"] == "cash":
             del rule["when"]["all"][1]  # the factor

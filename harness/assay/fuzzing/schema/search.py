@@ -247,6 +247,10 @@ class _Batch:
             schema.cases += 1
             self._note(reply, builder.steps, case.says)
             operation = named.operation
+            if reply.accepted and operation.makes:
+                # A bank may take a request, and show it as rejected when it is read.
+                lifecycle = lifecycle_of_operation(schema.search.contract, operation)
+                builder.play(request_steps.read(lifecycle, reply))
             if reply.accepted and (operation.writes or operation.grants):
                 control = None
                 changes = operation.changes or operation.ends

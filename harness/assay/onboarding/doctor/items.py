@@ -249,6 +249,8 @@ def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:
 def known_keys(seen: AnsweredOperation) -> frozenset[Json]:
     """Return the keys of what the customers own or the calls name, some of which an operation shows."""
     if seen.operation.request:
+        if any(each.part for each in seen.answers):
+            return frozenset()  # what was submitted may have a key of its own
         about = seen.operation.about or ""
         return frozenset(key for each in seen.answers if (key := each.call.arguments.get(about)))
     if not seen.operation.about:
