@@ -57,6 +57,8 @@ from assay.rules.verdict import (
 RECENT = timedelta(minutes=5)
 #: A date further ahead than this may be rejected for its distance.
 FAR = timedelta(days=31)
+#: Why a control proves nothing that nobody looked at since it was accepted.
+UNREAD = "the like request was not read since, and may have been rejected"
 #: Why refusing a customer with a past is no violation.
 EARLIER = "it may repeat a request from before this history"
 
@@ -325,8 +327,12 @@ def must_be_accepted(
     elif beside and attempt.plain and not attempt.request.distrusted:
         expected = f"an acceptance, as for call {beside[0].made.n}: {why}"
         evidence = _evidence(facet, DISAGREES, expected, attempt, beside)
-        sure = attempt.subject.fresh or attempt.unrepeated
-        yield evidence if sure else doubt(evidence, EARLIER)
+        if not attempt.subject.fresh and not attempt.unrepeated:
+            evidence = doubt(evidence, EARLIER)
+        # What shows as rejected when it is read is compared with what was read, too.
+        late = attempt.made.accepted and _stands(attempt.made) is not State.REJECTED
+        read = not late or any(each.request.reads for each in beside)
+        yield evidence if read else doubt(evidence, UNREAD)
 
 
 def must_be_rejected(facet: str, attempt: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:

@@ -158,6 +158,8 @@ class Trials:
         """Keep how each obligation stands with the sound file, and what its trials call."""
         data = json.loads(json.dumps(self.bank.data(), default=str))
         self.sound = self.bank.verdicts(self.bank.prepared(self.write(data)), heard=self.heard)
+        # What is red from the start would be taken for blame.
+        assert [] == [name for name, each in self.sound.items() if each is Standing.VIOLATES]
 
     def run(self, mistake: WrongFile, prepared: Prepared) -> Verdicts:
         """Run the trials that call what a mistake is about; all of them if one violates something."""

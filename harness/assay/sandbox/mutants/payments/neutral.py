@@ -243,6 +243,13 @@ def _with_location(operation: PaymentOperation | None, answer: Answer) -> Answer
     return replace(answer, headers=(*answer.headers, ("Location", path)))
 
 
+def _received_first(operation: PaymentOperation | None, answer: Answer) -> Answer:
+    body = answer.body
+    if operation != "create" or not isinstance(body, dict) or body.get("status") != "rejected":
+        return answer
+    return replace(answer, body={**body, "status": "received"})
+
+
 def _stays_after_refusal(leaving: Return) -> str | None:
     return leaving.terms.success_url if leaving.decision == "confirm" else None
 
@@ -382,6 +389,9 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
     neutral_pis("rejected-later",
         "A malformed request is accepted, and the payment is shown as rejected.",
         **_rejected_later()),
+    neutral_pis("rejected-when-read",
+        "A malformed request is accepted as received, and shown as rejected when it is read.",
+        **_rejected_later(), respond=_received_first),
     neutral_pis("euro-any-spelling",
         "The currency EUR may be in lower case and surrounded by blanks.",
         fields=put(FIELDS, currency=_any_spelling)),
