@@ -61,6 +61,7 @@ class Request:
     mode: str = ""
     status: str = "open"
     executions: int = 0
+    executed_on: date | None = None
     reads: int = 0
     marks: set = field(default_factory=set)
 
@@ -437,6 +438,8 @@ class Bank(Login):
             due = date.fromisoformat(request.body.get("day") or "1970-01-01")
             if request.status == "accepted" and due <= world.now.date():
                 request.status, request.executions = "done", request.executions + 1
+                # A clock that skips days leaves a put-off request its own one.
+                request.executed_on = due if "day" in request.body else world.now.date()
 
     # -- the interface ---------------------------------------------------------------------
     def __call__(self, environ, start_response):
@@ -515,8 +518,12 @@ class Bank(Login):
                 return 200, {"payment": id_, "status": request.status}
             case "GET", ["executions"]:
                 done = [each for each in world.requests.values() for _ in range(each.executions)]
-                day = world.now.date().isoformat()
-                return 200, {"executions": [{"payment": each.id, "date": day} for each in done]}
+                return 200, {
+                    "executions": [
+                        {"payment": each.id, "date": str(each.executed_on or world.now.date())}
+                        for each in done
+                    ]
+                }
         raise Refused(404)
 
     def new_tpp(self, world):

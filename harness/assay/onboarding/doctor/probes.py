@@ -442,7 +442,9 @@ def _later_day(plan: ProbePlan, lifecycle: Lifecycle, mode: str | None) -> Scrip
     other = None
     if Capability.DIRECT_ACCESS in offers and not lifecycle.create.grants:
         twin = yield from steps.send(replace(made.call, variation=TWIN))
-        made, other = (twin, made) if twin.item else (made, None)
+        # By the id of the call, both may be one request.
+        apart = twin.item and made.item and twin.item.key != made.item.key
+        made, other = (twin, made) if apart else (made, None)
     yield from _sign(plan, lifecycle, made, WAITING)
     if other is not None:
         yield from request_steps.withdraw(other)

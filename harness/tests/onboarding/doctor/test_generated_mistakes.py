@@ -244,6 +244,13 @@ def table(bank: MistakenBank, trials: Sequence[Trial]) -> str:
 
 
 @pytest.mark.parametrize("bank", BANKS, ids=lambda each: each.name)
+def test_the_sound_file_is_not_doubted(bank, tmp_path, monkeypatch):
+    """The doctor finds nothing at a sound bank, so that a run begins."""
+    bank.install(monkeypatch)
+    assert any(Trials(bank, tmp_path).mistakes()), "there are mistakes to make"
+
+
+@pytest.mark.parametrize("bank", BANKS, ids=lambda each: each.name)
 def test_no_mistake_in_the_file_is_blamed_on_the_bank(bank, tmp_path, monkeypatch, capsys):
     """Each mistake is named by `check` or the doctor, or nothing is violated because of it."""
     bank.install(monkeypatch)
