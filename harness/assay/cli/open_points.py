@@ -103,7 +103,7 @@ def proposals(prepared: Prepared) -> Iterator[KeptAnswer]:
     """Run the trials of each answer that is not given, and yield those that the bank keeps.
 
     Raises:
-        InputError: the customers are real, and would pay for what nobody asked.
+        InputError: the customers are real, so the calls would spend their accesses.
 
     """
     target = prepared.target

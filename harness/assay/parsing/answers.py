@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias, cast
 
 from assay.errors import did_you_mean
 from assay.files.document import Document, Finding, Pointer, found, laid_over
-from assay.files.shape_check import RuleSchema, rule_findings
-from assay.rules.kinds import find_kind
+from assay.files.shape_check import rule_findings
+from assay.rules.kinds import find_kind, schema_of
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -31,27 +31,27 @@ def answered_rules(raw: _Raw, point: _Raw, answer: _Raw) -> Iterator[tuple[str, 
             yield name, {"id": name, "source": point["source"], **given}, True
 
 
-def findings(document: Document, rule_schema: RuleSchema) -> Iterator[Finding]:
+def findings(document: Document) -> Iterator[Finding]:
     """Yield what is wrong with the rules of answers, each as a rule of the contract that follows."""
     raw = cast("_Raw", document.data)
+    known = {each["id"] for each in raw["rules"]}
     for index, point in enumerate(raw.get("unspecified", ())):
         for name, answer in point.get("answers", {}).items():
-            at: Pointer = ("unspecified", index, "answers", name, "rules")
-            yield from _answer(raw, answered_rules(raw, point, answer), at, rule_schema)
+            for id_, rule, new in answered_rules(raw, point, answer):
+                at: Pointer = ("unspecified", index, "answers", name, "rules", id_)
+                if new and not {"kind", "says"} <= rule.keys():
+                    hint = did_you_mean(id_, known)
+                    hint = hint or "a rule that an answer adds has `kind` and `says`"
+                    yield at, f"there is no rule {found(id_)}", hint
+                else:
+                    yield from faults_of(rule, at, raw)
 
 
-def _answer(
-    raw: _Raw, rules: Iterator[tuple[str, _Raw, bool]], at: Pointer, rule_schema: RuleSchema
-) -> Iterator[Finding]:
-    for name, rule, new in rules:
-        known = {each["id"] for each in raw["rules"]}
-        if new and not {"kind", "says"} <= rule.keys():
-            hint = did_you_mean(name, known) or "a rule that an answer adds has `kind` and `says`"
-            yield (*at, name), f"there is no rule {found(name)}", hint
-            continue
-        wrong = [*rule_findings(rule, rule_schema, (*at, name))]
-        yield from wrong
-        kind = find_kind(rule["kind"])
-        if kind is not None and not wrong:
-            rules_ = [each for each in raw["rules"] if each["id"] != name]
-            yield from kind.references((*at, name), rule, {**raw, "rules": [*rules_, rule]})
+def faults_of(rule: _Raw, at: Pointer, raw: _Raw) -> Iterator[Finding]:
+    """Yield what is wrong with a rule that takes the place of one of a contract, or is added to it."""
+    wrong = [*rule_findings(rule, schema_of, at)]
+    yield from wrong
+    kind = find_kind(rule["kind"])
+    if kind is not None and not wrong:
+        others = [each for each in raw["rules"] if each["id"] != rule["id"]]
+        yield from kind.references(at, rule, {**raw, "rules": [*others, rule]})

@@ -20,7 +20,6 @@ from assay.contract.model import (
     Clause,
     Contract,
     Due,
-    Json,
     Level,
     NotRequirement,
     OpenPoint,
@@ -37,7 +36,7 @@ from assay.files.shape_check import check, prebuilt, validate
 from assay.parsing import answers
 from assay.parsing.references import OPEN, findings, line_numbers
 from assay.rules.checks import facets_of, without_refusal
-from assay.rules.kinds import KINDS, find_kind, installed, kind_of
+from assay.rules.kinds import KINDS, installed, kind_of, schema_of
 from assay.rules.rule import FEATURES, clauses_of
 
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone", "shape_problems"]
@@ -105,7 +104,7 @@ def parse_document(document: Document) -> Contract:
 def _answer_findings(document: Document) -> Iterator[Finding]:
     """Yield what is wrong with answers; those of a shipped contract were checked before."""
     if not prebuilt().conforms("contract", document.digest):
-        yield from answers.findings(document, _rule_schema)
+        yield from answers.findings(document)
 
 
 def _facet_problems(contract: Contract) -> Iterator[Finding]:
@@ -134,21 +133,16 @@ def _facet_problems(contract: Contract) -> Iterator[Finding]:
 
 def shape_problems(document: Document) -> list[Problem]:
     """Return the schema errors of a contract; each rule is checked by the schema of its kind."""
-    return check(document, "contract", rule_schema=_rule_schema, kinds=_kind_names)
+    return check(document, "contract", rule_schema=schema_of, kinds=_kind_names)
 
 
 def full_shape_problems(document: Document) -> list[Problem]:
     """Return the schema errors of a contract, even of a shipped one."""
-    return validate(document, "contract", rule_schema=_rule_schema, kinds=_kind_names)
+    return validate(document, "contract", rule_schema=schema_of, kinds=_kind_names)
 
 
 def _kind_names() -> tuple[str, ...]:
     return (*KINDS, *installed())
-
-
-def _rule_schema(kind: str) -> Mapping[str, Json] | None:
-    rule_kind = find_kind(kind)
-    return rule_kind.schema() if rule_kind is not None else None
 
 
 def _near(path: Path) -> Path:

@@ -15,8 +15,7 @@ from assay.binding.model.target import Decided, Target
 from assay.contract.model import BankAnswer, Clause, Contract, Json, OpenPoint
 from assay.errors import did_you_mean
 from assay.files.document import Finding, Pointer, found, laid_over
-from assay.files.shape_check import rule_findings
-from assay.rules.kinds import find_kind
+from assay.parsing.answers import faults_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,15 +138,7 @@ def _parameters(
                 hint = did_you_mean(key, point.opens) if point.opens else "use `value` or `says`"
                 yield (*below, key), f"the point does not open {found(key)}", hint
         if parameters.keys() <= {*point.opens}:
-            rule = laid_over(raws[id_], parameters)
-            wrong = [*rule_findings(rule, _schema, below)]
-            kind = find_kind(str(rule["kind"]))
-            yield from wrong or (kind.references(below, rule, contract.data) if kind else ())
-
-
-def _schema(kind: str) -> Mapping[str, Json] | None:
-    found_ = find_kind(kind)
-    return found_.schema() if found_ else None
+            yield from faults_of(laid_over(raws[id_], parameters), below, contract.data)
 
 
 def _twice(at: Pointer, point: OpenPoint, given: Decided) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from assay.contract.model import Json
 from assay.files.load import dump
 from assay.rules.kinds.access.eligible_for import EligibleFor
 from assay.rules.kinds.access.host_affinity import HostAffinity
@@ -145,6 +146,12 @@ def installed() -> Mapping[str, type[Kind]]:
 def find_kind(name: str) -> type[Kind] | None:
     """Return the built-in or installed kind with this name, or None."""
     return KINDS[name] if name in KINDS else installed().get(name)
+
+
+def schema_of(name: str) -> Mapping[str, Json] | None:
+    """Return the JSON Schema of the clauses of a kind, or None if there is no such kind."""
+    kind = find_kind(name)
+    return None if kind is None else kind.schema()
 
 
 def kind_of(name: str) -> type[Kind]:
