@@ -342,7 +342,8 @@ def _number(value: Decimal, spelling: Spelling | None) -> Json:
 
     Only decimals are converted; an integer or a text of a probe is sent as it is.
     """
-    own = spelling.value if spelling else None
+    values = (spelling.value, spelling.other) if spelling else ()
+    own = next((each for each in values if each is not None), None)
     if spelling is None or spelling.place is not Place.BODY or not isinstance(own, int | Decimal):
         return text_of(value)
     return int(value) if value == value.to_integral_value() else float(value)

@@ -22,7 +22,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import number_of, same, same_value, text_of
 from assay.files.document import Pointer, spell
 from assay.files.edits import Edit
-from assay.history import Owned
+from assay.history import Owned, Subject
 from assay.onboarding.doctor.offers import place_of
 from assay.onboarding.doctor.pointer_probe import (
     AnsweredOperation,
@@ -221,7 +221,7 @@ def _foreign_keys(seen: AnsweredOperation) -> Iterator[Finding]:
             place = listed if role in roles else seen.place("key")
             expected = "keys of items that the customer owns"
             yield record.finding(place, expected, "other keys in the list")
-        elif role in roles and complete and keys - owned and owned - keys:
+        elif role in roles and complete and keys - owned and _lacks(seen, subject, keys):
             expected = "only keys of items that the customer owns"
             found = f"{len(keys - owned)} other keys in the list of {seen.operation.id}"
             hint = "is a key misspelt, or is something missing here?"
@@ -229,6 +229,17 @@ def _foreign_keys(seen: AnsweredOperation) -> Iterator[Finding]:
         elif record.makes_customers and complete and keys - {item.key for item in all_owned(seen)}:
             expected, found = "all that a customer owns, as offered", "further items in the list"
             yield record.finding(place_of(record, Capability.ROSTER), expected, found)
+
+
+def _lacks(seen: AnsweredOperation, subject: Subject | None, keys: set[str]) -> bool:
+    """Whether a customer's list lacks something that is surely listed."""
+    facts = facts_of(seen.record.contract_of(seen.operation))
+    return subject is not None and any(
+        item.resource in seen.operation.lists
+        and item.key not in keys
+        and facts.surely_listed(item, subject.now)
+        for item in subject.owns
+    )
 
 
 def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:

@@ -9,10 +9,10 @@ not questioned here. Nor are words that no probe has seen.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from assay.binding.model.pointer import MISSING, find
 from assay.binding.model.spelling import Place
@@ -75,25 +75,59 @@ class _ShownState:
         return self.state in self.possible
 
 
+#: The states that an operation showed, by their words.
+_Shown: TypeAlias = Mapping[tuple[str, ...], Sequence[_ShownState]]
+
+
 def states(record: Examined) -> Iterator[Finding]:
     """Examine the words for states of each operation, and the day of deferred requests."""
-    for operation in record.operations:
-        if operation.request and operation.available:
-            yield from _operation(record, operation)
+    about = [each for each in record.operations if each.request and each.available]
+    shown = {operation.id: _by_word(record, operation) for operation in about}
+    for operation in about:
+        yield from _operation(record, operation, shown[operation.id])
+        for other in about:
+            if other is not operation and other.request == operation.request:
+                yield from _unlike(record, operation, other, shown)
     yield from _day(record)
     yield from _rules(record)
 
 
-def _operation(record: Examined, operation: Operation) -> Iterator[Finding]:
-    """Report each word that is shown only at moments of another state than its own."""
+def _by_word(record: Examined, operation: Operation) -> _Shown:
     shown: defaultdict[tuple[str, ...], list[_ShownState]] = defaultdict(list)
     for answer in record.of(operation.id):
         for state in _shown(record, answer):
             shown[state.word].append(state)
+    return shown
+
+
+def _operation(record: Examined, operation: Operation, shown: _Shown) -> Iterator[Finding]:
+    """Report each word that is shown only at moments of another state than its own."""
     for word, states in shown.items():
         wrong = next((state for state in states if not state.fits), None)
         if wrong and not any(state.fits for state in states):
             yield _wrong_word(record, operation, word, wrong)
+
+
+def _unlike(
+    record: Examined, operation: Operation, other: Operation, shown: Mapping[str, _Shown]
+) -> Iterator[Finding]:
+    """Report each word that an operation did not show, where another one has it for another state."""
+    bound, compared = (
+        answers[0].binding.item.state if (answers := record.of(each.id)) else None
+        for each in (operation, other)
+    )
+    if bound is None or compared is None or bound.at != compared.at:
+        return
+    listed: dict[tuple[str, ...], State] = {}
+    for state, words in bound.values.items():
+        listed |= {(str(word),): state for word in words}
+    for word, states in shown[other.id].items():
+        here = None if word in shown[operation.id] else listed.get(word)
+        if here and all(each.fits and here not in each.possible for each in states):
+            place = ("operations", operation.id, "item", "state", "values", here.value)
+            masked = repr(record.redactor.bounded(", ".join(word), 40))
+            found = f"{masked}, which {other.id} shows {states[0].moment}"
+            yield record.finding(place, f"a word for {here.value}", found)
 
 
 def _wrong_word(

@@ -147,6 +147,12 @@ class ProbePlan:
         roles = customers_for(self.target.fixtures.roles, None)
         return next((role for role in roles if cast_for(role, wanted, self.today)), None)
 
+    @property
+    def first_role(self) -> Role | None:
+        """The listed customer of the ordinary calls, if there is one."""
+        owner = self.owner()
+        return self.role(owner) if owner else None
+
     def counted(self) -> tuple[Operation, int] | None:
         """Return an operation whose calls without the customer are limited, and that limit."""
         counted: list[tuple[Operation, int]] = []

@@ -4,7 +4,8 @@ A `ProbePlan` says what a contract and a target allow: how many items exceed a p
 operation transmits consents, which calls without the customer are counted. `doctor_probes`
 makes the probes. Each is a generator of steps, so that `cost` can estimate it in a dry run
 before it is performed. Where no customers can be created for a probe, each operation is
-called at most once, with the customer present. Nothing is judged here.
+called at most once, with the customer present; only lists that are known whole are read to their
+end. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from assay.binding.model.submission import SUBMISSION
-from assay.binding.model.target import ScaKind, Target
+from assay.binding.model.target import Role, ScaKind, Target
 from assay.binding.wire.values import repeats_argument
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import (
@@ -164,6 +165,7 @@ def _reads(plan: ProbePlan) -> Script:
     for operation in plan.lists:
         first = yield from steps.send(Call(operation=operation.id, subject="psu"))
         yield from _second_page(plan, first)
+        yield from _all_pages(plan, first, plan.first_role)
     for host in plan.other_hosts if plan.lists else ():
         elsewhere = Call(operation=plan.lists[0].id, subject="psu", host=host)
         yield from steps.send(replace(elsewhere, variation=HOST))
@@ -220,6 +222,20 @@ def _second_page(plan: ProbePlan, first: Exchange) -> Part[None]:
         yield from steps.send(replace(first.call, follow=first.outcome.next))
 
 
+def _all_pages(plan: ProbePlan, first: Exchange, role: Role | None) -> Part[None]:
+    """Read a listed customer's list to its end, where the file says all that the customer owns."""
+    shown, page = len(first.items), first
+    while (
+        role
+        and Capability.ROSTER in plan.target.fixtures.offers
+        and isinstance(page.outcome, Accepted)
+        and page.outcome.next
+        and 0 < shown < len(role.owns)
+    ):
+        page = yield from steps.send(replace(first.call, follow=page.outcome.next))
+        shown = shown + len(page.items) if page.items else 0
+
+
 def _about(plan: ProbePlan, operation: Operation, psu: Subject) -> Part[None]:
     """Call about one item of each resource; for the first item, with every variation."""
     owners = set(steps.owners(plan.contract, operation))
@@ -256,13 +272,13 @@ def _between(plan: ProbePlan, operation: Operation, call: Call, today: date) -> 
 
 def _roles(plan: ProbePlan) -> Script:
     """Call once for every listed customer not used yet, to see whether its token is accepted."""
-    owner = plan.owner()
-    first = plan.role(owner) if owner else None
+    first = plan.first_role
     for role in plan.target.fixtures.roles:
         # The next one of this kind of customer, whatever it owns.
         yield Arrange(subject=role.name, holdings=(), segment=role.segment)
         if role != first and plan.lists:
-            yield from steps.send(Call(operation=plan.lists[0].id, subject=role.name))
+            page = yield from steps.send(Call(operation=plan.lists[0].id, subject=role.name))
+            yield from _all_pages(plan, page, role)
 
 
 def _presence(plan: ProbePlan) -> Script:

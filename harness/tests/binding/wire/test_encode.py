@@ -147,22 +147,24 @@ def test_a_key() -> None:
 
 
 @for_each(
-    ("own", "given", "sent"),
+    ("own", "other", "given", "sent"),
     [
-        ("12.30", Decimal("40.01"), "40.01"),
-        ("12.30", Decimal(40), "40"),
-        (5, Decimal(40), 40),
-        (5, Decimal("40.5"), 40.5),
-        (Decimal("1.5"), None, 1.5),
-        (None, Decimal(40), "40"),
-        (5, "40", "40"),
-        ("12.30", 40, 40),
+        ("12.30", None, Decimal("40.01"), "40.01"),
+        ("12.30", None, Decimal(40), "40"),
+        (5, None, Decimal(40), 40),
+        (5, None, Decimal("40.5"), 40.5),
+        (Decimal("1.5"), None, None, 1.5),
+        (None, None, Decimal(40), "40"),
+        (None, 6, Decimal(40), 40),
+        (None, "6.00", Decimal(40), "40"),
+        (5, None, "40", "40"),
+        ("12.30", None, 40, 40),
     ],
 )
-def test_an_exact_number(own: object, given: object, sent: object) -> None:
+def test_an_exact_number(own: object, other: object, given: object, sent: object) -> None:
     """It is spelt as the profile spells what stands there; anything else stays as it is."""
     make = Operation(id="make", method="POST", path="/x", makes="x", arguments=("amount",))
-    spelling = Spelling(place=Place.BODY, name="/sum", value=own)
+    spelling = Spelling(place=Place.BODY, name="/sum", value=own, other=other)
     target = replace(PROFILE, operations={"make": OperationBinding(arguments={"amount": spelling})})
     call = Call(operation="make", subject="psu", arguments={"amount": given} if given else {})
     assert {"sum": sent} == json.loads(encode(call, make, target, ACCESS).body)

@@ -71,13 +71,17 @@ ONCE_MISSED = {
     },
     "existing": {
         "roles key misspelt: fixtures.roles.anna.owns.0.key = 'FR763000110002004121950842'",
+        "roles key misspelt: fixtures.roles.anna.owns.5.key = 'FR763000110002004174315344'",
     },
     "coast": {
         "item.volatile misspelt: operations.accounts.item.volatile.0 = '/shwn'",
         "item.volatile without all: operations.accounts.item.volatile = []",
         f"argument adds misspelt: {RETURNED}.adds.0 = 'paymntId'",
     },
-    "lab": {"factors swapped: sca.factors.pin = 'C'"},
+    "lab": {
+        "factors swapped: sca.factors.pin = 'C'",
+        "state word moved: operations.amend.item.state.values.done = [30, 20]",
+    },
     "quay": {
         NO_CONSENTS.format("permit"),
         "argument exclusive flipped: operations.permit.arguments.until.exclusive = True",
