@@ -39,6 +39,9 @@ MOST_HEADERS = 64
 MOST_KEYS = 200
 #: Numbers in groups, as account numbers without a check digit are written.
 _GROUPS = re.compile(r"(?<![\w-])(?=(?:\d[ +-]?){9})\d+(?:[ +-]\d+){1,8}(?![\w-])", re.ASCII)
+#: Nine digits in groups have at least this length, and other numbers are longer.
+SHORTEST_GROUPED = 10
+_DIGIT = re.compile("[0-9]")
 #: Texts up to this length are repeated often in a trial, and are masked once.
 SHORT = 256
 #: Request and response headers whose values reveal nothing about a customer.
@@ -246,6 +249,8 @@ class Redactor:
     def _masked(self, text: str) -> str:
         spans = self.values.spans(text)
         masked = replaced(text, spans) if spans else text
+        if len(masked) < SHORTEST_GROUPED or _DIGIT.search(masked) is None:
+            return masked
         return LIKE_A_NUMBER.sub(self._number, _GROUPS.sub(self._grouped, masked))
 
     def _grouped(self, match: re.Match[str]) -> str:

@@ -69,9 +69,11 @@ class KnownValues:
     earlier: dict[str, str] = field(default_factory=dict[str, str])
     _by_word: dict[str, list[str]] = field(default_factory=dict[str, "list[str]"])
     _by_joined: dict[str, list[str]] = field(default_factory=dict[str, "list[str]"])
+    _clean: set[str] = field(default_factory=set[str])
 
     def add(self, value: str, pseudonym: str, *, lasting: bool = False) -> None:
         """Search for a value from now on; for a lasting one in every trial."""
+        self._clean.clear()
         for form in _forms(value):
             self.current[form] = pseudonym
             if form in self.earlier:
@@ -81,6 +83,7 @@ class KnownValues:
 
     def expect(self, value: str) -> None:
         """Search for a value of a trial whose turn has not come, and which has no pseudonym yet."""
+        self._clean.clear()
         for form in _forms(value):
             if form not in self.earlier and form not in self.current and not _is_code(form):
                 self._index(form)
@@ -119,11 +122,21 @@ class KnownValues:
                 Span(*view.source(span.start, span.end), span.pseudonym)
                 for span in self.spans(view.text, depth - 1)
             ]
-        for begin, packed in packed_views(text):
-            for span in self.spans(packed.text, depth - 1):
-                start, end = packed.source(span.start, span.end)
-                spans.append(Span(begin + start, begin + end, span.pseudonym))
+        for match in _BASE64.finditer(text):
+            if (run := match[0]) not in self._clean:
+                found = [*self._packed(match.start(), run, depth - 1)]
+                spans += found
+                # What is known does not change often, and most runs are words that come again.
+                if not found and depth == DEPTH and len(run) <= MOST_REMEMBERED:
+                    self._clean.add(run)
         return spans
+
+    def _packed(self, begin: int, run: str, depth: int) -> Iterator[Span]:
+        """Yield where values are in what a run of characters stands for."""
+        for packed in _unpacked(run) if len(run) <= MOST_REMEMBERED else _decoded_run(run):
+            for span in self.spans(packed.text, depth):
+                start, end = packed.source(span.start, span.end)
+                yield Span(begin + start, begin + end, span.pseudonym)
 
     def _plain(self, text: str) -> Iterator[Span]:
         for value in [value for value in self.current if value in text]:

@@ -14,7 +14,7 @@ from base64 import b64encode, urlsafe_b64encode
 from binascii import Error, a2b_base64, unhexlify
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from html import escape, unescape
 from quopri import decodestring
 from urllib.parse import quote, unquote, unquote_plus
@@ -82,6 +82,8 @@ SMALL = 64 * 1024
 _HINT = re.compile(
     r"(?i)@|%[0-9a-f]{2}|\\u00|&(?:quot|#)|bearer |basic |-----BEGIN|ey[JA]|\"(?:name|key|kty)\""
 )
+#: The longest value, and the longest body, of which it is remembered that nothing is masked in it.
+MOST_REMEMBERED, MOST_BODY = 256, 2048
 #: How many texts inside of each other are read, and the shortest one.
 DEPTH, SHORTEST_NESTED = 6, 8
 #: What was written in place of a secret already.
@@ -105,6 +107,26 @@ def nested(text: str, hide: Hide, *, answer: bool = False, depth: int = DEPTH) -
     """Mask a value, which can be JSON, a URL, a form or a text, also in another encoding."""
     if len(text) < SHORTEST_NESTED or depth < 0:
         return text
+    if len(text) <= MOST_REMEMBERED and _is_clean(_nested, text, answer, depth):
+        return text
+    return _nested(text, hide, answer, depth)
+
+
+@lru_cache(8192)
+def _is_clean(
+    mask: Callable[[str, Hide, bool, int], str], text: str, answer: bool, depth: int
+) -> bool:
+    """Whether a text has nothing to be masked: most texts come again and again."""
+    hidden: list[str] = []
+
+    def note(value: str, _: str) -> str:
+        hidden.append(value)
+        return value
+
+    return mask(text, note, answer, depth) == text and not hidden
+
+
+def _nested(text: str, hide: Hide, answer: bool, depth: int) -> str:
     if text.lstrip()[:1] in {"{", "["}:
         text = json_members(text, hide, answer=answer, depth=depth - 1)
     text = parameters(text, hide, depth - 1)
@@ -194,8 +216,12 @@ def json_members(text: str, hide: Hide, *, answer: bool = False, depth: int = DE
     Of a list or an object under a secret's name, every text and number is masked. In an `answer`,
     `code` is usually that of an error, and then no secret.
     """
-    if depth < 0:
+    if depth < 0 or (len(text) <= MOST_BODY and _is_clean(_json_members, text, answer, depth)):
         return text
+    return _json_members(text, hide, answer, depth)
+
+
+def _json_members(text: str, hide: Hide, answer: bool, depth: int) -> str:
     text = _FLAT.sub(lambda match: _pair_masked(match[0], hide), text)
     text = _TWO.sub(lambda match: _two_masked(match, hide), text)
     return _JSON.sub(_JsonMembers(hide=hide, answer=answer, depth_left=depth).masked, text)
