@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import PurePath
 from typing import Any, Final
@@ -38,9 +39,12 @@ def document_of(document: Document, target: Target) -> BankDocument:
     """Return a loaded document of the bank of a target.
 
     Raises:
-        InputError: it is not of OpenAPI 3.0 or 3.1, or has no paths.
+        InputError: it is not of OpenAPI 3.0 or 3.1, or has no paths; the library is not installed.
 
     """
+    if find_spec("openapi_schema_validator") is None:
+        what, hint = "openapi-schema-validator is not installed", "pip install 'assay[openapi]'"
+        raise InputError.one("openapi", what, hint=hint)
     import_module("assay.binding.wire.documented")  # the library, before any trial needs it
     version = str(document.data.get("openapi"))
     if not version.startswith(("3.0", "3.1")):

@@ -8,6 +8,7 @@ import pytest
 from command_line import assay
 from rows import for_each
 
+from assay.binding.read import documented
 from assay.binding.read.documented import document_notes, document_problems
 from assay.binding.read.join import bind
 from assay.errors import InputError
@@ -87,6 +88,16 @@ def test_one_plain_call_decides(read):
     assert {"aisp/openapi.accounts#plain": 1, "aisp/openapi.consents#plain": 1} == {
         each.id: each.calls for each in extra if "openapi." in each.id
     }
+
+
+def test_the_library_is_an_extra(read, monkeypatch):
+    """Without it, the key of the target file is an error, with the command to install it."""
+    monkeypatch.setattr(documented, "find_spec", lambda _: None)
+    with pytest.raises(InputError) as caught:
+        read(WRITTEN)
+    problem = caught.value.problems[0]
+    assert (4, "pip install 'assay[openapi]'") == (problem.line, problem.hint)
+    assert "openapi-schema-validator is not installed" in problem.what
 
 
 def test_a_waiver_and_what_is_absent(read):
