@@ -116,6 +116,10 @@ def command(
     from assay.onboarding.init.target_file import render_target_file  # noqa: PLC0415 -- slow to import
 
     text = render_target_file(draft)
+    if not yes and None in answers:
+        from assay.cli.open_points import asked  # noqa: PLC0415 -- slow to import
+
+        text += asked(draft.contracts)
     for path, content in {**_adapter(out, draft), out: text}.items():
         try:
             with path.open("x", encoding="utf-8", newline="\n") as file:

@@ -1,19 +1,21 @@
 """The open points of contracts: how a bank answers them, can answer them, or what it does.
 
-`assay plan --open-points` lists them without a call. `assay doctor --open-points` asks the bank: it
-runs the trials of each answer, and proposes those that the bank keeps. A proposal is no answer, and
-nothing is judged by it: the bank's own manual says what is right.
+`assay plan --open-points` lists them without a call, and `assay init` asks for the answers. `assay
+doctor --open-points` asks the bank: it runs the trials of each answer, and proposes those that the bank
+keeps. A proposal is no answer, and nothing is judged by it: the bank's own manual says what is right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import click
 
 from assay.binding.model.target import Decided, Target
 from assay.binding.read.join import bind
 from assay.contract.model import Contract, Json, OpenPoint, PossibleAnswer
-from assay.errors import InputError
+from assay.errors import InputError, did_you_mean
 from assay.files.edits import flow
 from assay.fixtures.providers import Customers, customers_of
 from assay.journal.writer import Journal
@@ -139,10 +141,51 @@ def proposal_lines(found: Sequence[KeptAnswer]) -> Iterator[str]:
         yield "No answer could be seen."
         return
     yield "The bank does as these answers say. Keep those that its manual states, with the page:"
-    by_point: dict[str, list[KeptAnswer]] = {}
+    by_point: dict[str, list[str]] = {}
     for each in found:
-        by_point.setdefault(f"{each.contract.id}/{each.point.id}", []).append(each)
+        by_point.setdefault(f"{each.contract.id}/{each.point.id}", []).append(each.answer.id)
+    yield from _as_written({id_: (values, "TODO") for id_, values in by_point.items()})
+
+
+def _as_written(given: Mapping[str, tuple[Sequence[str], str]]) -> Iterator[str]:
+    """Yield answers, each with its source, as they stand in a target file."""
     yield "decided:"
-    for id_, kept in by_point.items():
-        answer: dict[str, Json] = {"value": [one.answer.id for one in kept], "source": "TODO"}
+    for id_, (values, source) in given.items():
+        answer: dict[str, Json] = {"value": [*values], "source": source}
         yield f"  {id_}: {flow(answer)}"
+
+
+def asked(contracts: Sequence[Contract]) -> str:
+    """Ask for the answers that rules can judge; return the part of a target file with them."""
+    points = [
+        (f"{contract.id}/{point.id}", point)
+        for contract in contracts
+        for point in contract.open_points
+        if point.answers
+    ]
+    counting = counted(len(points), "point")
+    question = (
+        f"The document leaves {counting} open that the bank's manual may answer. Answer them?"
+    )
+    if not points or not click.confirm(question, default=False):
+        return ""
+    given: dict[str, tuple[Sequence[str], str]] = {}
+    for id_, point in points:
+        click.echo(f"\n{point.statement}")
+        for answer in point.answers.values():
+            click.echo(f"  {answer.id}: {answer.statement}")
+        if values := _chosen(point):
+            where = "Where does the bank say so? (for example: developer manual, page 12)"
+            given[id_] = values, click.prompt(where)
+    return "\n".join(("", *_as_written(given), "")) if given else ""
+
+
+def _chosen(point: OpenPoint) -> Sequence[str]:
+    """Ask for the answers to a point until all of them are known; none is possible."""
+    while True:
+        text: str = click.prompt("Answer, or several with commas; - for none", default="-")
+        values = [value for each in text.split(",") if (value := each.strip()) not in {"", "-"}]
+        unknown = next((value for value in values if value not in point.answers), None)
+        if unknown is None:
+            return values
+        click.echo(f"  no answer {unknown!r} ({did_you_mean(unknown, point.answers)})")

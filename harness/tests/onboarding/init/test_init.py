@@ -499,6 +499,7 @@ def test_it_asks_at_a_terminal(tmp_path):
         [*ASSAY, *args], cwd=tmp_path, stdin=terminal, stdout=subprocess.PIPE, text=True
     ) as process:
         answers = ["ftp://x", "https://x.example/v1", "", "-", "", "X-There", "My Bank", ""]
+        answers += ["y", "page-turn", "page-turns-free, names-share", "p. 3: #7", *["-"] * 9]
         os.write(control, "".join(f"{one}\n" for one in answers).encode())
         output, _ = process.communicate(timeout=60)
     os.close(terminal)
@@ -510,6 +511,8 @@ def test_it_asks_at_a_terminal(tmp_path):
     assert ("my-bank", "https://x.example/v1") == (data["target"], data["base_url"])
     assert "zone" not in data
     assert {"header": "X-There", "value": "192.0.2.10"} == data["presence"]
+    answer = {"value": ["page-turns-free", "names-share"], "source": "p. 3: #7"}
+    assert {"aisp/what-counts": answer} == data["decided"]
     (line,) = guessed(tmp_path / "b.yaml")[0].items()
     assert ('presence: {header: X-There, value: "192.0.2.10"}', "the value is a usual one") == line
 
