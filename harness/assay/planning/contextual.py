@@ -34,6 +34,8 @@ from assay.rules.rule import Kind, Scenario
 
 #: Why a trial with a call at another bank is run in the base context alone.
 _ANOTHER_BANK = "the trial itself makes calls at another bank"
+#: Why a trial of an ambient kind is.
+_AMBIENT = "the trials of all clauses show it, too"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +100,11 @@ def _contexts(plan: Plan, trial: Trial, every: Sequence[Dimension], depth: Depth
     target = _target(plan, trial)
     steps = tuple(_played(plan, trial, target))
     trial.price.know(calls_in(steps, target))
-    unaffected = _unaffected(_kind(plan, trial), trial.scenario)
-    if any(
+    kind = _kind(plan, trial)
+    unaffected = _unaffected(kind, trial.scenario)
+    if kind.ambient:
+        unaffected = dict.fromkeys((each.name for each in every), _AMBIENT)
+    elif any(
         (isinstance(step, Call) and step.bank is not None) or (isinstance(step, Lack) and step.bank)
         for step in steps
     ):

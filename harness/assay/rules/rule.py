@@ -145,6 +145,8 @@ class Kind(Generic[S]):
     accepts_refusals: ClassVar[bool] = False
     #: Whether the check judges no call with an optional argument: it need not be served.
     bare_calls: ClassVar[bool] = False
+    #: Whether the trials of all clauses show what it judges, so that its own are not run in contexts.
+    ambient: ClassVar[bool] = False
     #: Whether its clauses are tried at each bank of the group: about hosts, or what a bank offers.
     of_each_bank: ClassVar[bool] = False
     #: Whether it judges calls at other banks of the group, and what follows them.

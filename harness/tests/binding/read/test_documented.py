@@ -11,8 +11,10 @@ from rows import for_each
 from assay.binding.read import documented
 from assay.binding.read.documented import document_notes, document_problems
 from assay.binding.read.join import bind
+from assay.contexts.context import Depth
 from assay.errors import InputError
 from assay.parsing.parse import find_contract, parse_contract
+from assay.planning.contextual import with_contexts
 from assay.planning.plan import plan
 from assay.preparation.target_file import read_target
 
@@ -88,6 +90,14 @@ def test_one_plain_call_decides(read):
     assert {"aisp/openapi.accounts#plain": 1, "aisp/openapi.consents#plain": 1} == {
         each.id: each.calls for each in extra if "openapi." in each.id
     }
+
+
+def test_no_context_adds_a_trial(read):
+    """Contextual trials of other rules are held against the document, too."""
+    target = read(WRITTEN)
+    planned = with_contexts(plan(bind(CONTRACTS, target), target), target, Depth.EACH).plan
+    assert planned.contextual
+    assert [] == [each.id for each in planned.contextual if "/openapi." in each.id]
 
 
 def test_the_library_is_an_extra(read, monkeypatch):

@@ -34,12 +34,6 @@ _ASPECTS: Final[Mapping[str, Json]] = {
     "uniqueItems": True,
     "items": {"description": "an aspect", "enum": [aspect.value for aspect in Aspect]},
 }
-#: The dimensions of contexts.
-_EVERY: Final = (
-    *("bank", "segment", "item", "page", "owned", "order", "since", "presence", "name", "tpp"),
-    *("weekday", "season", "arguments", "token", "past", "turn", "mode", "host", "factor"),
-    *("amount", "payee", "registered", "change", "pause", "screen"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +44,7 @@ class Documented(Kind):
     scope = Scope(calls=Calls.CONTRACT)
     purpose = Purpose.PROMISE
     accepts_refusals = True
+    ambient = True
 
     operation: Operation = parameters.operation()
     aspects: tuple[str, ...] = parameters.names(_ASPECTS, key="aspects")
@@ -68,10 +63,6 @@ class Documented(Kind):
             for aspect in Aspect
             if aspect.value in self.aspects
         )
-
-    def unaffected_by(self) -> Mapping[str, str]:
-        """Return everything: the trials of other clauses are judged, too, in every context."""
-        return dict.fromkeys(_EVERY, "the answers of all trials are held against the document")
 
     def probe(self, scenario: Scenario) -> Script:
         """Make one plain call."""
