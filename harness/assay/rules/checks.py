@@ -133,7 +133,7 @@ def countable(evidence: Iterator[Evidence]) -> Iterator[Evidence]:
 # -- codes and statuses of refusals ------------------------------------------------------
 def facets_of(kind: Kind) -> Sequence[Facet]:
     """Return the facets of a clause, with those of the codes and statuses of its refusals."""
-    facets = kind.facets()
+    facets = kind.own_facets
     if not isinstance(kind, RefusingKind) or not kind.says_more:
         return facets
     refusing = kind.refusing()
@@ -146,7 +146,7 @@ def without_refusal(kind: Kind) -> Sequence[str]:
     if not isinstance(kind, RefusingKind):
         return ()
     refusing = kind.refusing()
-    if any(facet.id in refusing for facet in kind.facets()):
+    if any(facet.id in refusing for facet in kind.own_facets):
         return ()
     said = {CODE: kind.codes, STATUS: kind.refusal_statuses, REJECTION: kind.moment}
     return [key for key, value in said.items() if value]

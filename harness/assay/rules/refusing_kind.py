@@ -94,4 +94,4 @@ class RefusingKind(Kind[S]):
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""
-        return self.refusing_facets or [facet.id for facet in self.facets()]
+        return self.refusing_facets or [facet.id for facet in self.own_facets]

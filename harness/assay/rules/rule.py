@@ -116,8 +116,14 @@ class Scope:
     needs: tuple[type[object], ...] = ()
 
 
+class _Computed:
+    """A slot for the facets of a clause, which are no part of its value."""
+
+    __slots__ = ("_facets",)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind(Generic[S]):
+class Kind(_Computed, Generic[S]):
     """A rule kind; an instance is one clause with its parsed parameters.
 
     A subclass sets `name`, declares parameters as fields, defines `facets`, `probe` and `check`.
@@ -194,6 +200,15 @@ class Kind(Generic[S]):
         """Return the ways in which the clause can hold or be broken."""
         raise NotImplementedError
 
+    @property
+    def own_facets(self) -> tuple[Facet, ...]:
+        """The facets of the clause, computed once: each check asks for them."""
+        known: tuple[Facet, ...] | None = getattr(self, "_facets", None)
+        if known is None:
+            known = tuple(self.facets())
+            object.__setattr__(self, "_facets", known)
+        return known
+
     def probe(self, scenario: S) -> Script:
         """Yield the steps that show the facets of a scenario."""
         raise NotImplementedError
@@ -224,7 +239,7 @@ class Kind(Generic[S]):
 
     def scenario(self, id_: str) -> Scenario:
         """Return the scenario of this id; raise `KeyError` where no facet has it."""
-        for facet in self.facets():
+        for facet in self.own_facets:
             if facet.scenario.id == id_:
                 return facet.scenario
         raise KeyError(id_)

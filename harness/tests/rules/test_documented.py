@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from rows import for_each
 
-from assay.contexts.dimensions import DIMENSIONS
 from assay.history import Aspect, Call, DocumentRemark, Submitted
 from assay.testing import (
     accepted,
@@ -110,11 +109,6 @@ def test_a_submission_is_judged_as_its_operation(clause):
     names = ("n", "at", "call", "outcome", "wire", "documented")
     sent = Submitted(request="C-1", **{name: getattr(made, name) for name in names})
     assert ["status disagrees 1"] == evidence(clause, history(sent))
-
-
-def test_every_dimension_is_left_to_the_trials_of_other_clauses(clause):
-    """They are judged in each context, so its own trial needs none."""
-    assert {*DIMENSIONS} == {*clause.unaffected_by()}
 
 
 def bank(*remarks):

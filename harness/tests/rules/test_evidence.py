@@ -77,7 +77,7 @@ def test_a_date_from_which_no_days_can_be_counted_decides_nothing():
 
     facets = [SimpleNamespace(id="f"), SimpleNamespace(id="g")]
     kind = SimpleNamespace(
-        name="k", facets=lambda: facets, tpp_facet=lambda: None, check=check, own_consents=True
+        name="k", own_facets=facets, tpp_facet=lambda: None, check=check, own_consents=True
     )
     kind.across_banks = False
     assert [("f", "agrees"), ("f", "unclear"), ("g", "unclear")] == [

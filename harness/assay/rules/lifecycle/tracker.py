@@ -319,20 +319,20 @@ class Tracker:
     def _without_ids(self, exchange: Exchange) -> Exchange:
         """Return a call without what only identifies it: an id that was used before does more."""
         bare = facts_of(self.lifecycle.contract).without_call_ids(exchange)
-        reused = self.reuses_id(exchange)
-        for used in self._ids_of(exchange):
+        ids = _ids_of(exchange, bare)
+        reused = self._knows(ids, exchange.n)
+        for used in ids:
             self._ids.setdefault(used, exchange.n)
         return exchange if reused else bare
 
     def reuses_id(self, exchange: Exchange) -> bool:
         """Whether what only identifies a call identified an earlier one."""
-        return any(self._ids.get(used, exchange.n) < exchange.n for used in self._ids_of(exchange))
+        bare = facts_of(self.lifecycle.contract).without_call_ids(exchange)
+        return self._knows(_ids_of(exchange, bare), exchange.n)
 
-    def _ids_of(self, exchange: Exchange) -> Iterator[tuple[str, str]]:
-        rest = facts_of(self.lifecycle.contract).without_call_ids(exchange).call.arguments
-        for name, value in exchange.call.arguments.items():
-            if name not in rest:
-                yield name, repr(value)
+    def _knows(self, ids: Sequence[tuple[str, str]], n: int) -> bool:
+        """Whether a call before the one of this number had one of these ids."""
+        return any(self._ids.get(used, n) < n for used in ids)
 
     def _made(self, exchange: Exchange) -> Instance:
         item = exchange.item
@@ -370,6 +370,12 @@ class Tracker:
             request.distrusted = True
         elif request.done:
             self.wrong_entries.pop(subject, None)
+
+
+def _ids_of(exchange: Exchange, bare: Exchange) -> Sequence[tuple[str, str]]:
+    """Return the arguments of a call that are left out where it is bare, with their values."""
+    rest = bare.call.arguments
+    return [(name, repr(v)) for name, v in exchange.call.arguments.items() if name not in rest]
 
 
 def _signature_of(made: Exchange, key: str) -> Authorised:

@@ -181,7 +181,7 @@ class ConsentEffect(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every consent, and every read of a thing by what came before it."""
         operations = {operation.id: operation for operation in self.operations}
-        known = {facet.id for facet in self.facets()}
+        known = {facet.id for facet in self.own_facets}
         consents, people = Consents.of(self.contract, self.grant, history), dict[str, _Past]()
         subjects = history.subjects
         over_quota = perhaps_over_quota(self.contract, history)

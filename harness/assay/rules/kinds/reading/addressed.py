@@ -130,7 +130,7 @@ class Addressed(RefusingKind[AddressedScenario]):
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""
-        return [facet.id for facet in self.facets() if facet.id != SAME]
+        return [facet.id for facet in self.own_facets if facet.id != SAME]
 
     def probe(self, scenario: AddressedScenario) -> Script:
         """Make a request, call the operation with the wrong key or TPP, then as its maker."""

@@ -315,7 +315,7 @@ class Execution(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Reconcile every request of the history."""
-        known = {facet.id for facet in self.facets()}
+        known = {facet.id for facet in self.own_facets}
         books = Books.of(self.lifecycle, history)
         for evidence in reconciliation.reconcile(books, self.idle):
             if evidence.facet in known:
