@@ -152,7 +152,7 @@ def test_faults_that_show_after_something_are_found():
     chosen = {
         "pis.duplicate.any-creditor after=refusal",
         "pis.duplicate.any-debtor after=change",
-        "pis.failing.categoryPurpose-null after=third-execution",
+        "pis.duplicate.any-creditor after=third-execution",
         "paging.accounts-second-page-long after=emptied-consent",
         "pis.charge-bearer.any-case after=week",
     }

@@ -10,7 +10,7 @@ the method.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
@@ -50,6 +50,10 @@ class UnavailableOperation(RefusingKind):
     grant: Operation | None = parameters.grant()
     lifecycle: tracker.Lifecycle | None = the_request(required=False)
     owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
+
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return what came before: a consent, or a signature, is what its facets are about."""
+        return {"past": "the clause itself is about what came before"}
 
     def facts(self) -> Facts:
         """Return the control of the operation."""

@@ -108,7 +108,11 @@ class Withstands(ArgumentRule[WithstandsScenario]):
         """Return what has nothing to do with the values that a call can be read with."""
         why = "how a value is read does not depend on it"
         return dict.fromkeys(
-            ("segment", "presence", "tpp", "factor", "amount", "payee", "weekday", "turn"), why
+            (
+                *("segment", "presence", "tpp", "factor", "amount", "payee", "weekday", "season"),
+                *("owned", "registered", "token", "past", "turn"),
+            ),
+            why,
         )
 
     def probe(self, scenario: WithstandsScenario) -> Script:
