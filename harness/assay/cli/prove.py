@@ -122,10 +122,11 @@ def _prove_contexts(most: int, chosen: Callable[[str], bool], workers: int | Non
 
 
 def contextual_lines(matrix: ContextualMatrix, neutral: Sequence[NeutralRow]) -> Iterator[str]:
-    """Yield the share found by policy and by dimension, what is excluded, and all figures."""
+    """Yield the share found by policy, dimension and situation, what is excluded, and all figures."""
     parts: tuple[tuple[str, Callable[[ContextualRow], str]], ...] = (
         ("policy", lambda row: row.policy),
         ("dimension", lambda row: row.dimension),
+        ("situation", lambda row: row.situation),
     )
     for title, part in parts:
         yield ""

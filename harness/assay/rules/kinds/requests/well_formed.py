@@ -43,7 +43,6 @@ class WellFormed(Kind):
     scope = Scope(calls=Calls.CONTRACT)
     purpose = Purpose.PROMISE
     accepts_refusals = True
-    ambient = True
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()
