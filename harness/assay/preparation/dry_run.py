@@ -186,7 +186,7 @@ class DryCalls(TrialCalls):
             for thing in owned:
                 if operation.about and thing.key == key and thing.resource == resource.of:
                     yield Item(resource=resource.id, key=f"{key}-{resource.id}", fields=fields)
-                elif thing.resource == resource.id and facts.surely_listed(thing, now):
+                elif thing.resource == resource.id and facts.surely_listed(thing, now, now):
                     yield Item(resource=resource.id, key=thing.key, fields=fields)
 
 

@@ -194,7 +194,7 @@ class ConformingTarget(DryTarget):
             subject = self.subjects.get(call.subject)
             return sum(
                 thing.resource in operation.lists
-                and facts_of(self.contract).surely_listed(thing, self.now)
+                and facts_of(self.contract).surely_listed(thing, self.now, self.now)
                 for thing in (subject.owns if subject else ())
             )
         key = str(call.arguments.get(operation.about))

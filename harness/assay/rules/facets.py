@@ -386,13 +386,18 @@ class Facts:
         return cls(**merged)
 
     # -- what follows from several facts, or from a function --------------------------
-    def surely_listed(self, thing: Owned, at: datetime) -> bool:
-        """Whether every trait of an owned thing is known to allow listing it."""
+    def surely_listed(self, thing: Owned, at: datetime, said: datetime) -> bool:
+        """Whether every trait of an owned thing is known to allow listing it.
+
+        `said` is when its customer was known to own it. A thing whose date the fixtures do not say is
+        listed that day; how long it stays so is not known.
+        """
         for trait, value in thing.traits.items():
             judges = self.listed.get((thing.resource, trait), ())
             if (value and not judges) or not all(listed(thing, at) for listed in judges):
                 return False
-        return True
+        dated = (trait for resource, trait in self.listed if resource == thing.resource)
+        return at.date() == said.date() or all(thing.traits.get(trait) for trait in dated)
 
     def allows(self, thing: Owned, trait: str, at: datetime) -> bool:
         """Whether a trait of an owned thing is known to allow listing it."""

@@ -153,7 +153,7 @@ class Obliging:
             return [
                 Item(key=one.key, resource=one.resource)
                 for one in owns
-                if facts_of(self.contract).surely_listed(one, self.now)
+                if facts_of(self.contract).surely_listed(one, self.now, self.now)
             ]
         key = call.arguments[operation.about]
         known = (got for each in self.people.values() if (got := each.owned(key)))

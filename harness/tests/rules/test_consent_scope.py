@@ -23,7 +23,8 @@ from rows import for_each
 
 from assay.testing import listed, refused
 
-PSU = owner("psu", account("A1", 1, 2), account("A2", 1), card("C1", 1))
+USED = {"last-used": "2026-09-15"}
+PSU = owner("psu", account("A1", 1, 2), account("A2", 1), card("C1", 1, **USED))
 OTHER = owner("other", account("B1", 1), account("B2", 1))
 DATA = listed("x")
 
@@ -300,6 +301,15 @@ def test_each_kind_of_data_has_its_own_facets():
         ask("transactions", DATA, "C1"),
         ask("transactions", NO, "C1", at=AT + timedelta(days=1)),
     )
+
+
+def test_a_card_whose_last_use_is_not_known_may_be_hidden_on_a_later_day():
+    """The day on which its owner was made, it is an ordinary one."""
+    psu = owner("psu", card("C1", 1))
+    used = consent("C1"), ask("transactions", NO, "C1")
+    assert ["slip-granted disagrees 2"] == check("consent.scope", psu, *used)
+    later = consent("C1"), ask("transactions", NO, "C1", at=AT + timedelta(days=1))
+    assert [] == check("consent.scope", psu, *later)
 
 
 def test_traffic_without_a_roster_says_nothing():

@@ -266,7 +266,7 @@ def test_months_are_calendar_months(day, months, before):
 )
 def test_surely_listed_is_what_nothing_speaks_against(one, sure):
     """An edge that is open, a date that is none and an unknown state all speak."""
-    assert sure is facts_of(AISP).surely_listed(one, AT)
+    assert sure is facts_of(AISP).surely_listed(one, AT, AT)
 
 
 def test_a_kind_without_recent_use_owns_a_plain_one_too():

@@ -1,6 +1,7 @@
 """`listing` compares whole walks with what the customer plainly owns."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 from account_information import (
     AT,
@@ -41,6 +42,19 @@ def says(*events):
 def test_all_that_is_owned_is_listed_before_consent(came, agreement):
     """A missing one is a violation, unless some item does not say which it is."""
     assert [f"all-without-consent {agreement} 1"] == says(PSU, ask("accounts", came))
+
+
+def test_a_card_whose_last_use_is_not_known_is_expected_on_the_first_day_only():
+    """Two months later it may be hidden, and the accounts are not."""
+    later = AT + timedelta(days=90)
+    for shown, at, agreement in (
+        (("A1", "A2"), AT, "disagrees"),
+        (("A1", "A2"), later, "agrees"),
+        (("A1",), later, "disagrees"),
+    ):
+        assert [f"all-without-consent {agreement} 1"] == says(
+            PSU, ask("accounts", listed(*shown), at=at)
+        )
 
 
 @for_each("shown", [("A1",), ("A1", "C1"), ("A1", "A2", "C1")])

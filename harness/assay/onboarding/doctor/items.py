@@ -237,7 +237,7 @@ def _lacks(seen: AnsweredOperation, subject: Subject | None, keys: set[str]) -> 
     return subject is not None and any(
         item.resource in seen.operation.lists
         and item.key not in keys
-        and facts.surely_listed(item, subject.now)
+        and facts.surely_listed(item, subject.now, subject.now)
         for item in subject.owns
     )
 

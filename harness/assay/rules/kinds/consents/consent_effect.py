@@ -212,7 +212,7 @@ class ConsentEffect(Kind):
         owned = subject.owned(exchange.call.arguments.get(operation.about or ""))
         if owned is None or not self.contract.children(owned.resource, operation.id):
             return
-        if not facts_of(self.contract).surely_listed(owned, exchange.at):
+        if not facts_of(self.contract).surely_listed(owned, exchange.at, subject.now):
             return
         asked = (*question(exchange.call), "" if exchange.call.present else "without the customer")
         if owned.key in consents.certain(subject.name):

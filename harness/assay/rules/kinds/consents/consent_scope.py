@@ -20,6 +20,7 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys, lists_keys
+from assay.rules.facets import Facts
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.parameters import about_one_thing
 from assay.rules.queries import (
@@ -232,7 +233,7 @@ class ConsentScope(RefusingKind):
             id_ = f"{child}-{FORMER[self.replaces][0]}"
             if self.replaces == "former":
                 yield must_be_refused(id_, exchange, "only a former consent names it")
-            elif facts_of(self.contract).surely_listed(owned, exchange.at):
+            elif seen.surely_listed(owned, exchange):
                 yield must_be_served(id_, exchange, "a former consent names it")
         former.note_read(exchange, key)
 
@@ -269,7 +270,7 @@ class ConsentScope(RefusingKind):
         if call.subject not in whose:
             yield from strangers.judge(child, exchange, key, whose)
         elif key in consents.certain(call.subject):
-            if facts_of(self.contract).surely_listed(whose[call.subject], exchange.at):
+            if seen.surely_listed(whose[call.subject], exchange):
                 yield served_with_consent(f"{child}-granted", exchange, whose[call.subject])
         elif key not in consents.possible(call.subject):
             known = call.subject in seen.untouched or seen.uncovered.has(call)
@@ -346,6 +347,8 @@ def _owners(history: History) -> Mapping[str, Mapping[str, Owned]]:
 class _Seen:
     """What a whole history shows: owners by key, new customers, and what was served."""
 
+    facts: Facts
+    subjects: Mapping[str, Subject]
     owners: Mapping[str, Mapping[str, Owned]]
     untouched: frozenset[str]
     served: ServedThings
@@ -355,10 +358,17 @@ class _Seen:
     def of(cls, clause: ConsentScope, history: History) -> _Seen:
         """Read a history."""
         return cls(
+            facts=facts_of(clause.contract),
+            subjects=history.subjects,
             owners=_owners(history),
             untouched=fresh_subjects(history),
             served=ServedThings.of(clause.contract, clause.operations, clause.grant, history),
         )
+
+    def surely_listed(self, owned: Owned, exchange: Exchange) -> bool:
+        """Whether a thing of the customer of a call is known to be listed."""
+        said = self.subjects[exchange.call.subject].now
+        return self.facts.surely_listed(owned, exchange.at, said)
 
 
 def _own(

@@ -401,7 +401,7 @@ class Available(Kind):
         return bool(owned) and all(
             thing is not None
             and thing.resource in self.owners
-            and facts.surely_listed(thing, exchange.at)
+            and facts.surely_listed(thing, exchange.at, subject.now)
             for thing in owned
         )
 

@@ -155,7 +155,7 @@ class DisclosedWhen(Kind):
         if subject is None or not subject.owns:
             return bool(keys)
         listed, at = facts_of(self.contract).surely_listed, exchange.at
-        return any(owned.key in keys and listed(owned, at) for owned in subject.owns)
+        return any(owned.key in keys and listed(owned, at, subject.now) for owned in subject.owns)
 
     def _given(self, exchange: Exchange) -> bool:
         outcome = exchange.outcome

@@ -129,7 +129,7 @@ class Listing(Kind):
             thing.key: thing.resource
             for thing in subject.owns
             if thing.resource in self.operation.lists
-            and facts_of(self.contract).surely_listed(thing, at)
+            and facts_of(self.contract).surely_listed(thing, at, subject.now)
         }
         if self.everything and not before and owned:
             yield _all(EVERYTHING, walk, owned, "all {} things that the customer owns")

@@ -274,9 +274,8 @@ def expected(
     at = walk.pages[0].at
     if not clause.operation.about:
         listed = [item for item in subject.owns if item.resource in clause.operation.lists]
-        sure = frozenset(
-            item.key for item in listed if facts_of(clause.contract).surely_listed(item, at)
-        )
+        facts = facts_of(clause.contract)
+        sure = frozenset(item.key for item in listed if facts.surely_listed(item, at, subject.now))
         fresh = sure if consented is None or sure <= walk.keys else sure & consented
         return Roster(fresh=fresh, most=len(subject.owns))
     owned = subject.owned(walk.call.arguments.get(clause.operation.about))
