@@ -1,4 +1,4 @@
-"""`pagination`: pages have the default size, and together list each item once.
+"""`pagination`: pages have the default size, or at most that, and together list each item once.
 
 One walk serves all facets. The walk itself refuses to go round in circles, so a
 list without an end is a finding and not a hang.
@@ -51,6 +51,9 @@ from assay.rules.verdict import (
 
 #: Entries at most this many days old are in every history, however short.
 FRESH = 7
+#: The facets of the size of a first page, and of later ones, which are full, or have at most so many.
+FIRST, FULL, LATER = "first-page", "full-pages", "later-pages"
+_PAGES = "the first page", "every later page"
 #: The facet and the scenario of a list without a last page that is not full.
 EXACT = "exact"
 
@@ -63,16 +66,23 @@ class Pagination(Kind):
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
 
-    limits = ("size",)
+    limits = ("size", "at-most")
+    exactly_one_of = ("size", "at-most")
 
     operation: Operation = parameters.operation(lists=True)
-    size: int = parameters.whole(key="size")
+    exact_size: int | None = parameters.whole(key="size", required=False)
+    at_most: int | None = parameters.whole(key="at-most", required=False)
     grant: Operation | None = parameters.grant()
     owners: tuple[str, ...] = parameters.derived(
         lambda contract, known: steps.owners(contract, known["operation"])
     )
     zone: ZoneInfo | None = parameters.the_zone()
     granting: Operation | None = parameters.the_grant()
+
+    @property
+    def size(self) -> int:
+        """The number of items of a full page, or the most that a page may have."""
+        return self.exact_size or self.at_most or 1
 
     @property
     def depth(self) -> int | None:
@@ -94,18 +104,18 @@ class Pagination(Kind):
         return Facts(page_sizes={self.operation.id: self.size})
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return two facets for page sizes, two for the items, and one for the end."""
+        """Return two facets for page sizes, two for the items, and one or two for the end."""
         turned, key = (bound(self.operation, feature) for feature in ("next", "key"))
         descriptions: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
-            ("first-page", f"the first page has {self.size} items if there are more", ()),
-            ("full-pages", f"every later page but the last has {self.size} items", turned),
+            *self._descriptions_of_sizes(turned),
             ("complete", "every item appears on some page", (*turned, *key)),
             ("no-repeats", "no item appears twice", (*turned, *key)),
             ("ends", "paging comes to an end", turned),
         )
         # How many things somebody owns can often not be arranged; of entries it can.
         full = f"a list of exactly {2 * self.size} items can be read to its end"
-        exact = ((EXACT, full, (*turned, *key)),) if self.operation.about else ()
+        fillable = self.operation.about and not self.at_most
+        exact = ((EXACT, full, (*turned, *key)),) if fillable else ()
         roster = [Capability.PSU, Capability.ROSTER]
         if self.operation.about:
             roster.append(Capability.ENTRIES)
@@ -118,6 +128,17 @@ class Pagination(Kind):
                 requires=requirements,
             )
             for id_, description, requirements in (*descriptions, *exact)
+        )
+
+    def _descriptions_of_sizes(
+        self, turned: tuple[BindingRequirement, ...]
+    ) -> tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...]:
+        if self.at_most:
+            first, later = (f"{page} has at most {self.size} items" for page in _PAGES)
+            return (FIRST, first, ()), (LATER, later, turned)
+        return (
+            (FIRST, f"the first page has {self.size} items if there are more", ()),
+            (FULL, f"every later page but the last has {self.size} items", turned),
         )
 
     def probe(self, scenario: Scenario) -> Script:
@@ -178,15 +199,20 @@ class Pagination(Kind):
 
     def _sizes(self, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
         filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
+        later, most = (LATER, "at most ") if self.at_most else (FULL, "")
+        left = max(len(walk.items), len(roster.fresh))
         for number, page in enumerate(walk.pages, 1):
             size = len(page.items)
             # Empty pages after the last item count for `ends` only.
             must_be_full = number < filled or (number == 1 and len(roster.fresh) > self.size)
-            if must_be_full or size > self.size:
+            shows = left > self.size if self.at_most else must_be_full
+            left -= size
+            if shows or size > self.size:
+                good = size <= self.size if self.at_most else size == self.size
                 yield Evidence(
-                    facet="first-page" if number == 1 else "full-pages",
-                    agreement=AGREES if size == self.size else DISAGREES,
-                    expected=f"{self.size} items on page {number}",
+                    facet=FIRST if number == 1 else later,
+                    agreement=AGREES if good else DISAGREES,
+                    expected=f"{most}{self.size} items on page {number}",
                     seen=f"{size} items",
                     exchanges=(page.n,),
                     member=page.member("list"),
@@ -196,7 +222,7 @@ class Pagination(Kind):
         """Judge the end; an unfinished walk is not a list without an end."""
         there = roster.fresh | roster.old.keys()
         missing = there - walk.keys
-        exact = len(there) > self.size and not len(there) % self.size
+        exact = len(there) > self.size and not (self.at_most or len(there) % self.size)
         if (
             self.operation.about
             and exact
