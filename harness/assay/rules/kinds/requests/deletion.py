@@ -162,10 +162,11 @@ class Deletion(RefusingKind):
                 thing = things.get(item.key)
                 if thing is None or thing.uncertain or not thing.deleted:
                     continue
-                if is_by_requester(thing.request, walk.call) and first.n < thing.deleted:
+                before = first.n < thing.deleted
+                if before and is_by_requester(thing.request, walk.call):
                     listed[walk.call.subject] = thing
-                elif first.n > thing.deleted and item.state not in OVER:
-                    about, judged = thing, DISAGREES
+                elif not before and judged is not DISAGREES:
+                    about, judged = thing, UNCLEAR if item.state in OVER else DISAGREES
             if about is not None and about.deleted < first.n:
                 expected = "a list without what was deleted"
                 yield about.evidence(UNLISTED, judged, expected, first, *walk.numbers)
