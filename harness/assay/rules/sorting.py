@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import TypeAlias
 
 from assay.contract.model import Json
 from assay.contract.scalars import moment_of, number_of
@@ -20,42 +20,39 @@ from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement
 DATES = (6, 8, 12, 14)
 
 
-class Value(NamedTuple):
-    """A value of a field: its sort, and its rank among values of this sort."""
-
-    sort: str
-    rank: Decimal
+#: A value of a field: its sort, and its rank among values of this sort.
+Value: TypeAlias = tuple[str, Decimal]
 
 
 def value_of(shown: Json) -> Value | None:
     """Return the value of a field; None for a masked one, and for what is no date or number."""
     text = shown if isinstance(shown, str) else ""
     moment = moment_of(text)
-    day, number = day_of(text, whole=moment is None), number_of(shown)
+    day = day_of(text, whole=moment is None)
     if moment is not None and moment.tzinfo is not None:
-        return Value("instant", Decimal(moment.timestamp()))
-    if day is not None:
-        return Value("day", Decimal(day.toordinal()))
-    unknown = isinstance(shown, Masked) or (text.isdecimal() and len(text) in DATES)
-    return None if number is None or unknown else Value("number", number)
+        sort, number = "instant", number_of(moment.timestamp())
+    elif day is not None:
+        sort, number = "day", number_of(day.toordinal())
+    elif isinstance(shown, Masked) or (text.isdecimal() and len(text) in DATES):
+        return None
+    else:
+        sort, number = "number", number_of(shown)
+    return None if number is None else (sort, number)
 
 
 def extremes(values: Sequence[Value]) -> list[Value]:
     """Return the least and the greatest of some values; none where they are of several sorts."""
-    alike = len({value.sort for value in values}) == 1
+    alike = len({sort for sort, _ in values}) == 1
     return [min(values), max(values)] if alike else []
 
 
 def agreement_of(
     pairs: Iterable[tuple[Value, Value]], *, descending: bool, sure: bool
 ) -> Agreement | None:
-    """Return whether the first of each pair may stand first; None if any order would do.
-
-    Without `sure`, there are other values, which are unknown.
-    """
+    """Return whether pairs are in order, `sure` if they are all; None if any order would do."""
     apart = [pair[::-1] if descending else pair for pair in pairs if pair[0] != pair[1]]
-    if any(low.sort == high.sort and low.rank > high.rank for low, high in apart):
+    if any(low[0] == high[0] and low[1] > high[1] for low, high in apart):
         return DISAGREES
-    if not sure or any(low.sort != high.sort for low, high in apart):
+    if not sure or any(low[0] != high[0] for low, high in apart):
         return UNCLEAR
     return AGREES if apart else None

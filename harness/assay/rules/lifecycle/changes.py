@@ -317,21 +317,23 @@ class ChangeTracker:
 
     def _others(self, force: _CurrentValues, exchange: Exchange) -> None:
         """Compare what two reads show, between which other fields were changed."""
-        request, change = force.request, self.lifecycle.change
+        request, shows = force.request, request_queries.shows_value
         before = next((each for each in request.reads[-2:-1] if each.item is not None), exchange)
         taken = [each for each in request.changes if each.accepted and each.n > before.n]
         first, now = (each.item.fields if each.item else {} for each in (before, exchange))
-        shows = request_queries.shows_value
         values = [item for each in taken for item in each.call.arguments.items()]
         named = {name for name, value in values if not shows(value, first.get(name))}
         names = sorted((first.keys() & now.keys() & request.arguments.keys()) - named)
-        gone = {name: shows(first[name], now[name]) for name in names}
-        gone = {name: same for name, same in gone.items() if not same}
+        gone = {name: same for name in names if not (same := shows(first[name], now[name]))}
         # A PUT may reset what it does not send.
-        sure = False in gone.values() and not (change and change.method == "PUT")
+        put = self.lifecycle.change is not None and self.lifecycle.change.method == "PUT"
         evidence = Evidence(
             facet=OTHERS,
-            agreement=DISAGREES if sure else UNCLEAR if gone else AGREES,
+            agreement=AGREES
+            if not gone
+            else UNCLEAR
+            if put or False not in gone.values()
+            else DISAGREES,
             expected="the fields that were not changed to stay",
             seen=f"{' and '.join(gone)} changed, too" if gone else "they stay",
             exchanges=(request.made.n, before.n, *(each.n for each in taken), exchange.n),

@@ -223,13 +223,13 @@ class Pagination(Kind):
         for page in walk.pages if field else ():
             values = [value_of(item.fields.get(field)) for item in page.items]
             known = [value for value in values if value is not None]
-            whole = whole and None not in values
-            judged = {WITHIN: ([*pairwise(known)], None not in values)} if len(values) > 1 else {}
-            if before and values and self.facts().page_sizes:
-                pairs = zip(before, reversed(extremes(known)), strict=False)
-                judged[ACROSS] = [*pairs], whole and bool(extremes(known))
-            for facet, (each, sure) in judged.items():
-                found = agreement_of(each, descending=bool(self.descending), sure=sure)
+            whole = whole and len(known) == len(values)
+            judged = [(WITHIN, [*pairwise(known)], len(known) == len(values))]
+            if before and self.facts().page_sizes:
+                pairs = [*zip(before, reversed(extremes(known)), strict=False)]
+                judged.append((ACROSS, pairs, whole and bool(pairs or not known)))
+            for facet, pairs, sure in judged if values[1:] or before else ():
+                found = agreement_of(pairs, descending=bool(self.descending), sure=sure)
                 if found is not None:
                     yield Evidence(
                         facet=facet,

@@ -1,17 +1,13 @@
-"""`deletion`: what is deleted is gone, and nothing else is.
+"""`deletion`: what is deleted is gone, and nothing else is, at any time.
 
-Something that is simply made can be deleted at any time. Afterwards its reading is refused, or shows it as
-ended, a list does not show it, and deleting it again causes no server error. The control is that a
-read showed it before. Other things stay: those of the same customer, and those of another one, also where
-the customer tries to delete them, whatever the answer says.
-
-A refused deletion counts only where a later read shows the thing. What is deleted later (202), and what was
-changed since, is uncertain, and so is whatever happens in a history that does not begin with the customer.
+The control of a refused read, and of a list that lacks something, is that an earlier one showed it. Other things
+stay, also those of another customer that a customer tries to delete, whatever the answer says. A refused deletion
+counts only where a later read shows the thing. What is deleted later (202) or was changed since is uncertain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
@@ -77,6 +73,7 @@ class Deletion(RefusingKind):
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
     applies_to = ("ends",)
+    refusing_facets = (GONE,)
 
     lifecycle: tracker.Lifecycle = the_request(also=check_deletable)
     list: Operation | None = parameters.operation(key="list", lists=True, required=False)
@@ -84,7 +81,7 @@ class Deletion(RefusingKind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return the facets of a deletion, and one of what else is there."""
-        create, end = self.lifecycle.create, self.lifecycle.end
+        end, own = self.lifecycle.end, needs(Capability.PSU, Capability.WRITE)
         rows = {
             ACCEPTED: "a deletion is accepted",
             (ENDED if self.shown else GONE): f"what is deleted {_READ[self.shown]}",
@@ -94,22 +91,17 @@ class Deletion(RefusingKind):
         if self.list is not None:
             rows[UNLISTED] = f"{self.list.id} does not show what is deleted"
         more = {ENDED: self.lifecycle.state_requirement(), UNLISTED: bound(self.list, "key")}
-        requires = (*bound(create, "key"), *bound(end, "argument", (end.about if end else "",)))
-        own = needs(Capability.PSU, Capability.WRITE)
+        named = bound(end, "argument", (end.about if end else "",))
         return tuple(
             Facet(
                 id=id_,
                 description=description,
                 scenario=Scenario(id=OTHERS if id_ == OTHERS else "deleted"),
                 needs=own | needs(Capability.TWO_PSU) if id_ == OTHERS else own,
-                requires=(*requires, *more.get(id_, ())),
+                requires=(*bound(self.lifecycle.create, "key"), *named, *more.get(id_, ())),
             )
             for id_, description in rows.items()
         )
-
-    def refusing(self) -> Collection[str]:
-        """Return the facet that expects a refusal, if there is one."""
-        return () if self.shown else (GONE,)
 
     def probe(self, scenario: Scenario) -> Script:
         """Delete something, and read it, or what else there is, before and after that."""
@@ -128,14 +120,13 @@ class Deletion(RefusingKind):
         second = yield from steps.send(request_steps.request(self.lifecycle, psu))
         theirs = yield from steps.send(request_steps.request(self.lifecycle, other))
         foreign = request_steps.call_about(self.lifecycle.end, theirs)
-        for each in (second, theirs):
-            yield from request_steps.read(self.lifecycle, each)
-        yield from request_steps.send_if_any(delete)
         if foreign is not None:
-            variation = "of what another customer made"
-            yield from steps.send(replace(foreign, subject=psu.name, variation=variation))
-        for each in (second, theirs):
-            yield from request_steps.read(self.lifecycle, each)
+            foreign = replace(foreign, subject=psu.name, variation="of another customer's")
+        for calls in ((delete, foreign), ()):
+            for each in (second, theirs):
+                yield from request_steps.read(self.lifecycle, each)
+            for call in calls:
+                yield from request_steps.send_if_any(call)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each read and each list by what was deleted before it."""
@@ -217,8 +208,9 @@ class _Deletions:
             yield thing.evidence(REPEATED, judged, "no server error", exchange)
         elif exchange.accepted:
             self.last = thing.deleted = exchange.n
-            still = exchange.item is not None and exchange.item.state is State.OPEN
-            thing.uncertain = still or exchange.wire.status == HTTPStatus.ACCEPTED
+            thing.uncertain = exchange.wire.status == HTTPStatus.ACCEPTED or State.OPEN in (
+                item.state for item in exchange.items
+            )
             yield thing.evidence(ACCEPTED, AGREES, "a deletion to be accepted", exchange)
         elif refused and not exchange.call.variation:
             thing.refusal = exchange

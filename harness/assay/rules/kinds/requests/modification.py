@@ -53,12 +53,6 @@ from assay.rules.steps import Part, send
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 
 ACCEPTED, DONE = "accepted", "done-refused"
-#: The facets of what can be changed at any time.
-AT_ANY_TIME = {
-    ACCEPTED: "it can be changed at any time",
-    PERSISTS: "a read shows an accepted change",
-    OTHERS: "what is not changed stays",
-}
 #: How many days later than the tested request its control is due.
 BEYOND = 7
 #: The TPP's obligation.
@@ -128,7 +122,11 @@ class Modification(RefusingKind[ModificationScenario]):
         day = self.lifecycle.signing_needs | needs(Capability.CLOCK)
         if not self.only:
             any_time = ModificationScenario(id="any-time")
-            return tuple(self._facet(id_, words, any_time) for id_, words in AT_ANY_TIME.items())
+            return (
+                self._facet(ACCEPTED, "it can be changed at any time", any_time),
+                self._facet(PERSISTS, "a read shows an accepted change", any_time),
+                self._facet(OTHERS, "what is not changed stays", any_time),
+            )
         only = {mode: ModificationScenario(id=f"{mode}:accepted", mode=mode) for mode in self.only}
         out = [
             self._facet(f"{mode}-accepted", f"{mode} requests can be changed", scenario)
