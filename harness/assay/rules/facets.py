@@ -24,7 +24,7 @@ from assay.rules.verdict import Standing
 FEATURES: Final = (
     "path",
     "key",
-    "one-list",
+    "list",
     "on",
     "field",
     "state",

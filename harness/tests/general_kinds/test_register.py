@@ -236,3 +236,15 @@ def pages_turned(bank, entries):
 def test_each_mutant_breaks_its_own_facet(bank, rule, broken):
     """Each facet has a bank that breaks it, and nothing else."""
     assert broken == {each.removesuffix("-status") for each in violated(bank, rule)}
+
+
+def test_items_of_several_lists_are_in_no_order(tmp_path):
+    """Whoever reads two lists as one has joined them, and not the bank."""
+    target = tmp_path / "target.yaml"
+    text = TARGET.read_text("utf-8")
+    target.write_text(
+        text.replace("    list: /entries\n", "    list: [/entries, /pending]\n"), "utf-8"
+    )
+    results = verdicts(CONTRACT, target, changed(REGISTER, "Turned", on_page=turned)())
+    orders = {each for name, each in results.items() if name.startswith("newest/order")}
+    assert {Standing.NOT_APPLICABLE} == orders

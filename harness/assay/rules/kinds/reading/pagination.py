@@ -131,7 +131,7 @@ class Pagination(Kind):
             ("ends", "paging comes to an end", turned),
         )
         descriptions = paged if self.facts().page_sizes else ()
-        one = bound(self.operation, "one-list", if_missing=Standing.NOT_APPLICABLE)
+        one = bound(self.operation, "list", "single", if_missing=Standing.NOT_APPLICABLE)
         if field := self.descending or self.ascending:
             one += bound(self.operation, "field", field)
             descriptions += ((WITHIN, f"items on a page are {self._order_of(field)}", one),)
