@@ -24,6 +24,7 @@ from assay.rules.verdict import Standing
 FEATURES: Final = (
     "path",
     "key",
+    "list",
     "on",
     "field",
     "state",

@@ -11,7 +11,7 @@ from typing import Any
 from assay.contract.model import Contract, Operation
 from assay.files.document import Finding, Pointer
 from assay.rules import steps
-from assay.rules.parameters import Raw, derived, known, word
+from assay.rules.parameters import Raw, derived, known, one_of_several, word
 
 
 def argument(*, key: str = "argument") -> str:
@@ -26,6 +26,18 @@ def check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Fi
         paths = ("about", "since", "until", "grants")
         own = [defined[role] for role in paths if role in defined]
         yield from known(at, name, [*own, *defined.get("arguments", ())], "argument")
+
+
+def listed_field(*, key: str, beside: str) -> str:
+    """Declare a field of what the operation lists, not `beside` another one; "" if it is left out."""
+
+    def check(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+        listed = raw["operations"].get(clause.get("operation"), {}).get("lists", ())
+        has = [each for one in listed for each in raw["resources"].get(one, {}).get("fields", ())]
+        yield from known(at, name, has if listed else [name], "field")
+        yield from one_of_several(at[:-1], clause, (beside, key))
+
+    return word(key=key, references=check, required=False)
 
 
 def lacks_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:

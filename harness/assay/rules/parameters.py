@@ -216,13 +216,15 @@ def whole(*, key: str, required: bool = True, default: int | None = None) -> int
     )
 
 
-def word(*, key: str, references: Reference | None = None) -> str:
-    """Declare a name: text without blanks."""
+def word(*, key: str, references: Reference | None = None, required: bool = True) -> str:
+    """Declare a name: text without blanks; "" where it is left out."""
     return parameter(
         ref("word"),
         lambda value, _: as_text(value),
         key=key,
         references=references,
+        required=required,
+        default="",
     )
 
 
@@ -318,6 +320,7 @@ def operation(
     key: str = "operation",
     available: bool = True,
     lists: bool = False,
+    required: bool = True,
 ) -> Operation:
     """Declare the operation that the clause is about, or its control; `lists`: it has lists."""
 
@@ -338,6 +341,7 @@ def operation(
         lambda id_, contract: contract.operations[id_],
         key=key,
         references=check,
+        required=required,
     )
 
 

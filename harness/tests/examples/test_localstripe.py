@@ -30,7 +30,13 @@ VIOLATED = {
         "key/create-refund-invented-token",
         "charges.all/only-own",
         "customers.all/only-own",
+        "clients.deleted/others-stay",
     },
+    "lists begin with the oldest object": {
+        "charges.pages/order-within-page",
+        "charges.pages/order-across-pages",
+    },
+    "a customer that was deleted is not found": {"clients.deleted/read-ended"},
     "an error of the server over a number or a body that it does not expect": {
         "charges/survives-malformed",
         "refunds/survives-malformed",

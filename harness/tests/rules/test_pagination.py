@@ -23,7 +23,9 @@ from account_information import (
 from rows import for_each
 
 from assay.history import Entry
-from assay.testing import history, listed
+from assay.rules.kinds import kind_of
+from assay.rules.verdict import Standing
+from assay.testing import evidence, history, judge, listed, violated
 
 PSU = owner("psu", *(account(f"A{n}") for n in range(1, 13)))
 KEYS = [f"A{n}" for n in range(1, 13)]
@@ -438,3 +440,91 @@ def test_pages_of_a_range_are_as_long(sizes, said):
         )
         key += size
     assert said == check("transactions.page-size", owner("psu", account("A1")), *out)
+
+
+# -- pages of at most so many items --------------------------------------------------
+PARAMS = {"operation": "accounts", "at-most": 5}
+UP_TO = kind_of("pagination").parse(
+    replace(AISP.clauses[0], rule=kind_of("pagination"), params=PARAMS), AISP
+)
+SHORT = KEYS[:5], KEYS[5:8], KEYS[8:11], KEYS[11:]
+
+
+def up_to(*events):
+    return evidence(UP_TO, history(*events))
+
+
+def test_pages_of_fewer_items_agree():
+    """The last pages show nothing: what is left would fit one of them."""
+    assert [
+        "first-page agrees 1",
+        "later-pages agrees 2",
+        "complete agrees 1,2,3,4",
+        "no-repeats agrees 1,2,3,4",
+        "ends agrees 1,2,3,4",
+    ] == up_to(PSU, *pages(*SHORT))
+    assert ["first-page", "later-pages", "complete", "no-repeats", "ends"] == [
+        facet.id for facet in UP_TO.facets()
+    ]
+
+
+@for_each(
+    ("sheets", "red"),
+    [
+        ((KEYS[:6], *SHORT[1:]), ["first-page disagrees 1", "no-repeats disagrees 1,2,3,4"]),
+        ((KEYS[:6], KEYS[6:11], KEYS[11:]), ["first-page disagrees 1"]),
+        ((KEYS[:5], KEYS[5:11], KEYS[11:]), ["later-pages disagrees 2"]),
+        ((KEYS,), ["first-page disagrees 1"]),
+        ((KEYS[:3], KEYS[3:7], KEYS[8:]), ["complete disagrees 1,2,3"]),
+        ((KEYS[:3], KEYS[3:7], KEYS[6:9], KEYS[9:]), ["no-repeats disagrees 1,2,3,4"]),
+        ((KEYS[:1], *([key] for key in KEYS[1:])), []),
+        (([], KEYS[:5], [], KEYS[5:10], KEYS[10:], []), []),
+    ],
+)
+def test_more_items_than_a_page_may_have_are_a_violation(sheets, red):
+    """Fewer are none, and neither is a page without any."""
+    assert red == [line for line in up_to(PSU, *pages(*sheets)) if "disagrees" in line]
+
+
+def test_pages_that_need_not_be_full_say_nothing_of_what_is_missing():
+    """With no roster, a short page is as good as another; what fits one page shows nothing."""
+    assert ["no-repeats agrees 1,2", "ends agrees 1,2"] == up_to(*pages(KEYS[:2], KEYS[2:4]))
+    assert "first-page agrees 1" in up_to(*pages(KEYS[:3], KEYS[3:7]))
+    assert [] == up_to(owner("psu", *(account(key) for key in KEYS[:5])), *pages(KEYS[:5]))
+    ten = owner("psu", *(account(key) for key in KEYS[:10]))
+    assert "complete disagrees 1" in up_to(ten, *pages(KEYS[:5]))
+    assert not [line for line in up_to(ten, *pages(KEYS[:5])) if line.startswith("exact")]
+
+
+def paged(*sizes, keys=(), last=None):
+    """Return a bank whose pages have these sizes, which lists keys of 13 things, or some others."""
+    listed_keys = keys or [f"psu-{n + 1}" for n in range(UP_TO.total)]
+    starts = [sum(sizes[:n]) for n in range(len(sizes))]
+
+    def bank(call):
+        number = int(call.follow or 0)
+        at = starts[number]
+        more = str(number + 1) if number + 1 < len(sizes) else last
+        return listed(*listed_keys[at : at + sizes[number]], next=more)
+
+    return lambda: bank
+
+
+@for_each(
+    ("bank", "broken"),
+    [
+        (paged(5, 5, 3), set()),
+        (paged(4, 4, 4, 1), set()),
+        (paged(*[1] * 13), set()),
+        (paged(6, 5, 2), {"first-page"}),
+        (paged(5, 6, 2), {"later-pages"}),
+        (paged(5, 5), {"complete"}),
+        (paged(5, 5, 3, last="1"), {"ends"}),
+        (paged(5, 5, 4, keys=[f"psu-{n}" for n in (*range(1, 14), 1)]), {"no-repeats"}),
+    ],
+)
+def test_each_mutant_breaks_its_own_facet(bank, broken):
+    """A bank may choose any size of a page up to the one that is said."""
+    assert broken == violated(UP_TO, bank)
+    if not broken:
+        assert {Standing.CONFORMS} == {*judge(UP_TO, bank).values()}

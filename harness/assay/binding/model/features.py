@@ -151,7 +151,13 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
         key=("outcomes",),
         not_guessed="guessed for all operations together, at the top level (`outcomes`)",
     ),
-    "list": BindingFeature(key=("list",)),
+    "list": BindingFeature(
+        key=("list",),
+        bound_if=lambda binding, _, name: (
+            len(binding.list) == 1 and "*" not in binding.list[0] if name else binding.list != ()
+        ),
+        lacking="several lists of an answer form one, which is in no order (`list`)",
+    ),
     "one": BindingFeature(key=("one",)),
     "next": BindingFeature(key=("next",)),
     "approval": BindingFeature(

@@ -47,6 +47,7 @@ from assay.rules.kinds.reading.unsupported_mode import UnsupportedMode
 from assay.rules.kinds.requests.cancellation import Cancellation
 from assay.rules.kinds.requests.consistent import Consistent
 from assay.rules.kinds.requests.decision import DecisionRule
+from assay.rules.kinds.requests.deletion import Deletion
 from assay.rules.kinds.requests.duplicate import Duplicate
 from assay.rules.kinds.requests.execution import Execution
 from assay.rules.kinds.requests.factors import Factors
@@ -115,6 +116,7 @@ ROOMS: Mapping[str, Sequence[type[Kind]]] = {
         Fixed,
         Modification,
         Cancellation,
+        Deletion,
         Notice,
         Factors,
         Timeout,

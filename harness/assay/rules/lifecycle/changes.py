@@ -111,10 +111,13 @@ def change_of(lifecycle: Lifecycle, tracker: Tracker, event: Event) -> Change | 
         new=new,
         phase=_phase(request),
         untouched=_untouched(request),
-        ahead=not request_queries.shown_for_another_day(lifecycle, request)
-        and all(
-            request_queries.is_before_due_day(lifecycle, arguments, event.at)
-            for arguments in (force, then)
+        ahead=lifecycle.create.due is None
+        or (
+            not request_queries.shown_for_another_day(lifecycle, request)
+            and all(
+                request_queries.is_before_due_day(lifecycle, arguments, event.at)
+                for arguments in (force, then)
+            )
         ),
     )
 
@@ -136,7 +139,7 @@ def _untouched(request: Instance) -> bool:
 def must_be_taken(
     changes: Iterable[Change],
     opened: Mapping[str | None, int],
-    modes: Collection[str],
+    modes: Collection[str | None],
     fields: Collection[str],
     day: str | None,
 ) -> Iterator[Evidence]:
@@ -190,7 +193,7 @@ def _is_closed(
     )
 
 
-PERSISTS, CARRIED = "persists", "carried-out-as-changed"
+PERSISTS, CARRIED, OTHERS = "persists", "carried-out-as-changed", "others-unchanged"
 #: Why what a change led to is not judged.
 UNKNOWN = "the history may be incomplete"
 
@@ -234,8 +237,9 @@ class ChangeTracker:
     """Follows the changes of all requests of these modes, and yields evidence of their effect."""
 
     lifecycle: Lifecycle
-    modes: tuple[str, ...]
+    modes: Collection[str | None]
     fields: tuple[str, ...]
+    at_any_time: bool = False
     evidence: list[tuple[str | None, Evidence]] = field(
         default_factory=list[tuple[str | None, Evidence]]
     )
@@ -291,6 +295,8 @@ class ChangeTracker:
             or exchange.item.state is State.REJECTED
         ):
             return  # a rejected request has no current values
+        if self.at_any_time:
+            self._others(force, exchange)
         for name in self.fields:
             if name not in force.unread or name not in exchange.item.fields:
                 continue
@@ -308,6 +314,32 @@ class ChangeTracker:
             # Whatever came before: a change that was accepted is read back, unless another followed.
             recorded = force.request.subject is None
             self._add(force, evidence, UNKNOWN if recorded else "", known=not recorded)
+
+    def _others(self, force: _CurrentValues, exchange: Exchange) -> None:
+        """Compare what two reads show, between which other fields were changed."""
+        request, shows = force.request, request_queries.shows_value
+        before = next((each for each in request.reads[-2:-1] if each.item is not None), exchange)
+        taken = [each for each in request.changes if each.accepted and each.n > before.n]
+        first, now = (each.item.fields if each.item else {} for each in (before, exchange))
+        values = [item for each in taken for item in each.call.arguments.items()]
+        named = {name for name, value in values if not shows(value, first.get(name))}
+        names = sorted((first.keys() & now.keys() & request.arguments.keys()) - named)
+        gone = {name: same for name in names if not (same := shows(first[name], now[name]))}
+        # A PUT may reset what it does not send.
+        put = self.lifecycle.change is not None and self.lifecycle.change.method == "PUT"
+        evidence = Evidence(
+            facet=OTHERS,
+            agreement=AGREES
+            if not gone
+            else UNCLEAR
+            if put or False not in gone.values()
+            else DISAGREES,
+            expected="the fields that were not changed to stay",
+            seen=f"{' and '.join(gone)} changed, too" if gone else "they stay",
+            exchanges=(request.made.n, before.n, *(each.n for each in taken), exchange.n),
+        )
+        if names and taken:
+            self._add(force, evidence, force.unknown_because, known=request.subject is not None)
 
     def _carried(self, force: _CurrentValues, effect: Effect) -> None:
         due = self.lifecycle.create.due

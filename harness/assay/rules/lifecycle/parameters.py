@@ -169,14 +169,29 @@ def check_changeable(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> I
             yield (*at, index), f"{name!r} is no argument of a change", hint
 
 
-def deferred_modes(*, key: str) -> Any:
-    """Declare modes whose requests are deferred to a day, at least one."""
-    return names(_at_least_one("mode"), key=key, references=check_all_deferred)
+def check_never(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find modes that can never be changed where no others can."""
+    yield from check_modes(at, wanted, clause, raw)
+    if "only" not in clause:
+        yield at, "`never` without `only`", "add the modes that can be changed, or remove it"
+
+
+def deferred_modes(*, key: str, required: bool = True) -> Any:
+    """Declare modes whose requests are deferred to a day, at least one if it is given."""
+    schema = _at_least_one("mode")
+    return names(schema, key=key, references=check_all_deferred, required=required)
 
 
 def changeable_arguments(*, key: str) -> Any:
     """Declare arguments that a request and a change of it have, at least one."""
     return names(_at_least_one("argument"), key=key, references=check_changeable)
+
+
+def check_deletable(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find a request that no operation ends, or shows."""
+    for key in ("ends", "shows"):
+        if not any(each.get(key) == name for each in raw["operations"].values()):
+            yield at, f"no operation {key} {name!r}", f"add `{key}: {name}` to one"
 
 
 #: How an operation can be about a request that was made.

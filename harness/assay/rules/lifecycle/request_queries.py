@@ -24,7 +24,7 @@ from assay.history.events import Masked
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.queries import ordinary
 from assay.rules.state.calendar import dates, day_of
-from assay.rules.verdict import UNAUTHENTICATED
+from assay.rules.verdict import FOR_A_WHILE, UNAUTHENTICATED
 
 #: How many characters of a key are changed, or a third of a longer one.
 TAIL = 8
@@ -173,6 +173,11 @@ def key_shown(exchange: Exchange, read: Operation | None) -> str:
 def was_refused(exchange: Exchange) -> bool:
     """Whether a call was refused for its content, and not for its credentials."""
     return exchange.refused and exchange.wire.status != UNAUTHENTICATED
+
+
+def refused_for_good(exchange: Exchange) -> bool:
+    """Whether a call was refused for its content, and neither for a while nor for another version."""
+    return was_refused(exchange) and exchange.wire.status not in {*FOR_A_WHILE, 409, 412, 428}
 
 
 def due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json]) -> date | None:

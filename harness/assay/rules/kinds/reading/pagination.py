@@ -1,4 +1,7 @@
-"""`pagination`: pages have the default size, and together list each item once.
+"""`pagination`: pages have the default size, or at most that, and together list each item once.
+
+Items can be in the order of a date or of a number, within a page and across pages. One without the value
+has no place, and only items of one list of the answer are compared.
 
 One walk serves all facets. The walk itself refuses to go round in circles, so a
 list without an end is a finding and not a hang.
@@ -10,11 +13,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, History, Holding, Subject
-from assay.rules import parameters, steps
+from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consents import NarrowedLists
 from assay.rules.facets import Facts
 from assay.rules.queries import (
@@ -39,6 +43,7 @@ from assay.rules.rule import (
     facts_of,
     needs,
 )
+from assay.rules.sorting import Value, agreement_of, extremes, value_of
 from assay.rules.state.calendar import dates
 from assay.rules.verdict import (
     AGREES,
@@ -46,13 +51,20 @@ from assay.rules.verdict import (
     UNAUTHENTICATED,
     UNCLEAR,
     Evidence,
+    Standing,
     describe_answer,
 )
 
 #: Entries at most this many days old are in every history, however short.
 FRESH = 7
+#: The facets of the size of a first page, and of later ones, which are full, or have at most so many.
+FIRST, FULL, LATER = "first-page", "full-pages", "later-pages"
+#: The facets of the order of items, and their scenario.
+WITHIN, ACROSS, ORDER = "order-within-page", "order-across-pages", "order"
 #: The facet and the scenario of a list without a last page that is not full.
 EXACT = "exact"
+_ORDERS = {AGREES: "they are", DISAGREES: "they are not", UNCLEAR: "it is not certain"}
+_SCENARIOS = {EXACT: EXACT, WITHIN: ORDER, ACROSS: ORDER}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,16 +75,29 @@ class Pagination(Kind):
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
 
-    limits = ("size",)
+    limits = ("size", "at-most")
+    at_least_one_of = ("size", "at-most", "descending", "ascending")
+    at_most_one_of = ("size", "at-most")
 
     operation: Operation = parameters.operation(lists=True)
-    size: int = parameters.whole(key="size")
+    exact_size: int | None = parameters.whole(key="size", required=False)
+    at_most: int | None = parameters.whole(key="at-most", required=False)
+    descending: str = operation_parameters.listed_field(key="descending", beside="ascending")
+    ascending: str = operation_parameters.listed_field(key="ascending", beside="descending")
     grant: Operation | None = parameters.grant()
     owners: tuple[str, ...] = parameters.derived(
         lambda contract, known: steps.owners(contract, known["operation"])
     )
     zone: ZoneInfo | None = parameters.the_zone()
     granting: Operation | None = parameters.the_grant()
+
+    @property
+    def size(self) -> int:
+        """The number of items of a full page, or the most that a page may have."""
+        return self.exact_size or self.at_most or FRESH
+
+    def _order_of(self, field: str) -> str:
+        return f"in {'descending' if self.descending else 'ascending'} order of {field}"
 
     @property
     def depth(self) -> int | None:
@@ -91,21 +116,31 @@ class Pagination(Kind):
 
     def facts(self) -> Facts:
         """Return the size of a full page."""
-        return Facts(page_sizes={self.operation.id: self.size})
+        paged = self.exact_size or self.at_most
+        return Facts(page_sizes={self.operation.id: self.size} if paged else {})
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return two facets for page sizes, two for the items, and one for the end."""
+        """Return two facets for page sizes, two for the items, two for the end, two for the order."""
         turned, key = (bound(self.operation, feature) for feature in ("next", "key"))
-        descriptions: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
-            ("first-page", f"the first page has {self.size} items if there are more", ()),
-            ("full-pages", f"every later page but the last has {self.size} items", turned),
+        later, size = (LATER, f"at most {self.size}") if self.at_most else (FULL, f"{self.size}")
+        paged: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
+            (FIRST, f"the first page has {size} items if there are more", ()),
+            (later, f"every later page but the last has {size} items", turned),
             ("complete", "every item appears on some page", (*turned, *key)),
             ("no-repeats", "no item appears twice", (*turned, *key)),
             ("ends", "paging comes to an end", turned),
         )
+        descriptions = paged if self.facts().page_sizes else ()
+        one = bound(self.operation, "list", "single", if_missing=Standing.NOT_APPLICABLE)
+        if field := self.descending or self.ascending:
+            one += bound(self.operation, "field", field)
+            descriptions += ((WITHIN, f"items on a page are {self._order_of(field)}", one),)
+        if field and self.facts().page_sizes:
+            descriptions += ((ACROSS, f"pages are {self._order_of(field)}", (*one, *turned)),)
         # How many things somebody owns can often not be arranged; of entries it can.
         full = f"a list of exactly {2 * self.size} items can be read to its end"
-        exact = ((EXACT, full, (*turned, *key)),) if self.operation.about else ()
+        fillable = self.operation.about and self.exact_size
+        exact = ((EXACT, full, (*turned, *key)),) if fillable else ()
         roster = [Capability.PSU, Capability.ROSTER]
         if self.operation.about:
             roster.append(Capability.ENTRIES)
@@ -113,7 +148,7 @@ class Pagination(Kind):
             Facet(
                 id=id_,
                 description=description,
-                scenario=Scenario(id="exact" if id_ == EXACT else "walk"),
+                scenario=Scenario(id=_SCENARIOS.get(id_, "walk")),
                 needs=needs(*roster) | consent(self.grant),
                 requires=requirements,
             )
@@ -126,6 +161,8 @@ class Pagination(Kind):
         if self.operation.about:
             today = (yield from steps.clock()).date()
             dates = steps.days_before(today, *(1 + FRESH * n // total for n in range(total)))
+            if scenario.id == ORDER:  # neither the newest nor the oldest is made first
+                dates = (*dates[1::2], *dates[::-2])
             holdings = [Holding(resource=self.owners[0], entries=dates)]
         else:
             rest = len(self.operation.lists) - 1
@@ -155,6 +192,10 @@ class Pagination(Kind):
             # A list without anything may be a refusal: what was consented to is
             # another clause's business.
             bare_walk = bare(walk.call, self.operation)
+            if bare_or_ranged(walk.call, self.operation):
+                yield from self._order(walk)
+            if not self.facts().page_sizes:
+                continue
             if bare_walk and walk.pages[0].accepted and walk.items:
                 consented = narrowed.of(walk)
                 roster = expected(self, walk, subjects.get(walk.call.subject), consented)
@@ -176,17 +217,46 @@ class Pagination(Kind):
         owned = subject.owned(about) if subject is not None and subject.fresh else None
         return owned is not None and not owned.entries
 
+    def _order(self, walk: PageWalk) -> Iterator[Evidence]:
+        """Judge neighbours on each page, and the extremes of it by those of the pages before."""
+        field, before, whole = self.descending or self.ascending, list[Value](), True
+        for page in walk.pages if field else ():
+            values = [value_of(item.fields.get(field)) for item in page.items]
+            known = [value for value in values if value is not None]
+            whole = whole and len(known) == len(values)
+            judged = [(WITHIN, [*pairwise(known)], len(known) == len(values))]
+            if before and self.facts().page_sizes:
+                pairs = [*zip(before, reversed(extremes(known)), strict=False)]
+                judged.append((ACROSS, pairs, whole and bool(pairs or not known)))
+            for facet, pairs, sure in judged if values[1:] or before else ():
+                found = agreement_of(pairs, descending=bool(self.descending), sure=sure)
+                if found is not None:
+                    yield Evidence(
+                        facet=facet,
+                        agreement=found,
+                        expected=f"items {self._order_of(field)}",
+                        seen=_ORDERS[found],
+                        exchanges=(page.n,),
+                        member=page.member("list"),
+                    )
+            before = extremes([*before, *known])
+
     def _sizes(self, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
         filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
+        later, most = (LATER, "at most ") if self.at_most else (FULL, "")
+        left = max(len(walk.items), len(roster.fresh))
         for number, page in enumerate(walk.pages, 1):
             size = len(page.items)
             # Empty pages after the last item count for `ends` only.
             must_be_full = number < filled or (number == 1 and len(roster.fresh) > self.size)
-            if must_be_full or size > self.size:
+            shows = left > self.size if self.at_most else must_be_full
+            left -= size
+            if shows or size > self.size:
+                good = size <= self.size if self.at_most else size == self.size
                 yield Evidence(
-                    facet="first-page" if number == 1 else "full-pages",
-                    agreement=AGREES if size == self.size else DISAGREES,
-                    expected=f"{self.size} items on page {number}",
+                    facet=FIRST if number == 1 else later,
+                    agreement=AGREES if good else DISAGREES,
+                    expected=f"{most}{self.size} items on page {number}",
                     seen=f"{size} items",
                     exchanges=(page.n,),
                     member=page.member("list"),
@@ -196,7 +266,7 @@ class Pagination(Kind):
         """Judge the end; an unfinished walk is not a list without an end."""
         there = roster.fresh | roster.old.keys()
         missing = there - walk.keys
-        exact = len(there) > self.size and not len(there) % self.size
+        exact = len(there) > self.size and not (self.at_most or len(there) % self.size)
         if (
             self.operation.about
             and exact

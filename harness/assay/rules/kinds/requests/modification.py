@@ -4,6 +4,9 @@ An accepted change must be read back, and executed. Which arguments can be chang
 whether before signing or after, so a violation is a mode in which every change is refused at both
 times. The control of a refusal is the same change of another request.
 
+Without `only`, something that is simply made can be changed at any time: a read shows each change, and
+the fields that were not changed stay as an earlier read showed them.
+
 The TPP: it changes only requests in a changeable mode that are not known to be executed.
 """
 
@@ -18,6 +21,7 @@ from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.changes import (
     CARRIED,
+    OTHERS,
     PERSISTS,
     Change,
     ChangeTracker,
@@ -27,11 +31,12 @@ from assay.rules.lifecycle.changes import (
 )
 from assay.rules.lifecycle.parameters import (
     changeable_arguments,
+    check_never,
     deferred_modes,
-    modes,
     the_request,
 )
 from assay.rules.lifecycle.request_queries import was_refused
+from assay.rules.parameters import names, ref
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     Calls,
@@ -47,7 +52,7 @@ from assay.rules.rule import (
 from assay.rules.steps import Part, send
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Evidence, describe_answer, tpp_evidence
 
-DONE = "done-refused"
+ACCEPTED, DONE = "accepted", "done-refused"
 #: How many days later than the tested request its control is due.
 BEYOND = 7
 #: The TPP's obligation.
@@ -72,14 +77,21 @@ class Modification(RefusingKind[ModificationScenario]):
     applies_to = ("changes",)
 
     lifecycle: tracker.Lifecycle = the_request()
-    only: tuple[str, ...] = deferred_modes(key="only")
-    never: tuple[str, ...] = modes(key="never", schema="words", required=True)
+    only: tuple[str, ...] = deferred_modes(key="only", required=False)
+    never: tuple[str, ...] = names(
+        ref("words"), key="never", references=check_never, required=False
+    )
     fields: tuple[str, ...] = changeable_arguments(key="fields")
 
     @property
     def day(self) -> str | None:
         """The argument with the day of the request."""
         return self.lifecycle.create.due.argument if self.lifecycle.create.due else None
+
+    @property
+    def changed_modes(self) -> tuple[str | None, ...]:
+        """The modes whose requests can be changed: all where none is named."""
+        return self.only or self.lifecycle.create.modes or (None,)
 
     @property
     def plain(self) -> str | None:
@@ -108,6 +120,13 @@ class Modification(RefusingKind[ModificationScenario]):
         if self.lifecycle.change is None:
             return ()
         day = self.lifecycle.signing_needs | needs(Capability.CLOCK)
+        if not self.only:
+            any_time = ModificationScenario(id="any-time")
+            return (
+                self._facet(ACCEPTED, "it can be changed at any time", any_time),
+                self._facet(PERSISTS, "a read shows an accepted change", any_time),
+                self._facet(OTHERS, "what is not changed stays", any_time),
+            )
         only = {mode: ModificationScenario(id=f"{mode}:accepted", mode=mode) for mode in self.only}
         out = [
             self._facet(f"{mode}-accepted", f"{mode} requests can be changed", scenario)
@@ -134,7 +153,7 @@ class Modification(RefusingKind[ModificationScenario]):
     def probe(self, scenario: ModificationScenario) -> Script:
         """Request changes, one argument at a time."""
         psu = yield from request_steps.customer(self.lifecycle)
-        first = self.only[0]
+        first = self.changed_modes[0]
         if scenario.id == "done":
             yield from self._probe_done(psu)
         elif scenario.id == "carried-out":
@@ -152,6 +171,8 @@ class Modification(RefusingKind[ModificationScenario]):
             yield from self._change(psu, made, (self.plain,), variation=f"it is {scenario.mode}")
         else:
             made = yield from self._made(psu, scenario.mode)
+            if not self.only:
+                yield from request_steps.read(self.lifecycle, made)
             accepted = yield from self._change_each(psu, made)
             if not accepted:
                 # The contract may allow changes of signed requests only.
@@ -161,7 +182,12 @@ class Modification(RefusingKind[ModificationScenario]):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every change, and the later state of the accepted ones."""
         tracked = tracker.Tracker(lifecycle=self.lifecycle)
-        kept = ChangeTracker(lifecycle=self.lifecycle, modes=self.only, fields=self.fields)
+        kept = ChangeTracker(
+            lifecycle=self.lifecycle,
+            modes=self.changed_modes,
+            fields=self.fields,
+            at_any_time=not self.only,
+        )
         changes: list[Change] = []
         opened: dict[str | None, int] = {}
         for event in history.events:
@@ -174,14 +200,20 @@ class Modification(RefusingKind[ModificationScenario]):
             for observed in request_queries.requests_shown(tracked, event, request):
                 if isinstance(event, Exchange) and observed.state is State.OPEN:
                     opened[observed.key] = event.n
+            for read in request.reads[-1:] if request and not self.only else ():
+                if read is event and read.item is not None and read.item.state is None:
+                    opened[read.item.key] = read.n  # what has no states is there while it is shown
         apart = {request.key for request in request_queries.with_own_key(tracked)}
         yield from (evidence for key, evidence in kept.evidence if key in apart)
         changes = [change for change in changes if change.request.key in apart]
-        yield from must_be_taken(changes, opened, self.only, self.fields, self.day)
+        for evidence in must_be_taken(changes, opened, self.changed_modes, self.fields, self.day):
+            yield evidence if self.only else replace(evidence, facet=ACCEPTED)
         yield from self._must_be_refused(changes)
 
-    def tpp_facet(self) -> TppFacet:
-        """Return the one obligation of the TPP."""
+    def tpp_facet(self) -> TppFacet | None:
+        """Return the one obligation of the TPP, where not everything can be changed."""
+        if not self.only:
+            return None
         return TppFacet(
             id=TPP_FACET,
             description=f"the TPP changes only {' and '.join(self.only)} requests, before they are executed",
@@ -205,7 +237,7 @@ class Modification(RefusingKind[ModificationScenario]):
         extra: frozenset[Capability] = frozenset(),
     ) -> Facet:
         create, change = self.lifecycle.create, self.lifecycle.change
-        modes = [self.only[0]] if scenario.mode not in self.only else []
+        modes = [*self.only[:1]] if scenario.mode not in self.only else []
         modes += [scenario.mode] if scenario.mode else []
         approval = self.lifecycle.approval_requirement() if extra else ()
         changed = (self.plain,) if scenario.refused else self.fields
@@ -215,7 +247,7 @@ class Modification(RefusingKind[ModificationScenario]):
             scenario=scenario,
             needs=needs(Capability.PSU, Capability.WRITE) | extra,
             requires=(
-                *self.lifecycle.state_requirement(),
+                *(self.lifecycle.state_requirement() if self.only else ()),
                 *approval,
                 *bound(create, "mode", modes),
                 *(
@@ -271,7 +303,8 @@ class Modification(RefusingKind[ModificationScenario]):
     ) -> Part[bool]:
         """Change each argument in turn: to another day, or to the target file's other value."""
         accepted = False
-        due = request_steps.request(self.lifecycle, psu, self.only[0], ahead=days).arguments
+        mode = self.changed_modes[0]
+        due = request_steps.request(self.lifecycle, psu, mode, ahead=days).arguments
         for name in names:
             moved = {name: due[name]} if name and name == self.day else {}
             call = request_steps.call_about(self.lifecycle.change, made, **moved)
