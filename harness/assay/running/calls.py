@@ -470,13 +470,12 @@ class TrialCalls:
         if (named := binding.under(call.alias)) is not binding:
             target = with_binding(target, operation, named)
         key, about = _request_of(call, operation), operation.about or ""
-        if call.consent == key and not {about} & {
-            *binding.arguments,
-            *SLOT.findall(binding.path or about),
-        }:
-            # The path has a value of an earlier answer in its place.
+        placed = {*binding.arguments, *SLOT.findall(binding.path or operation.path)}
+        if operation.shows and about not in {"", *placed} and placed & {*target.outputs}:
+            # The path has a value of the answer that made the request in place of its key.
             rest = {name: value for name, value in call.arguments.items() if name != about}
-            return replace(call, arguments=rest, without=(*call.without, about)), target
+            bare = replace(call, arguments=rest, without=(*call.without, about))
+            return replace(bare, consent=call.consent or key), target
         if key not in submissions.keys:
             return call, target
         bank_key = submissions.bank_key(key)

@@ -64,7 +64,7 @@ def _no_moment(_contract: Contract, _known: Mapping[str, Any]) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Executions:
+class _ExecutionCount:
     """How often a request was executed by the last inquiry, and by the last before it came again."""
 
     now: int = 0
@@ -73,7 +73,7 @@ class _Executions:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Seen:
+class _SubmittedRequests:
     """What the check needs of a history: its requests, and how often each was executed.
 
     `strangers` are executions of no known request, each after the last submission with a number: what
@@ -82,10 +82,10 @@ class _Seen:
 
     tracker: Tracker
     strangers: list[tuple[int, Effect]] = field(default_factory=list["tuple[int, Effect]"])
-    executions: dict[str, _Executions] = field(default_factory=dict[str, _Executions])
+    executions: dict[str, _ExecutionCount] = field(default_factory=dict[str, _ExecutionCount])
 
     @classmethod
-    def of(cls, lifecycle: Lifecycle, history: History) -> _Seen:
+    def of(cls, lifecycle: Lifecycle, history: History) -> _SubmittedRequests:
         """Process a history."""
         seen = cls(tracker=Tracker(lifecycle=lifecycle))
         last = 0
@@ -105,9 +105,9 @@ class _Seen:
                 )
         return seen
 
-    def of_request(self, key: str) -> _Executions:
+    def of_request(self, key: str) -> _ExecutionCount:
         """Return how often a request was executed."""
-        return self.executions.setdefault(key, _Executions())
+        return self.executions.setdefault(key, _ExecutionCount())
 
     def executed(self, request: Instance, submission: Submitted) -> bool:
         """Whether a request was executed whose submission was refused, under any key.
@@ -230,7 +230,7 @@ class Submission(RefusingKind):
         key = request_steps.key_of(first)
         if scenario.id == CONSENT and self.consent is not None and key is not None:
             about = {self.consent.about or "": key}
-            yield Call(operation=self.consent.id, subject=psu.name, arguments=about, consent=key)
+            yield Call(operation=self.consent.id, subject=psu.name, arguments=about)
             return
         yield from request_steps.inquire()
         made = first
@@ -248,7 +248,7 @@ class Submission(RefusingKind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every submission of a request that its customer has signed."""
-        seen = _Seen.of(self.lifecycle, history)
+        seen = _SubmittedRequests.of(self.lifecycle, history)
         requests = [
             each for each in comparison.comparable(seen.tracker) if request_queries.signed(each)
         ]
@@ -274,7 +274,7 @@ class Submission(RefusingKind):
         request: Instance,
         others: Sequence[Sequence[str]],
         controls: Sequence[Instance],
-        seen: _Seen,
+        seen: _SubmittedRequests,
     ) -> Iterator[Evidence]:
         """Judge the first submission of a request, which says something else than what was signed."""
         first, (name, *more) = request.submissions[0], others[0]
@@ -319,7 +319,7 @@ class Submission(RefusingKind):
                 beside=beside,
             )
 
-    def _once(self, request: Instance, seen: _Seen) -> Iterator[Evidence]:
+    def _once(self, request: Instance, seen: _SubmittedRequests) -> Iterator[Evidence]:
         """Judge the second submission of a request, which says the same as the first."""
         first, again = request.submissions[:2]
         executions = seen.of_request(request.key or "")
