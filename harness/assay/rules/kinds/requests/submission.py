@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Operation
 from assay.contract.scalars import same_value
 from assay.files.document import Finding, Pointer
-from assay.history import Call, Effect, Effects, Exchange, History, State, Submitted
+from assay.history import Effect, Effects, Exchange, History, State, Submitted
 from assay.rules import parameters, steps
 from assay.rules.facets import make_facet
 from assay.rules.lifecycle import comparison, request_queries, request_steps
@@ -43,6 +42,11 @@ from assay.rules.verdict import (
 UNDONE, ONCE, CONSENT = "changed-undone", "once", "consent-afterwards"
 #: How the ids of the facets end that are about one argument.
 CHANGED = "-changed-refused"
+_AFTERWARDS = {
+    "description": "open, valid, done, rejected or ended",
+    "x-hint": "in which state is the consent once its request was submitted?",
+    "enum": [state.value for state in State],
+}
 
 
 def _check_shows(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -59,55 +63,42 @@ def _check_state(at: Pointer, _name: str, clause: Raw, _raw: Raw) -> Iterator[Fi
         yield at, "nothing shows the consent", "add `consent`, the operation that shows it"
 
 
-def _no_moment(_contract: Contract, _known: Mapping[str, Any]) -> str:
-    return "unspecified"
-
-
-@dataclass(slots=True, kw_only=True)
-class _ExecutionCount:
-    """How often a request was executed by the last inquiry, and by the last before it came again."""
-
-    now: int = 0
-    before: int | None = None
-    asked: bool = False
-
-
 @dataclass(slots=True, kw_only=True)
 class _SubmittedRequests:
-    """What the check needs of a history: its requests, and how often each was executed.
-
-    `strangers` are executions of no known request, each after the last submission with a number: what
-    a bank executes of a submission that it refused has a key that nothing shows.
-    """
+    """The requests of a history, and all executions by each inquiry, with the last submission before it."""
 
     tracker: Tracker
-    strangers: list[tuple[int, Effect]] = field(default_factory=list["tuple[int, Effect]"])
-    executions: dict[str, _ExecutionCount] = field(default_factory=dict[str, _ExecutionCount])
+    inquiries: list[tuple[int, Mapping[str, Sequence[Effect]]]] = field(
+        default_factory=list["tuple[int, Mapping[str, Sequence[Effect]]]"]
+    )
 
-    @classmethod
-    def of(cls, lifecycle: Lifecycle, history: History) -> _SubmittedRequests:
+    def note(self, history: History) -> None:
         """Process a history."""
-        seen = cls(tracker=Tracker(lifecycle=lifecycle))
-        last = 0
+        last, executed = 0, dict[str, Sequence[Effect]]()
         for event in history.events:
-            last = event.n if isinstance(event, Submitted) else last
-            request = seen.tracker.find(event.request) if isinstance(event, Submitted) else None
-            if isinstance(event, Submitted) and request is not None and request.submitted:
-                known = seen.of_request(event.request)
-                known.asked = False
-                if known.before is None:
-                    known.before = known.now
-            seen.tracker.note(event)
-            if isinstance(event, Effects) and event.done is not None:
-                seen._count([effect.request for effect in event.done])
-                seen._meet(
-                    [each for each in event.done if not seen.tracker.find(each.request)], last
-                )
-        return seen
+            self.tracker.note(event)
+            if isinstance(event, Submitted):
+                last = event.n
+            elif isinstance(event, Effects) and event.done is not None:
+                # What an earlier inquiry has may be left out.
+                names = {effect.request for effect in event.done}
+                new = {key: [each for each in event.done if each.request == key] for key in names}
+                executed = {**executed, **new}
+                self.inquiries.append((last, executed))
 
-    def of_request(self, key: str) -> _ExecutionCount:
-        """Return how often a request was executed."""
-        return self.executions.setdefault(key, _ExecutionCount())
+    def executions(self, n: int, *, before: bool = False) -> Mapping[str, Sequence[Effect]] | None:
+        """Return all executions known after, or before, a submission; None if nobody asked."""
+        found = [executed for last, executed in self.inquiries if (last < n) is before]
+        return found[-1] if found else None
+
+    def strangers(self, n: int) -> Sequence[Effect]:
+        """Return the executions since a submission that are of no known request.
+
+        What a bank executes of a submission that it refused has a key that nothing shows.
+        """
+        old, new = self.executions(n, before=True) or {}, self.executions(n) or {}
+        keys = [key for key in new if key not in old and not self.tracker.find(key)]
+        return [effect for key in keys for effect in new[key]]
 
     def executed(self, request: Instance, submission: Submitted) -> bool:
         """Whether a request was executed whose submission was refused, under any key.
@@ -118,32 +109,15 @@ class _SubmittedRequests:
         about = [each.arguments.get(owned) for each in self.tracker.requests]
         if request.done or about.count(request.arguments.get(owned)) != 1:
             return request.done
+        said = request.arguments, submission.call.arguments
         return any(
-            n == submission.n
-            and owned in effect.fields
+            owned in effect.fields
             and all(
-                any(
-                    same_value(said.get(name), value)
-                    for said in (request.arguments, submission.call.arguments)
-                )
+                any(same_value(each.get(name), value) for each in said)
                 for name, value in effect.fields.items()
             )
-            for n, effect in self.strangers
+            for effect in self.strangers(submission.n)
         )
-
-    def unknown(self, submission: Submitted) -> bool:
-        """Whether something was executed after a submission that may be of it."""
-        return any(n == submission.n for n, _ in self.strangers)
-
-    def _meet(self, effects: Sequence[Effect], last: int) -> None:
-        known = [effect for _, effect in self.strangers]
-        self.strangers += [(last, effect) for effect in effects if effect not in known]
-
-    def _count(self, done: Sequence[str]) -> None:
-        for key in {*done, *self.executions}:
-            # What an earlier inquiry has may be left out.
-            known = self.of_request(key)
-            known.now, known.asked = max(known.now, done.count(key)), True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,11 +141,7 @@ class Submission(RefusingKind):
         required=False,
     )
     afterwards: State = parameters.parameter(
-        {
-            "description": "open, valid, done, rejected or ended",
-            "x-hint": "in which state is the consent once its request was submitted?",
-            "enum": [state.value for state in State],
-        },
+        _AFTERWARDS,
         lambda value, _: State(value),
         key="afterwards",
         references=_check_state,
@@ -179,7 +149,7 @@ class Submission(RefusingKind):
         default=State.ENDED,
     )
     #: A submission always comes after the signature.
-    rejection: str = parameters.derived(_no_moment)
+    rejection: str = parameters.derived(lambda _contract, _known: "unspecified")
 
     def refusing(self) -> Sequence[str]:
         """Return the facets of other values."""
@@ -195,26 +165,19 @@ class Submission(RefusingKind):
             *self.lifecycle.approval_requirement(),
             *self.lifecycle.state_requirement(),
         )
-        facets = [
-            make_facet(
-                f"{each}{CHANGED}",
-                f"a submission with another {each} than the customer signed is refused",
-                each,
-                write,
-                (*required, *bound(create, "other", each)),
-            )
-            for each in self.repeats
-        ]
-        for each in self.repeats[:1]:
-            text = f"nothing is executed of a refused submission with another {each}"
-            others = bound(create, "other", each)
-            facets.append(make_facet(UNDONE, text, each, effects, (*required, *others)))
-        text = f"a {name} is executed once, however often it is submitted"
-        facets.append(make_facet(ONCE, text, ONCE, effects, required))
+        once = f"a {name} is executed once, however often it is submitted"
+        facets = [make_facet(ONCE, once, ONCE, effects, required)]
+        for n, each in enumerate(self.repeats):
+            text = f"a submission with another {each} than the customer signed is refused"
+            changing = (*required, *bound(create, "other", each))
+            facets.append(make_facet(f"{each}{CHANGED}", text, each, write, changing))
+            if not n:
+                text = f"nothing is executed of a refused submission with another {each}"
+                facets.append(make_facet(UNDONE, text, each, effects, changing))
         if self.consent is not None:
             text = f"the consent is {self.afterwards.value} once it was submitted"
-            state = bound(self.consent, "state")
-            facets.append(make_facet(CONSENT, text, CONSENT, write, (*required, *state)))
+            shown = (*required, *bound(self.consent, "state"))
+            facets.append(make_facet(CONSENT, text, CONSENT, write, shown))
         return tuple(facets)
 
     def accepts_variation(self, scenario: Scenario) -> bool:
@@ -225,17 +188,14 @@ class Submission(RefusingKind):
         """Have a request executed, and submit it again or read its consent; or another one wrongly."""
         lifecycle = self.lifecycle
         psu = yield from request_steps.customer(lifecycle, count=2)
-        first = yield from steps.send(request_steps.request(lifecycle, psu))
-        yield from request_steps.sign(lifecycle, first)
-        key = request_steps.key_of(first)
-        if scenario.id == CONSENT and self.consent is not None and key is not None:
-            about = {self.consent.about or "": key}
-            yield Call(operation=self.consent.id, subject=psu.name, arguments=about)
+        made = yield from steps.send(request_steps.request(lifecycle, psu))
+        yield from request_steps.sign(lifecycle, made)
+        if scenario.id == CONSENT:
+            yield from request_steps.send_if_any(request_steps.call_about(self.consent, made))
             return
         yield from request_steps.inquire()
-        made = first
         if scenario.id == ONCE:
-            yield from request_steps.submit(first, "it was submitted before")
+            yield from request_steps.submit(made, "it was submitted before")
         else:
             owned = lifecycle.create.owned
             other = {owned: psu.owns[1].key} if owned else {}
@@ -248,19 +208,24 @@ class Submission(RefusingKind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every submission of a request that its customer has signed."""
-        seen = _SubmittedRequests.of(self.lifecycle, history)
+        seen = _SubmittedRequests(tracker=Tracker(lifecycle=self.lifecycle))
+        seen.note(history)
         requests = [
             each for each in comparison.comparable(seen.tracker) if request_queries.signed(each)
         ]
         for request in requests:
             others = [request.said_otherwise(each) for each in request.submissions]
-            if len(others) > 1 and not (others[0] or others[1]) and request.submissions[0].accepted:
-                yield from self._once(request, seen)
             if others and others[0]:
                 controls = [each for each in requests if self._is_control(request, each)]
                 yield from self._changed(request, others, controls, seen)
-        if self.consent is not None:
-            yield from self._consents(history, {each.key: each for each in requests}, self.consent)
+            elif others[1:2] == [()] and request.submissions[0].accepted:
+                yield _once(request, seen)
+        by_key = {request.key: request for request in requests}
+        shows = self.consent
+        for exchange in history.exchanges if shows else ():
+            if shows and exchange.call.operation == shows.id and exchange.accepted:
+                key = str(exchange.call.arguments.get(shows.about or ""))
+                yield from self._consent(exchange, by_key.get(key))
 
     def _is_control(self, request: Instance, other: Instance) -> bool:
         """Whether another request is equal, and its submission was accepted and says the same."""
@@ -278,13 +243,11 @@ class Submission(RefusingKind):
     ) -> Iterator[Evidence]:
         """Judge the first submission of a request, which says something else than what was signed."""
         first, (name, *more) = request.submissions[0], others[0]
-        if more or name not in self.repeats or not _after_signature(request, first):
+        signing = request_queries.signature(request)
+        if more or name not in self.repeats or signing is None or signing.n > first.n:
             return
-        later = [
-            each.n
-            for each, other in zip(request.submissions, others, strict=True)
-            if each.accepted and not other
-        ]
+        pairs = zip(request.submissions, others, strict=True)
+        later = [each.n for each, other in pairs if each.accepted and not other]
         beside = later[:1] or [each.submissions[0].n for each in controls[-1:]]
         rejected = first.accepted and request.state is State.REJECTED
         ended = request.withdrawn or any(not end.refused for end in request.ends)
@@ -295,105 +258,66 @@ class Submission(RefusingKind):
         elif (rejected or _is_refusal(first)) and beside and not ended:
             agreement = AGREES
         became = f"; {request.describe()}" if first.accepted else ""
-        yield _evidence(
-            f"{name}{CHANGED}",
-            agreement,
-            first,
-            expected="a refusal",
-            seen=describe_answer(first) + became,
-            request=request,
-            beside=beside,
-        )
+        expected, said = "a refusal", describe_answer(first) + became
+        yield _evidence(f"{name}{CHANGED}", agreement, expected, said, request, first, beside)
         if _is_refusal(first) and all(others):
-            done = seen.executed(request, first)
             told = request.inquired and any(each.effect is not None for each in controls)
-            agreement = AGREES if told and not seen.unknown(first) else UNCLEAR
+            done = seen.executed(request, first)
+            agreement = AGREES if told and not seen.strangers(first.n) else UNCLEAR
             agreement = DISAGREES if done else agreement
-            yield _evidence(
-                UNDONE,
-                agreement,
-                first,
-                expected="no execution of a submission that was refused",
-                seen="it was executed" if done else "it was not executed",
-                request=request,
-                beside=beside,
-            )
+            expected = "no execution of a submission that was refused"
+            said = "it was executed" if done else "it was not executed"
+            yield _evidence(UNDONE, agreement, expected, said, request, first, beside)
 
-    def _once(self, request: Instance, seen: _SubmittedRequests) -> Iterator[Evidence]:
-        """Judge the second submission of a request, which says the same as the first."""
-        first, again = request.submissions[:2]
-        executions = seen.of_request(request.key or "")
-        number, before = executions.now, executions.before or 0
-        agreement = UNCLEAR
-        if number > max(1, before):
-            agreement = DISAGREES
-        elif seen.unknown(again) or not executions.asked or before > 1:
-            agreement = UNCLEAR
-        elif number == 1 or _is_refusal(again):
-            agreement = AGREES
-        yield _evidence(
-            ONCE,
-            agreement,
-            again,
-            expected="a refusal, or no second execution",
-            seen=f"{describe_answer(again)}; executions: {number}",
-            request=request,
-            beside=[first.n],
-        )
-
-    def _consents(
-        self, history: History, requests: Mapping[str | None, Instance], operation: Operation
-    ) -> Iterator[Evidence]:
-        """Judge what shows the consent of a request since its submission was accepted."""
-        for exchange in history.exchanges:
-            if exchange.call.operation != operation.id or not exchange.accepted:
-                continue
-            request = requests.get(str(exchange.call.arguments.get(operation.about or "")))
-            before = (
-                [each for each in request.submissions if each.n < exchange.n] if request else []
-            )
-            if request is None or not before or not before[0].accepted or len(before) > 1:
-                continue
-            if request.said_otherwise(before[0]) or request.ends or request.withdrawn:
-                continue
-            yield self._state(exchange, request, before[0])
-
-    def _state(self, exchange: Exchange, request: Instance, before: Submitted) -> Evidence:
+    def _consent(self, exchange: Exchange, request: Instance | None) -> Iterator[Evidence]:
+        """Judge what shows the consent of a request that was submitted once, and not ended otherwise."""
+        before = [each for each in request.submissions if each.n < exchange.n] if request else []
+        if request is None or len(before) != 1 or not before[0].accepted:
+            return
+        if request.said_otherwise(before[0]) or request.ends or request.withdrawn:
+            return
         state = exchange.item.state if exchange.item else None
-        agreement = UNCLEAR
-        if state is not None:
-            agreement = AGREES if state is self.afterwards else DISAGREES
-        return Evidence(
+        agreement = AGREES if state is self.afterwards else DISAGREES if state else UNCLEAR
+        yield Evidence(
             facet=CONSENT,
             agreement=agreement,
             expected=f"a consent that is {self.afterwards.value}",
             seen=f"it is {state.value}" if state else "its state is not known",
-            exchanges=(request.made.n, before.n, exchange.n),
+            exchanges=(request.made.n, before[0].n, exchange.n),
             decisive=exchange.n,
             member=exchange.member_of(exchange.item, "state"),
         )
 
 
-def _after_signature(request: Instance, submission: Submitted) -> bool:
-    """Whether the customer had signed a request before it was submitted."""
-    signing = request_queries.signature(request)
-    return signing is not None and signing.n < submission.n
+def _once(request: Instance, seen: _SubmittedRequests) -> Evidence:
+    """Judge the second submission of a request, which says the same as the first."""
+    first, again = request.submissions[:2]
+    key, after = request.key or "", seen.executions(again.n)
+    number = len((after or {}).get(key, ()))
+    before = len((seen.executions(again.n, before=True) or {}).get(key, ()))
+    agreement = UNCLEAR
+    if number > max(1, before):
+        agreement = DISAGREES
+    elif after is not None and before <= 1 and not seen.strangers(again.n):
+        agreed = _is_refusal(again) or (again.accepted and number == 1)
+        agreement = AGREES if agreed else UNCLEAR
+    said = f"{describe_answer(again)}; executions: {number}"
+    expected = "a refusal, or no second execution"
+    return _evidence(ONCE, agreement, expected, said, request, again, [first.n])
 
 
 def _is_refusal(submission: Submitted) -> bool:
     """Whether a submission was refused, neither for its token nor for a while."""
-    unclear = {UNAUTHENTICATED, *FOR_A_WHILE}
-    return submission.refused and submission.wire.status not in unclear
+    return submission.refused and submission.wire.status not in {UNAUTHENTICATED, *FOR_A_WHILE}
 
 
-def _evidence(
+def _evidence(  # noqa: PLR0917 -- what each piece of evidence has
     facet: str,
     agreement: Agreement,
-    submission: Submitted,
-    *,
     expected: str,
     seen: str,
     request: Instance,
+    submission: Submitted,
     beside: Sequence[int],
 ) -> Evidence:
     signing = request_queries.signature(request)
