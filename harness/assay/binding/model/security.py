@@ -106,10 +106,14 @@ class CredentialOf(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FurtherCredential(TokenPlace):
-    """A credential beside the token: `of` the TPP or the customer, or from the variable `env`."""
+    """A credential beside the token: `of` the TPP or the customer, or from the variable `env`.
+
+    Or it is the customer's own `secret` of this name.
+    """
 
     of: CredentialOf | None = None
     env: str | None = None
+    secret: str = ""
 
 
 #: Where a bearer token is sent (RFC 6750) if the target file does not say it.
