@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import partial
 
 from assay.errors import KindError, did_you_mean
-from assay.history import ERROR_CODE, AnsweredCall, Authorised, History, Rejected, State
+from assay.history import ERROR_CODE, AnsweredCall, Authorised, Exchange, History, Rejected, State
 from assay.rules.consent_probes import named_operations
 from assay.rules.consents import without_unconsented
 from assay.rules.queries import at_own_bank, perhaps_exhausted, perhaps_over_quota
@@ -291,7 +291,8 @@ def _judged(
 
 def _is_owed(kind: Kind, exchange: AnsweredCall) -> bool:
     """Whether a rule says that the error in a refusal has a code."""
-    return any(concerns(exchange) for concerns in facts_of(kind.contract).coded_refusals)
+    concerned = facts_of(kind.contract).coded_refusals
+    return isinstance(exchange, Exchange) and any(concerns(exchange) for concerns in concerned)
 
 
 def _compared(

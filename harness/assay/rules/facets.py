@@ -17,7 +17,7 @@ from itertools import chain
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from assay.contract.model import Capability, Json, Operation
-from assay.history import AnsweredCall, Call, Exchange, Owned, Subject
+from assay.history import Call, Exchange, Owned, Subject
 from assay.rules.verdict import Standing
 
 #: What a target file can bind at an operation, and what a facet can require of it.
@@ -371,7 +371,7 @@ class Facts:
     #: Return -1, 0 or 1 before, during or after the announced closure of a week; None if unknown.
     closures: tuple[Callable[[datetime], int | None], ...] = _said(_all)
     #: Whether the error in a refusal must have a code.
-    coded_refusals: tuple[Callable[[AnsweredCall], bool], ...] = _said(_all)
+    coded_refusals: tuple[Callable[[Exchange], bool], ...] = _said(_all)
     #: All factors that are named.
     factors: tuple[str, ...] = _said(_distinct)
     #: All segments of customers that are named.

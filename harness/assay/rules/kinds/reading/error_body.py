@@ -21,16 +21,7 @@ from typing import Final
 from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import is_word, text_of
 from assay.files.document import Finding, Pointer
-from assay.history import (
-    ERROR_CODE,
-    AnsweredCall,
-    Call,
-    ErrorBody,
-    Exchange,
-    History,
-    ShownError,
-    Token,
-)
+from assay.history import ERROR_CODE, Call, ErrorBody, Exchange, History, ShownError, Token
 from assay.rules import parameters, steps
 from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
@@ -206,7 +197,7 @@ class ErrorBodyRule(Kind):
             if self.concerns(exchange):
                 yield from self._judged(exchange)
 
-    def concerns(self, exchange: AnsweredCall) -> bool:
+    def concerns(self, exchange: Exchange) -> bool:
         """Whether an exchange is a refusal that must have an error of the clause's form."""
         call, status = exchange.call, str(exchange.wire.status)
         known = status in self.statuses or f"{status[:1]}xx" in self.statuses
