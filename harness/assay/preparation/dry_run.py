@@ -219,10 +219,9 @@ class DryExecutor(Executor):
         factors = self.trial.target.sca.factors.values()
         codes = dict.fromkeys(factors, ANYTHING)
         auth = self.trial.target.auth
-        further = (*auth.further, *(auth.tpp.further if auth.tpp else ()))
-        secrets = {each.secret: ANYTHING for each in further if each.secret}
-        whole = Access(token=ANYTHING, login=ANYTHING, password=ANYTHING, codes=codes)
-        return replace(whole, secrets=secrets)
+        further = *auth.further, *auth.of(by_tpp=True).further
+        fake = Access(token=ANYTHING, login=ANYTHING, password=ANYTHING, codes=codes)
+        return replace(fake, secrets={each.secret: ANYTHING for each in further})
 
     def _give_fake_secrets(self, subject: str) -> None:
         """Replace the secrets of a listed customer, which need not be set."""

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 from assay.errors import KindError, did_you_mean
 from assay.history import ERROR_CODE, AnsweredCall, Authorised, Exchange, History, Rejected, State
@@ -26,6 +27,7 @@ from assay.rules.refusing_kind import AT_ONCE, CODE, REJECTION, STATUS, Refusing
 from assay.rules.rule import BindingRequirement, Facet, Kind, TppFacet, clauses_of, facts_of
 from assay.rules.verdict import DISAGREES, UNCLEAR, Agreement, Evidence, doubt
 
+_Calls: TypeAlias = Mapping[int, AnsweredCall]
 #: What was seen where a check cannot count days from a date.
 OUTSIDE_CALENDAR = "a date is at the beginning or the end of the calendar"
 #: How the ids of facets end that are about the code, or the status, of a refusal.
@@ -205,10 +207,7 @@ def check_refusals(
 
 
 def _timed(
-    kind: RefusingKind,
-    calls: Mapping[int, AnsweredCall],
-    signed: frozenset[int],
-    evidence: Evidence,
+    kind: RefusingKind, calls: _Calls, signed: frozenset[int], evidence: Evidence
 ) -> Evidence:
     """Return evidence on when a request was rejected: by the call that made it, or once it was signed.
 

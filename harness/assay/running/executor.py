@@ -52,13 +52,7 @@ from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
 from assay.rules.verdict import UNAUTHENTICATED, describe_answer
-from assay.running.calls import (
-    AcceptedCall,
-    ReadyCall,
-    TrialCalls,
-    VariationGuard,
-    with_binding,
-)
+from assay.running.calls import AcceptedCall, ReadyCall, TrialCalls, VariationGuard, with_binding
 from assay.running.environment import Environment
 from assay.running.fixture_events import FixtureEvents, PartialArrangement
 from assay.running.resend import resent
@@ -239,8 +233,8 @@ class TrialSigning:
             plain, call = call, _varied(call, step)
             own = {name: arguments(call, caller, binding, values)[name] for name in step.varied}
             said = replace(call, arguments={**said.arguments, **own}, without=said.without)
-            control = AcceptedCall(call=plain, access=access)
-            beside = VariationGuard(controls={operation.id: [control]} if own else {})
+            control = [AcceptedCall(call=plain, access=access)] if own else []
+            beside = VariationGuard(controls={operation.id: control})
             doubt = beside.doubt(call, caller, target=target, access=access, made=values)
         sent = encode(call, caller, target, access, values)
         exchange = calls.submitted(call, sent, request, target)
@@ -291,16 +285,10 @@ def _call(made: Call, operation: Operation, binding: OperationBinding) -> Call:
 
 
 def _varied(call: Call, step: Submit) -> Call:
-    """Return a submission with the other value of some arguments.
-
-    Raises:
-        CannotArrange: it does not say them.
-
-    """
-    for name in step.varied:
-        if name in call.without:
-            key = ("operations", call.operation, SUBMISSION, "arguments", name)
-            raise CannotArrange(f"a submission that says {name} ({'.'.join(key)})", key=key)
+    """Return a submission with the other value of some arguments; `CannotArrange` if it has none."""
+    for name in {*step.varied} & {*call.without}:
+        key = ("operations", call.operation, SUBMISSION, "arguments", name)
+        raise CannotArrange(f"a submission that says {name} ({'.'.join(key)})", key=key)
     kept = {name: value for name, value in call.arguments.items() if name not in step.varied}
     varied = tuple(dict.fromkeys((*call.varied, *step.varied)))
     return replace(call, arguments=kept, varied=varied, variation=step.variation)

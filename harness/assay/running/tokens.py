@@ -204,8 +204,7 @@ class TrialTokens:
                 value = customer.id
         if not value or len(value) > MAX_TOKEN or not sendable(value):
             of = f"of: {credential.of.value}" if credential.of else f"secret: {credential.secret}"
-            own = "" if credential.of else ", `secrets` of an Access in Python"
-            what = f"the credential `{of}` of a call of {call.operation} (auth.further{own})"
+            what = f"the credential `{of}` of a call of {call.operation} (auth.further)"
             raise CannotArrange(what, key=("auth", "further"))
         self.trial.environment.secrets.add(value, "credential")
         return value

@@ -32,8 +32,6 @@ KINDS: Mapping[str, str] = {
     "login_env": "login",
     "password_env": "password",
 }
-#: The kinds of those by a name of their own, by the key above.
-MAPPED: Mapping[str, str] = {"token_envs": "token", "secret_envs": "secret"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +87,8 @@ def known_secrets(target: Target, secrets: Mapping[str, str]) -> KnownSecrets:
     """Return the secrets of a target file, which `look_up` found, and the pairs of clients."""
     known = KnownSecrets()
     for key_path, _, name in _named(target):
-        own = next((MAPPED[each] for each in key_path if each in MAPPED), "")
-        kind = own or KINDS.get(key_path[-1], "code")
+        kind = "token" if "token_envs" in key_path else KINDS.get(key_path[-1], "code")
+        kind = "secret" if "secret_envs" in key_path else kind
         known.add(secrets.get(name), kind, lasting=True)
     for auth in (target.auth, target.auth.tpp):
         oauth = auth.oauth if auth else None

@@ -257,8 +257,7 @@ def submit(made: Exchange, variation: str, *varied: str) -> Part[None]:
     """Submit a request that was signed otherwise than it was made, or once more."""
     key = key_of(made)
     if key is not None:
-        subject = made.call.subject
-        yield Submit(subject=subject, request=key, varied=varied, variation=variation)
+        yield Submit(subject=made.call.subject, request=key, varied=varied, variation=variation)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

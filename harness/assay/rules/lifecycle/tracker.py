@@ -178,16 +178,11 @@ class Instance:
         numbers |= {each.n for each in self.submissions}
         return tuple(sorted(numbers))
 
-    @property
-    def submitted(self) -> bool:
-        """Whether a submission of it was accepted."""
-        return any(each.accepted for each in self.submissions)
-
     def said_otherwise(self, submission: Submitted) -> tuple[str, ...]:
         """Return the arguments in which a submission says something else than the call that made it."""
         made, said = self.made.call.arguments, submission.call.arguments
         return tuple(
-            name for name in made if not same_value(said.get(name, made[name]), made[name])
+            each for each in made if not same_value(said.get(each, made[each]), made[each])
         )
 
     def describe(self) -> str:
@@ -327,7 +322,8 @@ class Tracker:
         """
         request = self._known.get(event.request)
         if request is not None:
-            other, again = request.said_otherwise(event), request.submitted
+            other = request.said_otherwise(event)
+            again = any(each.accepted for each in request.submissions)
             request.submissions = _with(request.submissions, event)
             request.inquiries_before = self.inquiries.count
             request.distrusted |= bool(other)

@@ -139,9 +139,9 @@ def push_request(
         return replace(refused, why=str(error))
     if delivery.trouble:
         return replace(refused, why=delivery.trouble)
-    answer, uri = _object(delivery.wire), _object(delivery.wire).get("request_uri")
     if delivery.wire.status not in {OK, CREATED}:
-        return replace(_refused(delivery.wire, answer), key="par_url")
+        return replace(_refused(delivery.wire), key="par_url")
+    uri = _object(delivery.wire).get("request_uri")
     if isinstance(uri, str) and 0 < len(uri) <= LONGEST_TOKEN:
         return uri
     return replace(refused, failed=False, why="its answer has no request_uri")
@@ -173,17 +173,17 @@ def _object(wire: Wire) -> dict[str, Any]:
     return cast("dict[str, Any]", body) if isinstance(body, dict) else {}
 
 
-def _refused(wire: Wire, answer: Mapping[str, Any]) -> TokenRefused:
-    error = answer.get("error")
+def _refused(wire: Wire) -> TokenRefused:
+    error = _object(wire).get("error")
     known = error if isinstance(error, str) and error in ERROR_CODES else ""
     failed = wire.status in SERVER_ERRORS
     return TokenRefused(status=wire.status, error=known, failed=failed)
 
 
 def _read_token(wire: Wire, now: datetime) -> Grant | TokenRefused:
-    answer = _object(wire)
     if wire.status != OK:
-        return _refused(wire, answer)
+        return _refused(wire)
+    answer = _object(wire)
     token, token_type = answer.get("access_token"), answer.get("token_type", "bearer")
     if not isinstance(token, str) or not token:
         return TokenRefused(status=wire.status, why="its answer has no access_token")
@@ -357,16 +357,8 @@ def _denied(
     what, hint = f"the bank refused the authorization ({code})", ""
     if error == "access_denied" and target.sca.decisions:
         at, hint = ("sca", "decisions"), "is the word for `confirm` the one that allows it?"
-    elif error == "invalid_request":
-        hint = _unpushed(target)
     by_tpp = False if error in CLIENT_ERRORS and not own else None
     return AuthenticationError(problem(target, *at, what=what, hint=hint), party_lost=by_tpp)
-
-
-def _unpushed(target: Target) -> str:
-    """Return a hint at pushed authorization requests, where the target file has no URL for them."""
-    pushed = target.auth.oauth is not None and target.auth.oauth.par_url
-    return "" if pushed else "if the bank takes pushed requests only (RFC 9126), set `auth.par_url`"
 
 
 def _stopped(
@@ -378,7 +370,8 @@ def _stopped(
         what = f"the bank shows no screens ({status})"
         hint = "check that the client is registered with this redirect_uri and scope"
         hint += ", and the names of the parameters" if more.at else ""
-        hint = "; ".join(each for each in (hint, _unpushed(target)) if each)
+        if target.auth.oauth and not target.auth.oauth.par_url:
+            hint += "; if the bank takes pushed requests only (RFC 9126), set `auth.par_url`"
         cause = problem(target, *more.suspect(section), what=what, hint=hint)
         # The screens never opened, so it is the same for all customers.
         own = status in SERVER_ERRORS or bool(more.at)

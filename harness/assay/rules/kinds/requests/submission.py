@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from assay.contract.model import Capability, Operation
+from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import same_value
 from assay.files.document import Finding, Pointer
 from assay.history import Effect, Effects, Exchange, History, State, Submitted
@@ -40,6 +41,8 @@ from assay.rules.verdict import (
 )
 
 UNDONE, ONCE, CONSENT = "changed-undone", "once", "consent-afterwards"
+#: Executions, by the keys of their requests.
+_Executed: TypeAlias = Mapping[str, Sequence[Effect]]
 #: How the ids of the facets end that are about one argument.
 CHANGED = "-changed-refused"
 _AFTERWARDS = {
@@ -68,9 +71,7 @@ class _SubmittedRequests:
     """The requests of a history, and all executions by each inquiry, with the last submission before it."""
 
     tracker: Tracker
-    inquiries: list[tuple[int, Mapping[str, Sequence[Effect]]]] = field(
-        default_factory=list["tuple[int, Mapping[str, Sequence[Effect]]]"]
-    )
+    inquiries: list[tuple[int, _Executed]] = field(default_factory=list["tuple[int, _Executed]"])
 
     def note(self, history: History) -> None:
         """Process a history."""
@@ -86,7 +87,7 @@ class _SubmittedRequests:
                 executed = {**executed, **new}
                 self.inquiries.append((last, executed))
 
-    def executions(self, n: int, *, before: bool = False) -> Mapping[str, Sequence[Effect]] | None:
+    def executions(self, n: int, *, before: bool = False) -> _Executed | None:
         """Return all executions known after, or before, a submission; None if nobody asked."""
         found = [executed for last, executed in self.inquiries if (last < n) is before]
         return found[-1] if found else None
@@ -109,15 +110,13 @@ class _SubmittedRequests:
         about = [each.arguments.get(owned) for each in self.tracker.requests]
         if request.done or about.count(request.arguments.get(owned)) != 1:
             return request.done
-        said = request.arguments, submission.call.arguments
-        return any(
-            owned in effect.fields
-            and all(
-                any(same_value(each.get(name), value) for each in said)
-                for name, value in effect.fields.items()
-            )
-            for effect in self.strangers(submission.n)
-        )
+
+        def of_it(name: str, value: Json) -> bool:
+            said = request.arguments, submission.call.arguments
+            return any(same_value(each.get(name), value) for each in said)
+
+        own = (each.fields for each in self.strangers(submission.n) if owned in each.fields)
+        return any(all(of_it(name, fields[name]) for name in fields) for fields in own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,13 +157,10 @@ class Submission(RefusingKind):
     def facets(self) -> tuple[Facet, ...]:
         """Return a facet for each argument, those of what is executed, and that of the consent."""
         create, name = self.lifecycle.create, self.lifecycle.request.id
-        write = needs(Capability.PSU, Capability.WRITE) | self.lifecycle.signing_needs
+        write = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
         effects = write | needs(Capability.EFFECTS)
-        required = (
-            *bound(create, "submission"),
-            *self.lifecycle.approval_requirement(),
-            *self.lifecycle.state_requirement(),
-        )
+        signed = (*self.lifecycle.approval_requirement(), *self.lifecycle.state_requirement())
+        required = (*bound(create, "submission"), *signed)
         once = f"a {name} is executed once, however often it is submitted"
         facets = [make_facet(ONCE, once, ONCE, effects, required)]
         for n, each in enumerate(self.repeats):
@@ -179,10 +175,6 @@ class Submission(RefusingKind):
             shown = (*required, *bound(self.consent, "state"))
             facets.append(make_facet(CONSENT, text, CONSENT, write, shown))
         return tuple(facets)
-
-    def accepts_variation(self, scenario: Scenario) -> bool:
-        """Whether a bank that conforms accepts a varied call: only a submission varies."""
-        return True
 
     def probe(self, scenario: Scenario) -> Script:
         """Have a request executed, and submit it again or read its consent; or another one wrongly."""
@@ -210,9 +202,7 @@ class Submission(RefusingKind):
         """Judge every submission of a request that its customer has signed."""
         seen = _SubmittedRequests(tracker=Tracker(lifecycle=self.lifecycle))
         seen.note(history)
-        requests = [
-            each for each in comparison.comparable(seen.tracker) if request_queries.signed(each)
-        ]
+        requests = [*filter(request_queries.signed, comparison.comparable(seen.tracker))]
         for request in requests:
             others = [request.said_otherwise(each) for each in request.submissions]
             if others and others[0]:
@@ -222,10 +212,10 @@ class Submission(RefusingKind):
                 yield _once(request, seen)
         by_key = {request.key: request for request in requests}
         shows = self.consent
-        for exchange in history.exchanges if shows else ():
+        for exchange in history.exchanges:
             if shows and exchange.call.operation == shows.id and exchange.accepted:
-                key = str(exchange.call.arguments.get(shows.about or ""))
-                yield from self._consent(exchange, by_key.get(key))
+                key = exchange.call.arguments.get(shows.about or "")
+                yield from self._consent(exchange, by_key.get(str(key)))
 
     def _is_control(self, request: Instance, other: Instance) -> bool:
         """Whether another request is equal, and its submission was accepted and says the same."""
@@ -257,9 +247,8 @@ class Submission(RefusingKind):
             agreement = DISAGREES if request.done or waits else UNCLEAR
         elif (rejected or _is_refusal(first)) and beside and not ended:
             agreement = AGREES
-        became = f"; {request.describe()}" if first.accepted else ""
-        expected, said = "a refusal", describe_answer(first) + became
-        yield _evidence(f"{name}{CHANGED}", agreement, expected, said, request, first, beside)
+        said = describe_answer(first) + (f"; {request.describe()}" if first.accepted else "")
+        yield _evidence(f"{name}{CHANGED}", agreement, "a refusal", said, request, first, beside)
         if _is_refusal(first) and all(others):
             told = request.inquired and any(each.effect is not None for each in controls)
             done = seen.executed(request, first)
@@ -272,9 +261,9 @@ class Submission(RefusingKind):
     def _consent(self, exchange: Exchange, request: Instance | None) -> Iterator[Evidence]:
         """Judge what shows the consent of a request that was submitted once, and not ended otherwise."""
         before = [each for each in request.submissions if each.n < exchange.n] if request else []
-        if request is None or len(before) != 1 or not before[0].accepted:
+        if request is None or len(before) != 1 or request.ends or request.withdrawn:
             return
-        if request.said_otherwise(before[0]) or request.ends or request.withdrawn:
+        if not before[0].accepted or request.said_otherwise(before[0]):
             return
         state = exchange.item.state if exchange.item else None
         agreement = AGREES if state is self.afterwards else DISAGREES if state else UNCLEAR
@@ -320,8 +309,7 @@ def _evidence(  # noqa: PLR0917 -- what each piece of evidence has
     submission: Submitted,
     beside: Sequence[int],
 ) -> Evidence:
-    signing = request_queries.signature(request)
-    numbers = {request.made.n, submission.n, *beside, *([signing.n] if signing else ())}
+    numbers = {request.made.n, submission.n, *beside, *(each.n for each in request.signings)}
     return Evidence(
         facet=facet,
         agreement=agreement,
