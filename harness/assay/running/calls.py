@@ -473,9 +473,8 @@ class TrialCalls:
         placed = {*binding.arguments, *SLOT.findall(binding.path or operation.path)}
         if operation.shows and about not in {"", *placed} and placed & {*target.outputs}:
             # The path has a value of the answer that made the request in place of its key.
-            return replace(
-                call, without=(*call.without, about), consent=call.consent or key
-            ), target
+            consent = call.consent or key
+            return replace(call, without=(*call.without, about), consent=consent), target
         if key not in submissions.keys:
             return call, target
         bank_key = submissions.bank_key(key)

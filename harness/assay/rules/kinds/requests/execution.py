@@ -93,7 +93,6 @@ def _names_modes(at: Pointer, _name: str, clause: Raw, raw: Raw) -> Iterator[Fin
 class Execution(Kind):
     """The modes in which requests are executed, and what keeps one from being so.
 
-    A request whose operation has no modes is executed at once: `served` is left out then.
     `unmet` are values with which a request is not accepted. After `minutes` on one screen, if the
     document says so, the customer is disconnected. `denied_over` and `timed_out_over` say that one
     that the customer refused, or did not sign in time, is no longer shown as open.
