@@ -338,7 +338,7 @@ _WORDS: Mapping[type, Callable[[Any], str]] = {
     ),
     Withdraw: lambda step: f"{step.subject} cancels the request at the bank",
     Renew: lambda step: f"the token for {step.operation} is renewed",
-    Submit: lambda step: f"the request of {step.subject} is submitted although it is not signed",
+    Submit: lambda step: f"{step.subject}'s request is submitted: {step.variation or 'not signed'}",
     Inquire: lambda _: "the fixtures say which requests were executed",
     Together: lambda step: f"the next {len(step.steps)} are sent at one moment:",
 }

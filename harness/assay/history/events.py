@@ -148,7 +148,7 @@ class Exchange(AnsweredCall):
 class Submitted(AnsweredCall):
     """Event: the submission of a `request`, named by its key; it is no call of an operation.
 
-    `call` is the one that made the request: a submission says the same.
+    `call` is the one that made the request: a submission says the same. If not, `call` has what it says.
     """
 
     request: str

@@ -192,7 +192,8 @@ class Authorise:
     again. `pace` is the pause before each screen is filled in; at the screen that asks for
     `linger_on`, the pauses of `linger` follow, and after all but the last the customer `stays`
     there. `spoof` is a return address that the form submits in a field that the screen does
-    not have. Signatures with the same number `together`, if it is not 0, are at one moment.
+    not have. Signatures with the same number `together`, if it is not 0, are at one moment. Once it
+    is signed, the TPP `submits` the request, where the target takes submissions.
     """
 
     subject: str
@@ -210,6 +211,7 @@ class Authorise:
     linger_on: str = "decision"
     stays: Staying = Staying.RELOAD
     spoof: str = ""
+    submits: bool = True
     together: int = 0
     variation: str = ""
 
@@ -235,11 +237,14 @@ class Submit:
     """Step: submit a request that is not signed, to see whether the target carries it out.
 
     A request is submitted by itself once its customer has signed it. Where the target takes no
-    submission, or has had that of the request, only the clock is read, which is no event.
+    submission, or has had that of the request, only the clock is read, which is no event. With a
+    `variation` it is submitted again, or with the other value in the target file of what is `varied`.
     """
 
     subject: str
     request: str
+    varied: tuple[str, ...] = ()
+    variation: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from assay.contract.model import Operation
 from assay.history import (
     Accepted,
     Advanced,
+    AnsweredCall,
     Authorise,
     Authorised,
     Call,
@@ -73,7 +74,7 @@ def breaches(
     it is, in the base context. `target` has the pointers to decisive members.
     """
     tested = plan.judged if tested is None else tested
-    exchanges = {exchange.n: exchange for exchange in history.exchanges}
+    exchanges = {each.n: each for each in history.events if isinstance(each, AnsweredCall)}
     facts = facts_of(plan.contracts[contract])
     for bound in plan.clauses[contract].values():
         if judging is not None and bound.clause.id not in judging:
@@ -97,7 +98,7 @@ def judge(
     target: Target | None = None,
 ) -> tuple[Verdict, ...]:
     """Return the verdict on each obligation of a trial, all of one clause, with decisive members."""
-    exchanges = {exchange.n: exchange for exchange in run.history.exchanges}
+    exchanges = {each.n: each for each in run.history.events if isinstance(each, AnsweredCall)}
     by_facet: dict[str, list[Evidence]] = {}
     for evidence in check(run.history):
         softened = soften(evidence, exchanges, facts)

@@ -218,7 +218,10 @@ class DryExecutor(Executor):
         """Return the credentials of a fake customer."""
         factors = self.trial.target.sca.factors.values()
         codes = dict.fromkeys(factors, ANYTHING)
-        return Access(token=ANYTHING, login=ANYTHING, password=ANYTHING, codes=codes)
+        auth = self.trial.target.auth
+        further = *auth.further, *auth.of(by_tpp=True).further
+        fake = Access(token=ANYTHING, login=ANYTHING, password=ANYTHING, codes=codes)
+        return replace(fake, secrets={each.secret: ANYTHING for each in further})
 
     def _give_fake_secrets(self, subject: str) -> None:
         """Replace the secrets of a listed customer, which need not be set."""
@@ -255,7 +258,8 @@ class DryExecutor(Executor):
 
 def _fake_secrets(role: Role) -> Mapping[str, str]:
     """Return a value for every variable that a customer's entry names."""
-    named = (*role.code_envs.values(), *role.token_envs.values())
+    mapped = role.code_envs, role.token_envs, role.secret_envs
+    named = [name for each in mapped for name in each.values()]
     variables = (role.token_env, role.login_env, role.password_env, *named)
     return {name: ANYTHING for name in variables if name}
 

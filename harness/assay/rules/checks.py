@@ -16,9 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 from assay.errors import KindError, did_you_mean
-from assay.history import ERROR_CODE, Authorised, Exchange, History, Rejected, State
+from assay.history import ERROR_CODE, AnsweredCall, Authorised, Exchange, History, Rejected, State
 from assay.rules.consent_probes import named_operations
 from assay.rules.consents import without_unconsented
 from assay.rules.queries import at_own_bank, perhaps_exhausted, perhaps_over_quota
@@ -26,6 +27,7 @@ from assay.rules.refusing_kind import AT_ONCE, CODE, REJECTION, STATUS, Refusing
 from assay.rules.rule import BindingRequirement, Facet, Kind, TppFacet, clauses_of, facts_of
 from assay.rules.verdict import DISAGREES, UNCLEAR, Agreement, Evidence, doubt
 
+_Calls: TypeAlias = Mapping[int, AnsweredCall]
 #: What was seen where a check cannot count days from a date.
 OUTSIDE_CALENDAR = "a date is at the beginning or the end of the calendar"
 #: How the ids of facets end that are about the code, or the status, of a refusal.
@@ -183,7 +185,7 @@ def check_refusals(
     if not isinstance(kind, RefusingKind) or not kind.says_more:
         yield from evidences
         return
-    calls = {exchange.n: exchange for exchange in history.exchanges}
+    calls = {each.n: each for each in history.events if isinstance(each, AnsweredCall)}
     signed = frozenset(each.n for each in history.events if isinstance(each, Authorised))
     timed = partial(_timed, kind, calls, signed) if kind.moment else None
     refusing, subjects = kind.refusing(), history.subjects
@@ -205,7 +207,7 @@ def check_refusals(
 
 
 def _timed(
-    kind: RefusingKind, calls: Mapping[int, Exchange], signed: frozenset[int], evidence: Evidence
+    kind: RefusingKind, calls: _Calls, signed: frozenset[int], evidence: Evidence
 ) -> Evidence:
     """Return evidence on when a request was rejected: by the call that made it, or once it was signed.
 
@@ -243,12 +245,12 @@ def _not_refused(kind: RefusingKind, evidence: Evidence) -> Iterator[Evidence]:
             )
 
 
-def _of_another_token(exchange: Exchange) -> bool:
+def _of_another_token(exchange: AnsweredCall) -> bool:
     """Whether a call had not a valid token of its consent, so that this may be what was refused."""
     return isinstance(exchange.outcome, Rejected) and exchange.outcome.other_token
 
 
-def _perhaps_limited(kind: Kind, exchange: Exchange, history: History) -> bool:
+def _perhaps_limited(kind: Kind, exchange: AnsweredCall, history: History) -> bool:
     """Whether a call may have been refused for a limit of calls that another clause sets."""
     operation = exchange.call.operation
     if operation in kind.facts().call_limits:
@@ -260,7 +262,7 @@ def _perhaps_limited(kind: Kind, exchange: Exchange, history: History) -> bool:
 
 
 def _judged(
-    kind: RefusingKind, evidence: Evidence, exchange: Exchange, *, sure: bool
+    kind: RefusingKind, evidence: Evidence, exchange: AnsweredCall, *, sure: bool
 ) -> Iterator[Evidence]:
     """Yield the evidence on the code and the status of a refusal."""
     error, status = exchange.error, str(exchange.wire.status)
@@ -286,14 +288,15 @@ def _judged(
         )
 
 
-def _is_owed(kind: Kind, exchange: Exchange) -> bool:
+def _is_owed(kind: Kind, exchange: AnsweredCall) -> bool:
     """Whether a rule says that the error in a refusal has a code."""
-    return any(concerns(exchange) for concerns in facts_of(kind.contract).coded_refusals)
+    concerned = facts_of(kind.contract).coded_refusals
+    return isinstance(exchange, Exchange) and any(concerns(exchange) for concerns in concerned)
 
 
 def _compared(
     evidence: Evidence,
-    exchange: Exchange,
+    exchange: AnsweredCall,
     ending: str,
     expected: Sequence[str],
     *,

@@ -65,7 +65,7 @@ class DryTarget:
 
     `owned` maps each key to its owner and its place among the owner's things; `requests`
     lists the keys of the requests that were made. `submitted` are the operations whose requests are
-    submitted, `waiting` the keys of those that were not yet, and `submissions` how many were.
+    submitted, `takes` their keys, `waiting` those that were not yet, and `submissions` how many were.
     """
 
     contract: Contract
@@ -74,6 +74,7 @@ class DryTarget:
     requests: list[str] = field(default_factory=list[str])
     signed: set[str] = field(default_factory=set[str])
     submitted: frozenset[str] = frozenset()
+    takes: set[str] = field(default_factory=set[str])
     waiting: set[str] = field(default_factory=set[str])
     submissions: int = 0
 
@@ -89,8 +90,8 @@ class DryTarget:
             case Advance(to=to):
                 self.now = to or self.now
                 event = Advanced(now=self.now)
-            case Submit(request=request):
-                self.submissions += request in self.waiting
+            case Submit(request=request, variation=variation):
+                self.submissions += request in (self.takes if variation else self.waiting)
                 event = Advanced(now=self.now)
             case Inquire():
                 event = Effects(now=self.now)
@@ -115,7 +116,8 @@ class DryTarget:
         confirmed = step.decision is Decision.CONFIRM
         if confirmed:
             self.signed.add(step.request)
-            self._submit(step.request)
+            if step.submits:
+                self._submit(step.request)
         return Authorised(
             n=0,
             step=step,
@@ -150,6 +152,7 @@ class DryTarget:
             key = f"request-{len(self.requests) + 1}"
             self.requests.append(key)
             if operation.id in self.submitted:
+                self.takes.add(key)
                 self.waiting.add(key)
             if not operation.signed:
                 self.signed.add(key)

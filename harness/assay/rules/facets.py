@@ -39,6 +39,7 @@ FEATURES: Final = (
     "aliases",
     "credentials",
     "output",
+    "submission",
     "token",
     "token-endpoint",
     "error",

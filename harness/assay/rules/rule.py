@@ -119,7 +119,7 @@ class Scope:
 class _Computed:
     """A slot for the facets of a clause, which are no part of its value."""
 
-    __slots__ = ("_facets",)
+    __slots__ = ("_cache",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,10 +203,10 @@ class Kind(_Computed, Generic[S]):
     @property
     def own_facets(self) -> tuple[Facet, ...]:
         """The facets of the clause, computed once: each check asks for them."""
-        known: tuple[Facet, ...] | None = getattr(self, "_facets", None)
+        known: tuple[Facet, ...] | None = getattr(self, "_cache", None)
         if known is None:
             known = tuple(self.facets())
-            object.__setattr__(self, "_facets", known)
+            object.__setattr__(self, "_cache", known)
         return known
 
     def probe(self, scenario: S) -> Script:

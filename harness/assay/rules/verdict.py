@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from assay.errors import Shortage
-from assay.history import Accepted, Cause, Exchange, Indeterminate, Member
+from assay.history import Accepted, AnsweredCall, Cause, Exchange, Indeterminate, Member
 
 
 class Agreement(Enum):
@@ -153,7 +153,7 @@ GATEWAY = frozenset({502, 503, 504})
 FOR_A_WHILE = frozenset({408, 425, 429})
 
 
-def describe_answer(exchange: Exchange) -> str:
+def describe_answer(exchange: AnsweredCall) -> str:
     """Describe the answer of an exchange, as reports quote it."""
     outcome, status = exchange.outcome, exchange.wire.status
     match outcome:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from assay.binding.model.forms import as_sent
 from assay.binding.model.pointer import MISSING, find, steps
-from assay.binding.model.spelling import OperationBinding, Place, Spelling
+from assay.binding.model.spelling import SLOT, OperationBinding, Place, Spelling
 from assay.binding.model.target import Target
 from assay.binding.wire.decode import body_of, decode, documented
 from assay.binding.wire.encode import BARE, Access, HttpRequest, encode
@@ -469,10 +469,15 @@ class TrialCalls:
         binding = target.operations.get(operation.id, BARE)
         if (named := binding.under(call.alias)) is not binding:
             target = with_binding(target, operation, named)
-        key = _request_of(call, operation)
+        key, about = _request_of(call, operation), operation.about or ""
+        placed = {*binding.arguments, *SLOT.findall(binding.path or operation.path)}
+        if operation.shows and about not in {"", *placed} and placed & {*target.outputs}:
+            # The path has a value of the answer that made the request in place of its key.
+            consent = call.consent or key
+            return replace(call, without=(*call.without, about), consent=consent), target
         if key not in submissions.keys:
             return call, target
-        about, bank_key = operation.about or "", submissions.bank_key(key)
+        bank_key = submissions.bank_key(key)
         if call.arguments.get(about) == key and bank_key != key:
             call = replace(call, arguments={**call.arguments, about: bank_key})
         return call, with_binding(target, operation, binding.submitted or binding)

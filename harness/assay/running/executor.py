@@ -16,6 +16,7 @@ from typing import TypeAlias
 from assay.binding.model.spelling import SLOT, OperationBinding
 from assay.binding.model.submission import SUBMISSION
 from assay.binding.wire.encode import BARE, Access, encode
+from assay.binding.wire.values import arguments
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, TargetError
 from assay.history import (
@@ -51,7 +52,7 @@ from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
 from assay.rules.verdict import UNAUTHENTICATED, describe_answer
-from assay.running.calls import ReadyCall, TrialCalls, with_binding
+from assay.running.calls import AcceptedCall, ReadyCall, TrialCalls, VariationGuard, with_binding
 from assay.running.environment import Environment
 from assay.running.fixture_events import FixtureEvents, PartialArrangement
 from assay.running.resend import resent
@@ -177,7 +178,7 @@ class TrialSigning:
         """
         request = ""
         if isinstance(event, Authorised) and event.ending is Ending.CONFIRMED:
-            request = event.step.request
+            request = event.step.request if event.step.submits else ""
         elif isinstance(event, Exchange) and event.item is not None and isinstance(step, Call):
             operation = self.calls.trial.operations[step.operation]
             request = (event.item.key or "") if operation.makes and not operation.signed else ""
@@ -198,11 +199,13 @@ class TrialSigning:
             why = why or f"the target answered {submitted.wire.status}"
             raise CannotArrange(f"an outcome of the submission ({'.'.join(key)}): {why}", key=key)
 
-    def submitted(self, request: str, *, signed: bool = False) -> Submitted | None:
+    def submitted(
+        self, request: str, *, signed: bool = False, step: Submit | None = None
+    ) -> Submitted | None:
         """Submit a request; None if the bank takes no submission of it, or has had it.
 
         What was `signed` is not submitted if that led to no token. What was not is submitted with the TPP's
-        own token, if it takes one of the customer.
+        own token, if it takes one of the customer. A `step` with a variation is about what was signed.
 
         Raises:
             CannotArrange: the call cannot be made.
@@ -210,36 +213,44 @@ class TrialSigning:
         """
         calls, trial = self.calls, self.calls.trial
         submissions, made = trial.submissions, trial.making(request)
-        known = {*submissions.keys, *submissions.refused}
+        varied = step is not None and bool(step.variation)
+        known = {*submissions.keys, *submissions.refused} if not varied else ()
         if made is None or request in known or made.call.malformed or made.call.credentials:
             return None
         operation = trial.operations[made.call.operation]
-        binding = trial.binding(operation.id).submission
-        if binding is None:
+        if (binding := trial.binding(operation.id).submission) is None:
             return None
         call = _call(self._in_force(made, request), operation, binding)
         caller = operation if binding.by is None else replace(operation, by_tpp=binding.by == "tpp")
-        if signed and calls.tokens.lacks(request, caller):
+        if (signed or varied) and calls.tokens.lacks(request, caller):
             return None
         target = with_binding(trial.target, operation, binding)
         named = replace(call, consent=request)
         access = calls.tokens.credentials(named, caller)
         values = calls.values.of(named, target)
+        said, doubt = made.call, ""
+        if step is not None and varied:
+            plain, call = call, _varied(call, step)
+            own = {name: arguments(call, caller, binding, values)[name] for name in step.varied}
+            said = replace(call, arguments={**said.arguments, **own}, without=said.without)
+            control = [AcceptedCall(call=plain, access=access)] if own else []
+            beside = VariationGuard(controls={operation.id: control})
+            doubt = beside.doubt(call, caller, target=target, access=access, made=values)
         sent = encode(call, caller, target, access, values)
         exchange = calls.submitted(call, sent, request, target)
         outcome = exchange.outcome
         if isinstance(outcome, Accepted):
-            shown = exchange.item.key if exchange.item else None
-            submissions.keys[request] = shown or request
+            submissions.accept(request, (exchange.item and exchange.item.key) or request)
             calls.values.kept.keep_submission(request, outcome, binding)
             outcome = submissions.outcome(outcome, None)
         return Submitted(
             n=exchange.n,
             at=exchange.at,
-            call=made.call,
+            call=said,
             outcome=outcome,
             wire=exchange.wire,
             ms=exchange.ms,
+            confounded=doubt,
             documented=exchange.documented,
             request=request,
         )
@@ -271,6 +282,16 @@ def _call(made: Call, operation: Operation, binding: OperationBinding) -> Call:
     varied = tuple(name for name in made.varied if name in said)
     without = tuple(dict.fromkeys((*made.without, *unsaid)))
     return replace(made, arguments=arguments, varied=varied, without=without, alias=None)
+
+
+def _varied(call: Call, step: Submit) -> Call:
+    """Return a submission with the other value of some arguments; `CannotArrange` if it has none."""
+    for name in {*step.varied} & {*call.without}:
+        key = ("operations", call.operation, SUBMISSION, "arguments", name)
+        raise CannotArrange(f"a submission that says {name} ({'.'.join(key)})", key=key)
+    kept = {name: value for name, value in call.arguments.items() if name not in step.varied}
+    varied = tuple(dict.fromkeys((*call.varied, *step.varied)))
+    return replace(call, arguments=kept, varied=varied, variation=step.variation)
 
 
 # -- Steps ---------------------------------------------------------------------------------------
@@ -350,7 +371,7 @@ class Executor:
                 trial.now = trial.move(to)
                 event = Advanced(now=trial.now)
             case Submit(request=request):
-                event = self.signing.submitted(request) or Advanced(now=trial.look())
+                event = self.signing.submitted(request, step=step) or Advanced(now=trial.look())
             case Inquire():
                 event = Effects(now=trial.look(), done=self.fixture_events.new_effects())
             case Register():

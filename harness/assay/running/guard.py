@@ -112,7 +112,7 @@ def customer_of(target: Target, access: Access, subject: str, owns: Sequence[str
     role = next((role for role in roles if role.name == access.id), None)
     if role is not None:
         return customer_for(role, target)
-    secrets = [access.token, access.login, *access.tokens.values()]
+    secrets = [access.token, access.login, *access.tokens.values(), *access.secrets.values()]
     # Nobody is known by the name that a probe gives, unless nothing else is known.
     name = access.id or ("" if owns or any(secrets) else subject)
     customer = _customer(subject, name, owns, secrets)
@@ -123,7 +123,8 @@ def customer_for(role: Role, target: Target, environ: Mapping[str, str] = os.env
     """Return a listed customer; the secrets of a plan need not be set."""
     owns = [owned.key for owned in role.owns]
     shared = None if role.token_env else target.auth.token_env
-    named = [role.token_env or shared, role.login_env, *role.token_envs.values()]
+    own = (*role.token_envs.values(), *role.secret_envs.values())
+    named = [role.token_env or shared, role.login_env, *own]
     secrets = [environ.get(name) for name in named if name]
     customer = _customer(role.name, role.name, owns, secrets)
     return replace(customer, earlier=customer.earlier | {f"token:{shared}"})

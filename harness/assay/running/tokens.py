@@ -190,6 +190,8 @@ class TrialTokens:
             return self.trial.environment.variables[credential.env]
         customer = self.trial.access.get(call.subject, self.trial.environment.common)
         match credential.of:
+            case None:
+                value = customer.secrets.get(credential.secret)
             case CredentialOf.TPP:
                 value = self._of_tpp(call, access)
             case CredentialOf.CUSTOMER:
@@ -201,8 +203,8 @@ class TrialTokens:
             case _:
                 value = customer.id
         if not value or len(value) > MAX_TOKEN or not sendable(value):
-            of = credential.of.value if credential.of else ""
-            what = f"the credential `of: {of}` of a call of {call.operation} (auth.further)"
+            of = f"of: {credential.of.value}" if credential.of else f"secret: {credential.secret}"
+            what = f"the credential `{of}` of a call of {call.operation} (auth.further)"
             raise CannotArrange(what, key=("auth", "further"))
         self.trial.environment.secrets.add(value, "credential")
         return value

@@ -55,11 +55,18 @@ __all__ = ["CallValues", "KeptOutputs", "Submissions", "TrialState"]
 class Submissions:
     """The requests that were submitted: the bank's key of each since, and those it refused then.
 
-    A refusal counts only where the customer had signed the request.
+    A refusal counts only where the customer had signed the request. `others` are keys that the bank
+    gave at later submissions, each with the request that was submitted again.
     """
 
     keys: dict[str, str] = field(default_factory=dict[str, str])
+    others: dict[str, str] = field(default_factory=dict[str, str])
     refused: set[str] = field(default_factory=set[str])
+
+    def accept(self, key: str, bank_key: str) -> None:
+        """Note the key that the bank has for a request since a submission of it was accepted."""
+        if self.keys.setdefault(key, bank_key) != bank_key:
+            self.others[bank_key] = key
 
     def bank_key(self, key: str) -> str:
         """Return the key that the bank has for a request now."""
@@ -67,7 +74,8 @@ class Submissions:
 
     def key(self, bank_key: str) -> str:
         """Return the key of a request in the history, by the bank's own."""
-        return next((key for key, own in self.keys.items() if own == bank_key), bank_key)
+        first = (key for key, own in self.keys.items() if own == bank_key)
+        return next(first, self.others.get(bank_key, bank_key))
 
     def effects(self, done: Iterable[Effect]) -> list[Effect]:
         """Return executions under the keys of the history."""
@@ -90,7 +98,7 @@ class Submissions:
                 return outcome
 
     def _items(self, items: tuple[Item, ...], refused: str | None) -> tuple[Item, ...]:
-        own = {bank_key: key for key, bank_key in self.keys.items()}
+        own = self.others | {bank_key: key for key, bank_key in self.keys.items()}
         return tuple(
             replace(
                 item,

@@ -87,7 +87,7 @@ class _SeenHistory:
         self._by_number = {
             each.n: each for each in history.events if isinstance(each, AnsweredCall)
         }
-        self._confounded = {each.n: each for each in history.exchanges if each.confounded}
+        self._confounded = {n: each for n, each in self._by_number.items() if each.confounded}
 
     def shows_nothing(self, kind: Kind) -> bool:
         """Whether it lacks all events of a sort without which a check yields nothing."""

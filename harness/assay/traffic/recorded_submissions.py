@@ -135,7 +135,7 @@ class RecordedSubmissions:
         self._values |= dict.fromkeys((item.key, *values), item.key)
 
     def submitted(self, exchange: Exchange, request: str) -> Submitted:
-        """Return the submission of a request, which has the call that made it."""
+        """Return the submission of a request: the call that made it, with what it says itself."""
         outcome, item = exchange.outcome, exchange.item
         if isinstance(outcome, Accepted | Indeterminate):
             self._sent.add(request)
@@ -143,11 +143,14 @@ class RecordedSubmissions:
         elif request not in self._sent:
             self.known.refused.add(request)
         if isinstance(outcome, Accepted):
-            self.known.keys[request] = (item.key if item else None) or request
+            self.known.accept(request, (item.key if item else None) or request)
+        made = self._calls[request]
+        sent = exchange.call.arguments
+        said = {name: sent.get(name, value) for name, value in made.arguments.items()}
         return Submitted(
             n=exchange.n,
             at=exchange.at,
-            call=self._calls[request],
+            call=replace(made, arguments=said),
             outcome=self.known.outcome(outcome, None),
             wire=exchange.wire,
             ms=exchange.ms,

@@ -88,6 +88,7 @@ def known_secrets(target: Target, secrets: Mapping[str, str]) -> KnownSecrets:
     known = KnownSecrets()
     for key_path, _, name in _named(target):
         kind = "token" if "token_envs" in key_path else KINDS.get(key_path[-1], "code")
+        kind = "secret" if "secret_envs" in key_path else kind
         known.add(secrets.get(name), kind, lasting=True)
     for auth in (target.auth, target.auth.tpp):
         oauth = auth.oauth if auth else None
@@ -150,6 +151,7 @@ def _named(target: Target) -> Iterator[tuple[tuple[str, ...], bool, str]]:
             ((*own, "password_env"), False, role.password_env),
             *(((*own, "code_envs", factor), False, env) for factor, env in role.code_envs.items()),
             *(((*own, "token_envs", tpp), True, env) for tpp, env in role.token_envs.items()),
+            *(((*own, "secret_envs", each), True, env) for each, env in role.secret_envs.items()),
         ]
     variables += [
         (("fixtures", "tpps", tpp.name, "token_env"), True, tpp.token_env)

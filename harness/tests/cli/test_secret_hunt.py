@@ -33,6 +33,19 @@ def test_a_run_with_oauth(tmp_path):
         assert {"basic", "client secret", "code", "code_verifier", "refresh_token"} <= kinds
 
 
+def test_a_run_with_listed_customers(tmp_path):
+    """A secret that each customer has beside the token is sent for that customer, and masked."""
+    for swapped, result in ((False, "conforms"), (True, "indeterminate")):
+        folder = tmp_path / result
+        folder.mkdir()
+        (hunt,) = secret_hunt.hunt_roles(folder, swapped=swapped)
+        assert_nothing_found(hunt, secrets=3)
+        numbers = {form[2] for form in hunt.bank.planted.values()}
+        assert {"member", "X-Debug"} & numbers
+        out = next(text for name, text in hunt.texts if name == "stdout")
+        assert result in out, out
+
+
 def test_an_examination(tmp_path):
     """What `assay doctor` prints has no secret."""
     for hunt in secret_hunt.hunt_doctor(tmp_path):

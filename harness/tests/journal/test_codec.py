@@ -113,6 +113,7 @@ SIGNED = Authorised(
         tries=3,
         together=4,
         spoof="https://other.example/",
+        submits=False,
         variation="a wrong code",
     ),
     ending=Ending.STOPPED,

@@ -69,6 +69,8 @@ def test_the_sound_bank_conforms_and_no_credential_is_recorded(tmp_path):
         ("[{header: X-A, of: customer}]", "auth.further", "is that of the customer"),
         ("[{header: X-A, of: bank}]", "auth.further", "customer-id or login"),
         ("[{header: X-A, env: HARRIER_KEY, of: tpp}]", "auth.further", "expected nothing here"),
+        ("[{header: X-A, secret: number, of: tpp}]", "auth.further", "expected nothing here"),
+        ("[{header: X-A, secret: number, env: A}]", "auth.further", "expected nothing here"),
         ("[{header: X-A}]", "auth.further", "'of' is missing"),
         ("[{env: HARRIER_KEY}]", "auth.further", "exactly one of header, query and body"),
         ("[]", "auth.further", ""),

@@ -8,6 +8,7 @@ many places, and what was found in anything that the command wrote. A line after
 
 import argparse
 import json
+import re
 import sys
 from base64 import b64encode
 from collections.abc import Iterator
@@ -152,6 +153,89 @@ def hunt_run(folder: Path, keywords: str, *, oauth: bool) -> Iterator[Hunt]:
         judged.wrote("stdout", out + err)
         judged.wrote_files(folder / f"judged-{kind}")
         yield judged
+
+
+#: Listed customers, each with a number that their calls have beside the token.
+NUMBERS = {
+    "HUNT_ANNA": "anna-token-8c1f0e",
+    "HUNT_BEN": "ben-token-77d3a2",
+    "HUNT_ANNA_NUMBER": "anna-number-40817c",
+    "HUNT_BEN_NUMBER": "ben-number-9920ab",
+}
+SHELVES = """\
+assay: 1
+contract: shelves
+title: Shelves
+version: "1"
+interface: shelves
+document: Shelves
+zone: UTC
+resources: {{shelf: {{says: a shelf, key: id, fields: [id]}}}}
+operations: {{shelves: {{method: GET, path: /shelves, lists: [shelf]}}}}
+rules:
+  - id: all
+    kind: listing
+    says: All shelves are listed.
+    source: {{section: Shelves, line: 1}}
+    operation: shelves
+"""
+LISTED = """\
+assay: 1
+target: listed
+contracts: [shelves.yaml]
+transport: http
+base_url: {url}
+auth: {{kind: bearer, further: [{{header: X-Customer-Number, secret: customer-number}}]}}
+fixtures:
+  kind: roles
+  offers: [psu, roster]
+  roles:
+    anna:
+      token_env: HUNT_ANNA
+      secret_envs: {{customer-number: HUNT_ANNA_NUMBER}}
+      owns: [{{resource: shelf, key: shelf-of-anna}}]
+    ben:
+      token_env: HUNT_BEN
+      secret_envs: {{customer-number: HUNT_BEN_NUMBER}}
+      owns: [{{resource: shelf, key: shelf-of-ben}}]
+operations:
+  shelves: {{list: /shelves, item: {{key: /id}}}}
+"""
+
+
+def shelves(environ, start_response):
+    """Answer a customer whose number belongs to the token; refuse all others."""
+    token = environ.get("HTTP_AUTHORIZATION", "").removeprefix("Bearer ")
+    name = token.partition("-")[0].upper()
+    known = token == NUMBERS.get(f"HUNT_{name}")
+    if not known or environ.get("HTTP_X_CUSTOMER_NUMBER") != NUMBERS[f"HUNT_{name}_NUMBER"]:
+        start_response("403 Forbidden", [("Content-Type", "application/json")])
+        return [b'{"error": "no such customer"}']
+    start_response("200 OK", [("Content-Type", "application/json")])
+    return [json.dumps({"shelves": [{"id": f"shelf-of-{name.lower()}"}]}).encode()]
+
+
+def hunt_roles(folder: Path, *, swapped: bool = False) -> Iterator[Hunt]:
+    """`assay run` for listed customers, each with a secret beside the token, or that of another one."""
+    bank = EchoBank(app=shelves, replaced=1_000_000)
+    file = folder / "listed.yaml"
+    (folder / "shelves.yaml").write_text(SHELVES.format(), "utf-8")
+    text = LISTED.replace("HUNT_ANNA_N", "HUNT_BEN_N") if swapped else LISTED
+    for name, secret in NUMBERS.items():
+        if re.search(rf"\b{name}\b", text):
+            bank.hear(secret, name)
+    with serving(bank) as url:
+        file.write_text(text.format(url=url), "utf-8")
+        ran = assay(
+            *("run", "--target", file, "--no-doctor", "--out", folder / "out", "--format", "all"),
+            cwd=folder,
+            **NUMBERS,
+        )
+    hunt = Hunt(name="run (roles)", bank=bank)
+    hunt.wrote("stdout", ran[1])
+    hunt.wrote("stderr", ran[2])
+    hunt.wrote_files(folder / "out")
+    yield hunt
 
 
 def hunt_doctor(folder: Path) -> Iterator[Hunt]:

@@ -65,13 +65,14 @@ class OAuth:
     """Where and how tokens are requested (RFC 6749); URLs are absolute.
 
     `client_id` stands in the file or in the environment variable `client_id_env`; with
-    neither, the fixture provider supplies it. `scope` may be empty. `pkce` adds a proof key (RFC 7636).
-    `parameters` stand in every token request. `authorize_url`, `redirect_uri` and `request_object`
-    are for codes only.
+    neither, the fixture provider supplies it. Authorization requests are pushed to `par_url` first. `scope` may be empty. `pkce` adds a proof key (RFC 7636).
+    `parameters` stand in every token request. `authorize_url`, `par_url`, `redirect_uri` and
+    `request_object` are for codes only.
     """
 
     token_url: str
     authorize_url: str = ""
+    par_url: str = ""
     redirect_uri: str = ""
     client_id: str = ""
     client_id_env: str | None = None
@@ -106,10 +107,14 @@ class CredentialOf(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FurtherCredential(TokenPlace):
-    """A credential beside the token: `of` the TPP or the customer, or from the variable `env`."""
+    """A credential beside the token: `of` the TPP or the customer, or from the variable `env`.
+
+    Or it is the customer's own `secret` of this name.
+    """
 
     of: CredentialOf | None = None
     env: str | None = None
+    secret: str = ""
 
 
 #: Where a bearer token is sent (RFC 6750) if the target file does not say it.

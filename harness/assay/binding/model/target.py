@@ -103,7 +103,8 @@ class Role:
 
     `login_env`, `password_env` and `code_envs` (by factor, in the target's words) name the
     variables of what the customer types in, `token_env` that of its token, and `token_envs` those of
-    its tokens for further TPPs, by the TPP. `segment` is in the contract's words.
+    its tokens for further TPPs, by the TPP; `secret_envs` those of further secrets, by their names in
+    `auth.further`. `segment` is in the contract's words.
     `registrations` are all that it has on file, None if that is not known.
     """
 
@@ -115,6 +116,7 @@ class Role:
     password_env: str | None = None
     code_envs: Mapping[str, str] = field(default_factory=dict[str, str])
     token_envs: Mapping[str, str] = field(default_factory=dict[str, str])
+    secret_envs: Mapping[str, str] = field(default_factory=dict[str, str])
     registrations: tuple[RoleRegistration, ...] | None = None
     line: int = 0
 

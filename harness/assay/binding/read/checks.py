@@ -38,10 +38,10 @@ from assay.files.load import read_zone
 
 _Raw: TypeAlias = Mapping[str, Any]
 
-OAUTH_URLS = ("token_url", "authorize_url", "redirect_uri")
+OAUTH_URLS = ("token_url", "authorize_url", "par_url", "redirect_uri")
 #: The keys of OAuth, and those of authorization codes only.
 OAUTH_KEYS = tuple(field.name for field in fields(OAuth))
-CODE_KEYS = ("authorize_url", "redirect_uri", "pkce", "request_object")
+CODE_KEYS = ("authorize_url", "par_url", "redirect_uri", "pkce", "request_object")
 #: The parameters of token requests that other keys set.
 TOKEN_PARAMETERS = frozenset(
     {"grant_type", "client_id", "scope", "code", "redirect_uri", "username"}

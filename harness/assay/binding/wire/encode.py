@@ -44,7 +44,8 @@ class Access:
     `name` is the customer's own name: it is kept out of records, and tells customers apart.
     `codes` has the code that each factor shows, `id` the fixture provider's name for the
     customer. `tokens` has the customer's token for each further TPP, by the `id` of the TPP. A TPP
-    may have a `client_id` and its secret, with which it requests tokens.
+    may have a `client_id` and its secret, with which it requests tokens. `secrets` are the customer's
+    further ones, by their names in `auth.further`.
     """
 
     token: str | None = None
@@ -56,6 +57,7 @@ class Access:
     client_id: str | None = None
     client_secret: str | None = None
     tokens: Mapping[str, str] = field(default_factory=dict[str, str])
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,6 +141,7 @@ class Redactor:
         }
         secrets |= {f"code-{name}": code for name, code in access.codes.items()}
         secrets |= {f"token-{name}": token for name, token in access.tokens.items()}
+        secrets |= {f"secret-{name}": secret for name, secret in access.secrets.items()}
         for login, password in (
             (access.login, access.password),
             (access.client_id, access.client_secret),

@@ -194,6 +194,8 @@ def _urls(record: Examined) -> Iterator[tuple[Pointer, SplitResult]]:
     for name, auth in (("auth",), target.auth), (("auth", "tpp"), target.auth.tpp):
         if auth and auth.oauth:
             yield (*name, "token_url"), urlsplit(auth.oauth.token_url)
+            if auth.oauth.par_url:
+                yield (*name, "par_url"), urlsplit(auth.oauth.par_url)
 
 
 def resolves(record: Examined) -> Iterator[Finding]:

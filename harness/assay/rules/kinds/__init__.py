@@ -62,6 +62,7 @@ from assay.rules.kinds.requests.request_field import RequestField
 from assay.rules.kinds.requests.required import Required
 from assay.rules.kinds.requests.return_address import ReturnAddress
 from assay.rules.kinds.requests.states import States
+from assay.rules.kinds.requests.submission import Submission
 from assay.rules.kinds.requests.timeout import Timeout
 from assay.rules.kinds.requests.well_formed import WellFormed
 from assay.rules.kinds.requests.withstands import Withstands
@@ -131,6 +132,7 @@ ROOMS: Mapping[str, Sequence[type[Kind]]] = {
         Idempotency,
         States,
         RequestField,
+        Submission,
     ),
 }
 #: The built-in kinds by name.

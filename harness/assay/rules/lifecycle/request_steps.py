@@ -36,6 +36,8 @@ from assay.rules.steps import Part, send
 
 #: A request is signed as a consent is.
 SIGN = steps.SIGN
+#: It is signed, and the probe itself submits it.
+NOT_SUBMITTED = replace(SIGN, submits=False)
 #: How many days ahead a deferred request is due.
 DAYS_AHEAD = 3
 
@@ -249,6 +251,13 @@ def submit_unsigned(made: Exchange) -> Part[None]:
     key = key_of(made)
     if key is not None:
         yield Submit(subject=made.call.subject, request=key)
+
+
+def submit(made: Exchange, variation: str, *varied: str) -> Part[None]:
+    """Submit a request that was signed otherwise than it was made, or once more."""
+    key = key_of(made)
+    if key is not None:
+        yield Submit(subject=made.call.subject, request=key, varied=varied, variation=variation)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

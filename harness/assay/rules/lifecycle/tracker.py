@@ -14,6 +14,7 @@ from enum import Enum
 from typing import TypeVar
 
 from assay.contract.model import Capability, Contract, Json, Operation, Resource
+from assay.contract.scalars import same_value
 from assay.history import (
     Advanced,
     AnsweredCall,
@@ -177,6 +178,13 @@ class Instance:
         numbers |= {each.n for each in self.submissions}
         return tuple(sorted(numbers))
 
+    def said_otherwise(self, submission: Submitted) -> tuple[str, ...]:
+        """Return the arguments in which a submission says something else than the call that made it."""
+        made, said = self.made.call.arguments, submission.call.arguments
+        return tuple(
+            each for each in made if not same_value(said.get(each, made[each]), made[each])
+        )
+
     def describe(self) -> str:
         """Describe its outcome."""
         status = self.made.wire.status
@@ -267,6 +275,7 @@ class Tracker:
         request = self._known.get(event.step.request)
         if request:
             request.signings = _with(request.signings, event)
+            request.distrusted |= not event.step.submits
         return request
 
     def _passed(self) -> None:
@@ -306,11 +315,20 @@ class Tracker:
         return request
 
     def _submitted(self, event: Submitted) -> Instance | None:
-        """Process a submission: the refusal of a signed request is its rejection."""
+        """Process a submission: the refusal of a signed request is its rejection.
+
+        That of one which says something else is not, nor that of one more: a bank may end the request for
+        the first, and the second is about what was submitted before.
+        """
         request = self._known.get(event.request)
         if request is not None:
+            other = request.said_otherwise(event)
+            again = any(each.accepted for each in request.submissions)
             request.submissions = _with(request.submissions, event)
             request.inquiries_before = self.inquiries.count
+            request.distrusted |= bool(other)
+            if again or (other and not event.accepted):
+                return request
             if event.refused and request.signed is not None:
                 request.state, request.seen_at, request.seen_in = State.REJECTED, event.at, event.n
             self._look(request, event)

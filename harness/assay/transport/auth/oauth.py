@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from secrets import token_urlsafe
@@ -20,6 +20,7 @@ from assay.binding.model.target import ClientAuth, OAuth, Target
 from assay.binding.wire.decode import SERVER_ERRORS, body_of
 from assay.binding.wire.encode import HttpRequest
 from assay.contract.model import Json
+from assay.errors import TargetError
 from assay.history import Wire
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.diagnostics import AuthenticationError, problem
@@ -35,12 +36,13 @@ __all__ = [
     "SignIn",
     "SignRequest",
     "TokenRefused",
+    "push_request",
     "redirect_parameters",
     "request_code",
     "request_token",
 ]
 
-OK = 200
+OK, CREATED = 200, 201
 REFUSALS = range(400, 600)
 #: The longest token that is accepted, in characters, and the longest lifetime of one.
 LONGEST_TOKEN = 8192
@@ -100,10 +102,11 @@ class TokenRefused:
     """A refusal: `error` is an error code of RFC 6749, or empty; `why` a sentence.
 
     `failed` says that the endpoint itself failed, which is no fault of the target file;
-    `status` is 0 when no answer came.
+    `status` is 0 when no answer came, `key` that with the URL of the endpoint.
     """
 
     status: int
+    key: str = "token_url"
     error: str = ""
     why: str = ""
     failed: bool = False
@@ -118,14 +121,34 @@ def request_token(
         TargetError: no connection to the endpoint is possible.
 
     """
-    delivery = transport.send(_token_request(oauth, client, grant, form))
+    sent = {"grant_type": grant, **form}
+    delivery = transport.send(_client_request(oauth.token_url, oauth, client, sent))
     if delivery.trouble:
         return TokenRefused(status=0, why=delivery.trouble, failed=True)
     return _read_token(delivery.wire, now)
 
 
-def _token_request(
-    oauth: OAuth, client: OAuthClient, grant: str, form: Mapping[str, str]
+def push_request(
+    transport: Transport, oauth: OAuth, client: OAuthClient, parameters: Mapping[str, str]
+) -> str | TokenRefused:
+    """Push the parameters of an authorization request once (RFC 9126); return its `request_uri`."""
+    refused = TokenRefused(key="par_url", status=0, failed=True)
+    try:
+        delivery = transport.send(_client_request(oauth.par_url, oauth, client, parameters))
+    except TargetError as error:
+        return replace(refused, why=str(error))
+    if delivery.trouble:
+        return replace(refused, why=delivery.trouble)
+    if delivery.wire.status not in {OK, CREATED}:
+        return replace(_refused(delivery.wire), key="par_url")
+    uri = _object(delivery.wire).get("request_uri")
+    if isinstance(uri, str) and 0 < len(uri) <= LONGEST_TOKEN:
+        return uri
+    return replace(refused, failed=False, why="its answer has no request_uri")
+
+
+def _client_request(
+    url: str, oauth: OAuth, client: OAuthClient, form: Mapping[str, str]
 ) -> HttpRequest:
     headers = [
         ("Accept", "application/json"),
@@ -140,21 +163,27 @@ def _token_request(
         credentials["client_id"] = client.id
         if oauth.client_auth is ClientAuth.POST and client.secret:
             credentials["client_secret"] = client.secret
-    fields = {"grant_type": grant, **form, **credentials}
+    fields = {**form, **credentials}
     body = urlencode({name: value for name, value in fields.items() if value})
-    return HttpRequest(
-        method="POST", url=oauth.token_url, headers=tuple(headers), body=body.encode("ascii")
-    )
+    return HttpRequest(method="POST", url=url, headers=tuple(headers), body=body.encode("ascii"))
+
+
+def _object(wire: Wire) -> dict[str, Any]:
+    body = body_of(wire)
+    return cast("dict[str, Any]", body) if isinstance(body, dict) else {}
+
+
+def _refused(wire: Wire) -> TokenRefused:
+    error = _object(wire).get("error")
+    known = error if isinstance(error, str) and error in ERROR_CODES else ""
+    failed = wire.status in SERVER_ERRORS
+    return TokenRefused(status=wire.status, error=known, failed=failed)
 
 
 def _read_token(wire: Wire, now: datetime) -> Grant | TokenRefused:
-    body = body_of(wire)
-    answer = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
     if wire.status != OK:
-        error = answer.get("error")
-        known = error if isinstance(error, str) and error in ERROR_CODES else ""
-        failed = wire.status in SERVER_ERRORS
-        return TokenRefused(status=wire.status, error=known, failed=failed)
+        return _refused(wire)
+    answer = _object(wire)
     token, token_type = answer.get("access_token"), answer.get("token_type", "bearer")
     if not isinstance(token, str) or not token:
         return TokenRefused(status=wire.status, why="its answer has no access_token")
@@ -225,11 +254,13 @@ def request_code(
     sign_in: SignIn,
     *,
     more: Parameters,
+    push: Callable[[Mapping[str, str]], str],
     sign: SignRequest | None = None,
 ) -> AuthorizationCode:
     """Have the customer consent, and return the code.
 
-    `sign` signs the parameters, so that `more` is sent in the request object alone.
+    `sign` signs the parameters, so that `more` is sent in the request object alone. `push` has the bank
+    keep them, and returns the reference to them with which the customer is sent.
 
     Raises:
         CannotArrange: there is no signer for the screens.
@@ -238,7 +269,10 @@ def request_code(
     """
     state, verifier = token_urlsafe(24), token_urlsafe(48) if oauth.pkce else ""
     own: Mapping[str, Json] = {"client_id": client.id, "state": state, **_proof(verifier)}
-    link = _link(oauth, {**own, "redirect_uri": oauth.redirect_uri}, more, sign)
+    sent = _parameters(oauth, {**own, "redirect_uri": oauth.redirect_uri}, more, sign)
+    if oauth.par_url:
+        sent = {"client_id": client.id, "request_uri": push(sent)}
+    link = f"{oauth.authorize_url}?{urlencode(sent)}"
     result = sign_in(link)
     redirect = result.redirected or ""
     if not redirect:
@@ -267,8 +301,10 @@ def _proof(verifier: str) -> Mapping[str, Json]:
     return {"code_challenge": challenge, "code_challenge_method": "S256"}
 
 
-def _link(oauth: OAuth, own: Mapping[str, Json], more: Parameters, sign: SignRequest | None) -> str:
-    """Return the link of an authorization request; if it is signed, in a request object."""
+def _parameters(
+    oauth: OAuth, own: Mapping[str, Json], more: Parameters, sign: SignRequest | None
+) -> Mapping[str, str]:
+    """Return the parameters of an authorization request; if they are signed, in a request object."""
     usual: dict[str, Json] = {"response_type": "code"}
     if oauth.scope:
         usual["scope"] = oauth.scope
@@ -277,8 +313,7 @@ def _link(oauth: OAuth, own: Mapping[str, Json], more: Parameters, sign: SignReq
         # The server reads the request object alone; OpenID Connect wants the others beside it.
         plain = {name: value for name, value in sent.items() if name in {*usual, *own}}
         sent = {**plain, "request": sign(sent)}
-    query = urlencode({name: _parameter(value) for name, value in sent.items()})
-    return f"{oauth.authorize_url}?{query}"
+    return {name: _parameter(value) for name, value in sent.items()}
 
 
 def _parameter(value: Json) -> str:
@@ -335,6 +370,8 @@ def _stopped(
         what = f"the bank shows no screens ({status})"
         hint = "check that the client is registered with this redirect_uri and scope"
         hint += ", and the names of the parameters" if more.at else ""
+        if target.auth.oauth and not target.auth.oauth.par_url:
+            hint += "; if the bank takes pushed requests only (RFC 9126), set `auth.par_url`"
         cause = problem(target, *more.suspect(section), what=what, hint=hint)
         # The screens never opened, so it is the same for all customers.
         own = status in SERVER_ERRORS or bool(more.at)

@@ -118,7 +118,8 @@ def _auths(target: Target) -> Iterator[Auth]:
 def endpoints(target: Target) -> tuple[str, ...]:
     """Return the OAuth endpoints, whose hosts need not be the bank's."""
     settings = [auth.oauth for auth in _auths(target) if auth.oauth]
-    return tuple(url for oauth in settings for url in (oauth.token_url, oauth.authorize_url) if url)
+    urls = ((each.token_url, each.authorize_url, each.par_url) for each in settings)
+    return tuple(url for own in urls for url in own if url)
 
 
 def _common(auth: Auth | None, secrets: Mapping[str, str]) -> Access | None:

@@ -32,6 +32,7 @@ from assay.transport.auth.oauth import (
     Parameters,
     SignIn,
     TokenRefused,
+    push_request,
     redirect_parameters,
     request_code,
     request_token,
@@ -314,9 +315,18 @@ class TokenStore:
 
         signer = self.sign_request
         sign = partial(signer, client.id, request.now) if signer else None
+
+        def push(sent: Mapping[str, str]) -> str:
+            self._learn(client, {})
+            answer = push_request(self.transport, oauth, client, sent)
+            if isinstance(answer, TokenRefused):
+                raise refusal(self.target, oauth, client, answer, by_tpp=request.by_tpp)
+            self.known.add(answer, "code")
+            return answer
+
         try:
             return request_code(
-                self.target, section, oauth, client, sign_in, more=parameters, sign=sign
+                self.target, section, oauth, client, sign_in, more=parameters, sign=sign, push=push
             )
         except AuthenticationError as error:
             lost = request.by_tpp if error.unconnected else error.party_lost
@@ -370,6 +380,8 @@ def _key(request: TokenRequest, client: OAuthClient) -> _Key:
 
 # -- Refusals of a token endpoint, explained by the line of the target file that they are about --
 UNAUTHORIZED = 401
+#: The endpoints, by the keys with their URLs.
+ENDPOINTS = {"token_url": "token endpoint", "par_url": "PAR endpoint"}
 #: For each error code of RFC 6749, the keys it may be about (the first that the file has
 #: is named), and a hint.
 ABOUT: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -405,24 +417,24 @@ ABOUT: Mapping[str, tuple[tuple[str, ...], str]] = {
 def refusal(
     target: Target, oauth: OAuth, client: OAuthClient, refused: TokenRefused, *, by_tpp: bool
 ) -> AuthenticationError:
-    """Explain a refusal of the token endpoint by a line of the target file."""
-    section = place(target, by_tpp=by_tpp)
+    """Explain a refusal of an endpoint by a line of the target file."""
+    section, noun = place(target, by_tpp=by_tpp), ENDPOINTS[refused.key]
     error = refused.error
     if not error and refused.status == UNAUTHORIZED:
         error = "invalid_client"
     if error in ABOUT:
         keys, hint = ABOUT[error]
-        at = (*section, next((key for key in keys if _has(oauth, client, key)), "kind"))
-        what = f"the token endpoint refuses ({refused.error or refused.status})"
+        at = (*section, next((each for each in keys if _has(oauth, client, each)), "kind"))
+        what = f"the {noun} refuses ({refused.error or refused.status})"
         party_lost = by_tpp if error in CLIENT_ERRORS else None
         return AuthenticationError(
             problem(target, *at, what=what, hint=hint), party_lost=party_lost
         )
-    at = (*section, "token_url")
+    at = (*section, refused.key)
     if refused.failed:
-        what = f"the token endpoint failed ({refused.why or refused.status})"
+        what = f"the {noun} failed ({refused.why or refused.status})"
         return AuthenticationError(problem(target, *at, what=what, hint="the endpoint may be down"))
-    what = f"this is not a token endpoint: {refused.why or f'it answers {refused.status}'}"
+    what = f"this is not a {noun}: {refused.why or f'it answers {refused.status}'}"
     hint = "check the whole URL"
     return AuthenticationError(problem(target, *at, what=what, hint=hint), party_lost=by_tpp)
 

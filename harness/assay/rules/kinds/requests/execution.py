@@ -20,6 +20,7 @@ from datetime import timedelta
 from typing import ClassVar, Final
 
 from assay.contract.model import Capability, Json
+from assay.files.document import Finding, Pointer
 from assay.history import Authorise, Decision, Exchange, History, State, Subject
 from assay.rules import parameters
 from assay.rules.lifecycle import reconciliation, request_steps, signing
@@ -45,6 +46,7 @@ from assay.rules.lifecycle.reconciliation import (
 )
 from assay.rules.lifecycle.request_steps import today
 from assay.rules.lifecycle.tracker import Lifecycle
+from assay.rules.parameters import Raw, maker
 from assay.rules.rule import (
     BindingRequirement,
     Calls,
@@ -81,6 +83,12 @@ def _over(*, key: str) -> bool:
     )
 
 
+def _names_modes(at: Pointer, _name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find a clause that does not say which of the modes of its request are served."""
+    if maker(clause, raw).get("modes") and "served" not in clause:
+        yield at[:-1], "'served' is missing", "name the modes in which requests are executed"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution(Kind):
     """The modes in which requests are executed, and what keeps one from being so.
@@ -97,8 +105,8 @@ class Execution(Kind):
     inquires: ClassVar[bool] = True
     accepts_refusals: ClassVar[bool] = True
 
-    lifecycle: Lifecycle = the_request()
-    served: tuple[str, ...] = modes(key="served", required=True)
+    lifecycle: Lifecycle = the_request(also=_names_modes)
+    served: tuple[str, ...] = modes(key="served")
     offered: tuple[str, ...] = modes(key="where-offered")
     unmet: Mapping[str, Json] = values_by_argument(key="unmet")
     minutes: int | None = parameters.whole(key="minutes", required=False)
