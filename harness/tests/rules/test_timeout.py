@@ -99,6 +99,13 @@ def test_who_is_disconnected_too_early_in_all(last):
     assert ["alive-before disagrees 1,2,3,4,5,6"] == overall(*QUICK, *late)
 
 
+def test_the_pauses_of_several_who_sign_at_one_moment_are_nobodys_own():
+    """One loads a page while the clock moves for another: it was idle for less than between two forms."""
+    for group, found in ((0, ["dead-after disagrees 1,2,3,4,5,6"]), (1, [])):
+        late = way(0, 0, 6, step={"linger": (timedelta(minutes=6),), "together": group})
+        assert found == [line for line in idle(*QUICK, *late) if "dead-after" in line]
+
+
 def test_who_could_not_stay_on_a_screen_is_said():
     """It is the clause about that time which says so, and the facets that were to be shown."""
     why = "the screen did not load again"

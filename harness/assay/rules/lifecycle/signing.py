@@ -252,11 +252,15 @@ class TimedFlow:
 
 
 def timed_flows(lifecycle: Lifecycle, history: History) -> Iterator[TimedFlow]:
-    """Return every flow whose end can only depend on its times."""
+    """Return every flow whose end can only depend on its times.
+
+    Where several sign at one moment, each pauses for all: when a page was loaded is not known.
+    """
     for flow in signings(lifecycle, history):
         moments, screens = list(flow.event.moments), flow.event.screens
         # A second login begins a new flow; without a screen the position is unknown.
         seen = len(moments) > 1 and screens and screens.count("password") <= 1
+        seen = seen and not flow.event.step.together
         if seen and flow.plain and flow.alone and not flow.failed:
             gaps = [later - sooner for sooner, later in itertools.pairwise(moments)]
             yield TimedFlow(
