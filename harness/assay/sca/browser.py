@@ -285,8 +285,10 @@ class Window:
         return [shown.form for shown in self._shown]
 
     def follow(self, text: str) -> Wire | None:
-        """Press a link of the page."""
+        """Press a link of the page, or a button."""
         shown = self.page.locator("a[href]").filter(has_text=text)
+        if not shown.count():
+            shown = self.page.get_by_role("button", name=text)
         if not shown.count():
             return None
 

@@ -36,8 +36,9 @@ LONGEST_TAG, USUAL_TAG = 64 * 1024, 1024
 LONG_VALUE = re.compile(r"""(["'])([^"'<>]{4096,})\1""")
 MARK = re.compile("\0([0-9]{1,6})\0")
 
-#: The address of a link, and the texts that it shows.
+#: The address of a link, or what a button sends, and the texts that it shows.
 Link: TypeAlias = tuple[str, list[str]]
+Button: TypeAlias = tuple["Form", Mapping[str, str], list[str]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,6 +69,7 @@ class _Reader(HTMLParser):
         self.leads_on = False
         self.texts: list[str] = []
         self.links: list[Link] = []
+        self.buttons: list[Button] = []
         self._link: list[str] = []
         self._hidden = ""
         self._parts = 0
@@ -135,6 +137,10 @@ class _Reader(HTMLParser):
             self.forms.append(self._form)
         elif self._form is not None and len(self._form.names) < MOST:
             self._field(self._form, tag, given)
+            if tag == "button" and len(self.buttons) < MOST:
+                self._link = []
+                sent = {given["name"]: given.get("value", "")} if given.get("name") else {}
+                self.buttons.append((self._form, sent, self._link))
 
     def _field(self, form: Form, tag: str, given: Mapping[str, str]) -> None:
         name, value = given.get("name", ""), given.get("value", "")
@@ -164,6 +170,7 @@ class _Reader(HTMLParser):
         return HtmlPage(
             forms=self.forms,
             links=self.links,
+            buttons=self.buttons,
             leads_on=self.leads_on,
             complete=complete,
             text=" ".join(self.texts),
@@ -171,7 +178,7 @@ class _Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self._textual, self._hidden = None, ""
-        if tag == "a":
+        if tag in {"a", "button"}:
             self._link = []
         elif tag == "form":
             self._form = None
@@ -194,6 +201,7 @@ class HtmlPage:
 
     forms: list[Form]
     links: list[Link]
+    buttons: list[Button]
     leads_on: bool
     complete: bool
     text: str = ""
@@ -224,6 +232,15 @@ def link(body: bytes, text: str) -> str | None:
     """Return the address of the first link of a page that shows a text."""
     links, words = read_page(body).links, same_words(text)
     return next((href for href, shown in links if words in same_words(" ".join(shown))), None)
+
+
+def pressed(body: bytes, text: str) -> tuple[Form, Mapping[str, str]] | None:
+    """Return the form of the first button of a page that shows a text, and what it then sends."""
+    words = same_words(text)
+    for form, sent, shown in read_page(body).buttons:
+        if words in same_words(" ".join(shown)):
+            return form, {**form.carried, **sent}
+    return None
 
 
 def stuck(page: Wire) -> bool:

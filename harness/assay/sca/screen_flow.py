@@ -18,7 +18,7 @@ from assay.binding.model.target import PageMatcher, Sca
 from assay.binding.wire.encode import Access, HttpRequest
 from assay.errors import CannotArrange
 from assay.history import Authorise, Code, Decision, Ending, Staying, Wire
-from assay.sca.html_forms import Form, forms, link, read_page, same_words, stuck
+from assay.sca.html_forms import Form, forms, link, pressed, read_page, same_words, stuck
 from assay.sca.protocol import (
     NOW,
     SPOOFED,
@@ -35,6 +35,8 @@ MAX_SCREENS = 12
 REFUSALS = range(400, 600)
 #: Statuses from here on say that the target failed.
 FAILED = 500
+#: Why a bank may not know of a refusal.
+LEFT = "the customer left the screens: the target file names no way to refuse (sca.refuse_link)"
 #: Why nobody can stay on a screen.
 _NOT_AGAIN: Mapping[Staying, str] = {
     Staying.RELOAD: "the screen did not load again at its address, so nobody can stay on it",
@@ -63,7 +65,7 @@ class ScreenDriver(Protocol):
         ...
 
     def follow(self, text: str) -> Wire | None:
-        """Follow the link of the page that shows a text; None if it has no such link."""
+        """Follow the link, or press the button, that shows a text; None if the page has neither."""
         ...
 
     def send(self, form: Form, filled: Mapping[str, str]) -> Wire:
@@ -165,8 +167,10 @@ class ScreenFlow:
         text = self.sca.refuse_link
         wire = self.driver.follow(text) if text else self.result.wire
         if wire is None:
-            return self._stop(f"the screen has no link {text!r}")
+            return self._stop(f"the screen has neither a link nor a button {text!r}")
         self.result.wire = wire
+        if not text:
+            self.result.why = LEFT
         return None if text and not self.driver.redirected else self._leave(Ending.REFUSED)
 
     def _linger(self, screen: Screen) -> Screen | None:
@@ -392,8 +396,10 @@ class _Pages:
         return forms(self.page.body)
 
     def follow(self, text: str) -> Wire | None:
-        """Follow a link, unless it leaves the screens."""
+        """Follow a link, unless it leaves the screens, or press a button."""
         href = link(self.page.body, text)
+        if href is None and (button := pressed(self.page.body, text)):
+            return self.send(*button)
         target = None if href is None else joined(self.page.url, href)
         if target is None:
             return None

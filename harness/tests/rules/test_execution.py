@@ -414,6 +414,13 @@ def test_without_an_answer_it_may_stay_open(way):
     assert known.isdisjoint({"denied-over", "timed-out-over"})
 
 
+def test_who_only_left_may_still_sign():
+    """A bank that asks for no decision cannot know that this was a refusal."""
+    left = sign(Ending.REFUSED, step={"decision": Decision.REFUSE}, why="the customer left")
+    assert ["denied-over unclear"] == over(*ended(left, OPEN, TOMORROW))
+    assert ["denied-over agrees"] == over(*ended(left, ENDED, TOMORROW))
+
+
 def test_a_bank_may_need_some_time():
     """Nothing shows that it has had enough: no like request went on since, or it is the same day."""
     soon = read(shown(state=OPEN), at=TOMORROW)

@@ -26,7 +26,7 @@ from assay.sca.protocol import (
     factor_name,
     text_to_enter,
 )
-from assay.sca.screen_flow import FormsSigner
+from assay.sca.screen_flow import LEFT, FormsSigner
 from assay.transport.http import HttpClient
 from assay.transport.protocol import OTHER_HOST, Delivery, Transport, answered, unanswered
 
@@ -1149,11 +1149,28 @@ def test_who_refuses_follows_the_link_for_that(
     assert line == way.lines[-1]
 
 
+def test_who_refuses_presses_the_button_for_that() -> None:
+    """In a form of its own, with what the button and the hidden fields send."""
+    sca = replace(BY_CODE, refuse_link="Abort")
+    form = '<form method=post action="/stop"><input type=hidden name=k value=7>'
+    code = shows(CODE[2] + form + "<button name=abort value=1>\n <b>abort</b> it</button></form>")
+    way = walk(*ASKED, code, THANKS, sca=sca, decision=Decision.REFUSE)
+    assert (Ending.REFUSED, None) == ended(way)
+    assert ("POST /stop", {"k": "7", "abort": "1"}) == (way.lines[-1], way.filled[-1])
+    assert "" == way.walked.why
+
+
+def test_who_leaves_refuses_nothing_that_the_bank_knows_of() -> None:
+    """The event says so, so that nothing is expected of the bank."""
+    walked = walk(*ASKED, CODE, sca=BY_CODE, decision=Decision.REFUSE).walked
+    assert (Ending.REFUSED, LEFT) == (walked.ending, walked.why)
+
+
 def test_a_link_that_is_not_there_is_said() -> None:
     """Nobody has refused then."""
     sca = replace(BY_CODE, refuse_link="Stop")
     walked = walk(*ASKED, CODE, sca=sca, decision=Decision.REFUSE).walked
-    assert (Ending.STOPPED, "the screen has no link 'Stop'") == (walked.ending, walked.why)
+    assert (Ending.STOPPED, "the screen has neither a link nor a button 'Stop'") == (walked.ending, walked.why)
 
 
 @pytest.mark.parametrize("end", [HOME, THANKS])

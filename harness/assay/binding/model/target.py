@@ -270,8 +270,8 @@ class Sca:
     A screen is known by the names of its form's fields: each of `screens` maps names to
     what is filled in: login, password, factor, code or decision. `factors` and
     `decisions` map the contract's words to the target's. Where no screen asks for a decision,
-    the form that asks for `confirmed_by` confirms, and the customer refuses by the link with the
-    text `refuse_link` beside it, or, without one, by leaving. `hosts` have only screens: they are
+    the form that asks for `confirmed_by` confirms, and the customer refuses by the link or button with
+    the text `refuse_link` beside it, or, without one, by leaving. `hosts` have only screens: they are
     followed like those of the target, and never called. `disconnected` recognises the page for a
     customer whom the target disconnected. `callback` is the loopback address to which
     a person's browser comes back, `wait` the timeout for that in seconds.

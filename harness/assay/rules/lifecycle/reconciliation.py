@@ -233,8 +233,9 @@ def _over(books: Books, record: Record, idle: timedelta) -> Iterator[Evidence]:
     place, state, read = looks[-1]
     control = books.control(record)
     known = control is not None and control.done is not None and control.done <= place
+    left = ""
     if record.denied and signings[-1].wire.status not in REFUSALS:
-        facet = DENIED_OVER
+        facet, left = DENIED_OVER, signings[-1].why
         known = known and control is not None and (control.signed or 0) > signed
     elif record.timed_out(idle):
         facet, zone = TIMED_OUT_OVER, books.lifecycle.contract.zone
@@ -242,9 +243,9 @@ def _over(books: Books, record: Record, idle: timedelta) -> Iterator[Evidence]:
     else:
         return
     if state in OVER or state is State.OPEN:
-        agreement = AGREES if state in OVER else DISAGREES if known else UNCLEAR
+        agreement = AGREES if state in OVER else DISAGREES if known and not left else UNCLEAR
         beside = (control,) if control is not None else ()
-        yield _evidence(record, facet, agreement, _EXPECTED[facet], "", *beside)
+        yield _evidence(record, facet, agreement, _EXPECTED[facet], left, *beside)
 
 
 def _not_changed(look: Look) -> Evidence:

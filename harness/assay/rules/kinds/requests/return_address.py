@@ -204,11 +204,11 @@ class ReturnAddress(Kind):
 
 
 def _refused(signing: Signing) -> bool:
-    """Whether the customer of a request refused it at once, and the bank took the decision."""
+    """Whether the customer of a request refused it at once, on a screen, and the bank took the decision."""
     event, step = signing.event, signing.event.step
     plain = step.right and not (step.linger or step.pace or step.spoof)
     refused = event.ending is Ending.REFUSED and step.decision is Decision.REFUSE
-    taken = event.wire.status not in REFUSALS and not signing.done
+    taken = event.wire.status not in REFUSALS and not signing.done and not event.why
     return refused and plain and taken and request_queries.by_owner(signing.request, event)
 
 
