@@ -1170,7 +1170,10 @@ def test_a_link_that_is_not_there_is_said() -> None:
     """Nobody has refused then."""
     sca = replace(BY_CODE, refuse_link="Stop")
     walked = walk(*ASKED, CODE, sca=sca, decision=Decision.REFUSE).walked
-    assert (Ending.STOPPED, "the screen has neither a link nor a button 'Stop'") == (walked.ending, walked.why)
+    assert (Ending.STOPPED, "the screen has neither a link nor a button 'Stop'") == (
+        walked.ending,
+        walked.why,
+    )
 
 
 @pytest.mark.parametrize("end", [HOME, THANKS])
