@@ -355,7 +355,7 @@ def _unsigned(history: History) -> Iterator[Undecided]:
             what = (
                 f"{exchange.call.operation}: the control request was rejected after its signature"
             )
-            why = "does it repeat a request of an earlier trial?"
+            why = "does it repeat a request of an earlier trial, or was time passed by `executes_within`?"
             yield Undecided(what=f"{what} ({why})", events=(exchange,))
 
 

@@ -94,6 +94,10 @@ class TargetDraft:
         return "".join(letter if letter.isalnum() else "_" for letter in self.name.upper())
 
 
+#: What remains where nothing matches even partly.
+NO_MATCH = "if so, draft without it, and name the paths under `operations`"
+
+
 def init_defaults(
     contracts: tuple[Contract, ...],
     path: Path | None,
@@ -131,7 +135,8 @@ def init_defaults(
     }
     if not found:
         what = f"none of the {len(offers)} operations in the document matches an operation of the contracts"
-        hint = "is this the right document? with --contract, partial matches are used"
+        other = "with --contract, partial matches are used"
+        hint = f"is this the right document? {NO_MATCH if named else other}"
         raise InputError.one(str(path), what, hint=hint)
     kept = tuple(contract for contract in contracts if named or contract.id in found)
     found = {contract.id: found.get(contract.id, {}) for contract in kept}

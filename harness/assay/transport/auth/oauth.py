@@ -372,6 +372,8 @@ def _stopped(
         hint += ", and the names of the parameters" if more.at else ""
         if target.auth.oauth and not target.auth.oauth.par_url:
             hint += "; if the bank takes pushed requests only (RFC 9126), set `auth.par_url`"
+        if status in SERVER_ERRORS:
+            hint = "is it out of order, or in its maintenance hours? what does its clock show?"
         cause = problem(target, *more.suspect(section), what=what, hint=hint)
         # The screens never opened, so it is the same for all customers.
         own = status in SERVER_ERRORS or bool(more.at)
