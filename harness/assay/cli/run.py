@@ -145,7 +145,8 @@ SECTIONS = {
     type=click.IntRange(0, 1_000_000),
     default=0,
     metavar="N",
-    help="Also send the requests that Schemathesis generates from the exported OpenAPI document:"
+    help="Also send the requests that Schemathesis generates from the OpenAPI document that the"
+    " target file names, or the exported one:"
     " its fixed cases and N random cases for each operation. Requires assay[schema].",
 )
 @click.option(

@@ -16,7 +16,7 @@ from assay.binding.read.join import bind
 from assay.files.load import dump, load_openapi
 from assay.fuzzing.limits import SearchLimits
 from assay.fuzzing.schema.generator import Generator
-from assay.fuzzing.schema.search import SchemaSearch
+from assay.fuzzing.schema.search import SchemaSearch, run_schema
 from assay.fuzzing.search import Search
 from assay.openapi import document
 from assay.parsing.parse import find_contract, parse_contract
@@ -226,6 +226,37 @@ def by_schemathesis(mutation):
     schema = SchemaSearch(search=search, document=written, generator=Generator(written))
     done = schema.run([search.contract.operations[mutation.operation]], lambda _: None)
     return bool(done.documented or done.findings), search.exchanges
+
+
+def test_cases_are_made_from_the_document_of_the_bank(tmp_path):
+    """Of a parameter that only this document has, and of no operation that it lacks."""
+    if os.environ.get("ASSAY_SCHEMA") != "required":
+        pytest.importorskip("schemathesis")
+    only = {"name": "colour", "in": "query", "schema": {"type": "string", "enum": ["red"]}}
+    accounts = STRICT["paths"]["/accounts"]["get"]
+    own = {**STRICT, "paths": {"/accounts": {"get": {**accounts, "parameters": [only]}}}}
+    bound, target = naming(CONTRACTS, joined(*SHIPPED)[1], own, tmp_path)
+    planned, heard = plan(bound, target), []
+
+    def bank(url):
+        sound = sandbox(url)
+
+        def listening(environ, start):
+            heard.append((environ["PATH_INFO"], environ["QUERY_STRING"]))
+            return sound(environ, start)
+
+        return listening
+
+    search = Search(
+        plan=planned,
+        contract=planned.contracts["aisp"],
+        environment=set_up(target, bank=bank),
+        limits=SearchLimits(sequences=1, tries=0),
+    )
+    result = run_schema(search, lambda _: None)
+    assert result.sequences
+    assert any(path.endswith("/accounts") and "colour=" in query for path, query in heard)
+    assert "balances: the bank's document does not have it" in result.notes
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda each: each.id)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from assay.binding.model.pointer import find
 from assay.binding.model.spelling import SLOT
@@ -44,14 +45,15 @@ BEFORE = "the accepted request, or its preparation"
 def run_schema(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
     """Send the cases of each operation, or of one, under each of its names.
 
-    Each operation gets as many random cases as the search may run sequences, after those that
+    They are those of the bank's own document if the target file names it, else of the exported one. Each operation gets as many random cases as the search may run sequences, after those that
     the document always has.
 
     Raises:
         TargetError: the target's fixture provider cannot be used at all.
 
     """
-    written = document(search.bound, search.environment.target)
+    bank = search.environment.target.document_of_bank
+    written = bank.data if bank else document(search.bound, search.environment.target)
     schema = SchemaSearch(search=search, document=written, generator=Generator(written))
     operations = search.contract.operations.values()
     chosen = [each for each in operations if search.operation in {"", each.id}]
@@ -100,24 +102,38 @@ class SchemaSearch:
         """Send the cases of an operation; return why there were no more."""
         if self.search.limits.reads and (operation.writes or operation.grants):
             return "the search only reads"
-        for alias, path in self._paths(operation):
+        paths = [*self._paths(operation)]
+        for alias, path in paths:
             named = _NamedOperation(schema=self, operation=operation, path=path, alias=alias)
             stopped = named.run(on_finding)
             if stopped:
                 return stopped
-        return ""
+        return "" if paths else "the bank's document does not have it"
 
     def _paths(self, operation: Operation) -> Iterator[tuple[int | None, str]]:
-        """Yield each name of an operation with its path in the document."""
-        binding = self.search.environment.target.operations.get(operation.id, BARE)
-        own = binding.path or operation.path
+        """Yield each name of an operation with its path in the document; the bank's may lack some."""
+        target = self.search.environment.target
+        binding = target.operations.get(operation.id, BARE)
+        own, method = binding.path or operation.path, binding.method or operation.method
         written = {SLOT.sub("{}", path): path for path in self.document["paths"]}
+        before = urlsplit(target.base_url).path.rstrip("/")
         for n, path in enumerate((own, *binding.names(operation))):
-            yield (n - 1 if n else None), written[SLOT.sub("{}", path)]
+            documented = written.get(SLOT.sub("{}", path), "")
+            if bank := target.document_of_bank:
+                part = bank.operation(method, before + path.partition("?")[0])
+                documented = str(part.at[1]) if part else ""
+                # A part of the path that is fixed for one of the two is no parameter.
+                documented = documented if _slots(documented) == _slots(path) else ""
+            if documented:
+                yield (n - 1 if n else None), documented
 
     def spent(self) -> bool:
         """Whether the current operation has had its share of the calls."""
         return self.most is not None and self.search.exchanges >= self.most
+
+
+def _slots(path: str) -> int:
+    return len(SLOT.findall(path))
 
 
 class _Stopped(Exception):  # noqa: N818 -- no error: the operation has no more cases
