@@ -17,13 +17,7 @@ from assay.binding.model.target import Target
 from assay.binding.wire.decode import body_of, decode, documented
 from assay.binding.wire.encode import BARE, Access, HttpRequest, encode
 from assay.binding.wire.links import links_of, names_links, page_of_call
-from assay.binding.wire.values import (
-    RequestValues,
-    arguments,
-    generated,
-    lost_in_form,
-    repeated_arguments,
-)
+from assay.binding.wire.values import RequestValues, arguments, generated, repeated_arguments
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
 from assay.fixtures.providers import has_real_customers
@@ -467,8 +461,7 @@ class TrialCalls:
         # What the target file added is part of the request.
         given = arguments(call, operation, binding, values) if operation.request else call.arguments
         made = replace(call, arguments=given, generated=generated(call, given, binding))
-        lost = lost_in_form(call, binding, request.headers)
-        return EncodedCall(made=made, request=request, doubt=doubt or lost)
+        return EncodedCall(made=made, request=request, doubt=doubt)
 
     def _as_sent(self, call: Call, operation: Operation) -> tuple[Call, Target]:
         """Return a call as it is sent, and the target as its operation is called now, or by this name."""

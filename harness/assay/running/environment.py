@@ -7,15 +7,17 @@ before the first trial opens.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from assay.binding.model.origin import origin
-from assay.binding.model.target import RoleChoice, ScaKind, Target, TransportKind
+from assay.binding.model.target import FixtureKind, RoleChoice, ScaKind, Target, TransportKind
 from assay.binding.wire.encode import Access
+from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange
 from assay.fixtures.control import Send, learning
 from assay.fixtures.protocol import Fixture, FixtureProvider
@@ -23,6 +25,7 @@ from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.fixtures.roles import RolesFixture
 from assay.fixtures.waiting import Waiting
 from assay.history import Authorise
+from assay.rules.rule import facts_of
 from assay.running.guard import Guard
 from assay.sca.protocol import (
     AnyReturnAddress,
@@ -46,6 +49,8 @@ if TYPE_CHECKING:
     from assay.sca.browser import Chromium
     from assay.sca.manual import CallbackServer
 
+#: A closure that lasts longer is left to the trial.
+LONGEST_CLOSURE = timedelta(days=1)
 #: Stands for the guard until it is made from the target.
 _UNGUARDED = cast("Guard", None)
 
@@ -60,6 +65,7 @@ class Environment:
     `callback_server` serve the signer for a whole run, and `person` prompts who signs. Every call
     passes `guard`. `waiting` waits in real time, where a run may. `secrets` are all that the run
     knows of, and writes nowhere; `variables` has those of the target file by their names. `ids` are the target's own ids of what real customers own, by key.
+    `closures` say when an interface is announced to be closed: no trial begins then, if the clock can be moved.
     """
 
     target: Target
@@ -77,11 +83,30 @@ class Environment:
     secrets: KnownSecrets = field(default_factory=KnownSecrets)
     variables: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     ids: dict[str, str] = field(default_factory=dict[str, str])
+    closures: tuple[Callable[[datetime], bool], ...] = ()
 
     def __post_init__(self) -> None:
         """Make the guard for the target, unless one is given."""
         if self.guard is _UNGUARDED:
             self.guard = Guard(target=self.target)
+
+    def expect_closures(self, contracts: Iterable[Contract]) -> None:
+        """Learn the maintenance hours of contracts."""
+        self.closures = tuple(facts_of(contract).closed_at for contract in contracts)
+
+    def leave_closure(self, fixture: Fixture) -> None:
+        """Move the clock of a trial that begins in maintenance hours to the end of them."""
+        fixtures = self.target.fixtures
+        if not self.closures or Capability.CLOCK not in fixtures.offers:
+            return
+        with suppress(CannotArrange):
+            now = begun = fixture.clock(None)
+            while any(closed(now) for closed in self.closures) and now - begun < LONGEST_CLOSURE:
+                now = now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+            if now != begun:
+                fixture.clock(now)
+            elif fixtures.kind is FixtureKind.CONTROL:
+                self.closures = ()  # each trial begins at the same time
 
     def signer(self, fixture: Fixture) -> Signer:
         """Return the signer of one trial."""

@@ -505,6 +505,7 @@ def executing(
     """Open a fixture for one trial, and close it at the end; `TargetError` where none opens."""
     fixture = environment.fixtures.open()
     try:
+        environment.leave_closure(fixture)
         trial = TrialState(
             environment=environment,
             fixture=fixture,

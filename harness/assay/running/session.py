@@ -155,6 +155,7 @@ class Session:
         """Write the header, the whole plan, and the verdicts that are known before the first trial."""
         options = self.options
         self.environment.guard.learn(self.plan)
+        self.environment.expect_closures(self.plan.contracts.values())
         self.journal.learn_public(self.plan, self.environment.target)
         self.journal.redactor.secrets = self.environment.secrets
         if self.plan.person:

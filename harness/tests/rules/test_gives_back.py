@@ -69,6 +69,13 @@ def test_null_is_no_value(value):
     assert [] == says(make(categoryPurpose=value), read(shown(categoryPurpose="SUPP")))
 
 
+@for_each("value", [{}, [], {"iban": ""}, [[None]]])
+def test_what_is_empty_may_be_no_value(value):
+    """A form has no empty values at all."""
+    came = read(shown(creditorAccount="FR7630006000011234567890189"))
+    assert ["creditorAccount unclear 1,2"] == says(make(creditorAccount=value), came)
+
+
 def test_another_spelling_is_open():
     """A target that takes such a value may keep it in its own spelling; numbers are compared."""
     assert ["creditorAccount unclear 1,2"] == says(

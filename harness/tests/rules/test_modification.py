@@ -298,6 +298,14 @@ def test_a_change_is_read_back():
         )
 
 
+def test_a_change_to_nothing_may_change_nothing():
+    """A bank may read an empty value as one that is left out."""
+    for shown_then, word in (("12.30", "unclear"), ("", "agrees")):
+        assert [f"persists {word} 1,2,3"] == persists(
+            put_off(), change(amount=""), read(shown(amount=shown_then))
+        )
+
+
 def test_the_answer_to_a_change_is_no_reading():
     """An OK that shows what was asked for has not kept it yet."""
     assert [] == persists(put_off(), change(shown(amount="47.11")))

@@ -30,15 +30,6 @@ def is_form(headers: Iterable[tuple[str, str]]) -> bool:
     return any(value.partition(";")[0].strip().lower() == FORM for value in types)
 
 
-def says(value: Json) -> bool:
-    """Whether a form can say a value: in a form, null, an empty text and an empty list are nothing."""
-    if isinstance(value, Mapping):
-        return bool(value) and all(map(says, cast("Mapping[str, Json]", value).values()))
-    if isinstance(value, list):
-        return bool(value) and all(map(says, cast("list[Json]", value)))
-    return value is not None and value != ""
-
-
 def as_sent(headers: Iterable[tuple[str, str]], body: bytes) -> bytes:
     """Return a body as it is sent; what is no JSON object is malformed on purpose, and stays so."""
     document = read_json(body) if body and is_form(headers) else MISSING

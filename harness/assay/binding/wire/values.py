@@ -8,14 +8,13 @@ own ids, words, shapes and formats; `arguments` has the values of a call. No I/O
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final, cast
 
-from assay.binding.model.forms import is_form, says
 from assay.binding.model.pointer import MISSING, rebuilt, texts
 from assay.binding.model.spelling import OperationBinding, Place, Spelling, values_from_file
 from assay.binding.wire.date_formats import written
@@ -308,17 +307,6 @@ def arguments(
         for name, value in given.items()
         if name not in call.without
     }
-
-
-def lost_in_form(call: Call, binding: OperationBinding, headers: Iterable[tuple[str, str]]) -> str:
-    """Return why a call does not say what it was made with; empty where it does, or is no form."""
-    spelt = [(name, binding.arguments.get(name)) for name in call.arguments]
-    lost = [
-        name
-        for name, spelling in (spelt if is_form(headers) else ())
-        if spelling and spelling.place is Place.BODY and not says(call.arguments[name])
-    ]
-    return f"a form has no empty {' or '.join(lost)}" if lost else ""
 
 
 def generated(call: Call, given: Mapping[str, Json], binding: OperationBinding) -> tuple[str, ...]:

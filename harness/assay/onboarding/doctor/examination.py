@@ -162,6 +162,7 @@ def _ready(record: Examined) -> Iterator[Finding]:
     """Set up the connection, the fixtures and the signer."""
     try:
         record.environment = set_up(record.target, ledger=record.ledger)
+        record.environment.expect_closures(record.contracts_bound)
         if record.prepared is not None:
             record.environment.guard.learn_operations(record.prepared.plan)
     except InputError as error:

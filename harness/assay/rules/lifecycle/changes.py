@@ -353,7 +353,7 @@ class ChangeTracker:
                 # An execution after the day may be due to a day without executions.
                 doubtful = day is None or effect.on > day
             elif name in effect.fields:
-                shown, doubtful = effect.fields[name], False
+                shown, doubtful = effect.fields[name], request_queries.is_empty(value)
             else:
                 continue
             wrong = UNCLEAR if doubtful else DISAGREES

@@ -276,8 +276,9 @@ def _times(record: Record) -> Iterator[Evidence]:
 def _values(record: Record) -> Iterator[Evidence]:
     """Judge the values of an execution, where those in force are certain."""
     for _, effect, _ in record.effects:
-        # What is null was not asked for.
-        told = [name for name in effect.fields if record.force.get(name) is not None]
+        # What is empty was perhaps not asked for.
+        force = record.force
+        told = [name for name in effect.fields if not request_queries.is_empty(force.get(name))]
         if not record.certain or not told:
             continue
         wrong = [

@@ -24,7 +24,7 @@ from assay.binding.model.target import (
     TransportKind,
 )
 from assay.binding.wire.encode import Access, encode
-from assay.binding.wire.values import RequestValues, arguments, lost_in_form, sent
+from assay.binding.wire.values import RequestValues, arguments, sent
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.history import Call, Malformed
@@ -168,31 +168,6 @@ def test_an_exact_number(own: object, other: object, given: object, sent: object
     target = replace(PROFILE, operations={"make": OperationBinding(arguments={"amount": spelling})})
     call = Call(operation="make", subject="psu", arguments={"amount": given} if given else {})
     assert {"sum": sent} == json.loads(encode(call, make, target, ACCESS).body)
-
-
-@for_each(
-    ("value", "lost"),
-    [
-        ("", True),
-        (None, True),
-        ({}, True),
-        ([], True),
-        ({"a": {"b": ""}}, True),
-        (["x", []], True),
-        ("x", False),
-        (0, False),
-        (False, False),
-        ({"a": ["x"]}, False),
-    ],
-)
-def test_a_form_cannot_say_what_is_empty(value: object, lost: bool) -> None:
-    """A call with such a value shows nothing of it; in JSON it does, and so does one in the query."""
-    call = replace(GIVE, arguments={"accounts": value})
-    form = [("content-type", "application/x-www-form-urlencoded; charset=utf-8")]
-    binding = PROFILE.operations["consents"]
-    assert ("a form has no empty accounts" if lost else "") == lost_in_form(call, binding, form)
-    assert not lost_in_form(call, binding, [("Content-Type", "application/json")])
-    assert not lost_in_form(call, PROFILE.operations["balances"], form)
 
 
 def test_a_header_argument_and_a_mode() -> None:
