@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from assay.binding.model.target import Waiver
+from assay.contract.model import Capability
 from assay.errors import InputError, JournalError, TargetError
 from assay.fixtures.control import ControlProvider
 from assay.journal.writer import Journal
@@ -89,10 +90,13 @@ def hold(
     allow_incomplete: bool = False,
     watch: Callable[[Path], None] = lambda _: None,
     concurrency: int = 1,
+    clock: bool = True,
 ) -> Held:
     """Run a selection on a bank, and keep what became of it."""
     prepared = prepare(keywords=keywords)
-    target = replace(prepared.target, waivers=waivers)
+    offers = prepared.target.fixtures.offers - ({Capability.CLOCK} if not clock else frozenset())
+    fixtures = replace(prepared.target.fixtures, offers=offers)
+    target = replace(prepared.target, waivers=waivers, fixtures=fixtures)
     wire = httpx.WSGITransport(app=app(target.base_url))
     client = HttpClient(base_url=target.base_url, transport=Failing(wire, after, instead))
     environment = Environment(
@@ -456,9 +460,12 @@ def test_settling_one_obligation(tmp_path: Path) -> None:
 
 
 def test_maintenance(tmp_path: Path) -> None:
-    """In announced maintenance hours a violation is only unclear; a minute earlier it counts."""
+    """In announced maintenance hours a violation is only unclear; a minute earlier it counts.
 
-    def at(moment: str) -> RunResult:
+    A clock that can be moved is moved to the end of them.
+    """
+
+    def at(moment: str, *, clock: bool = False) -> RunResult:
         def sundays(base_url: str) -> Any:
             inner = make_app(
                 replace(
@@ -477,13 +484,16 @@ def test_maintenance(tmp_path: Path) -> None:
 
             return app
 
-        return hold(tmp_path / moment[11:16], keywords="accounts.page-size", app=sundays).result
+        folder = tmp_path / f"{moment[11:16]}{clock}"
+        held = hold(folder, keywords="accounts.page-size", app=sundays, clock=clock)
+        return held.result
 
     during, before = at("2026-09-20T02:00:00+02:00"), at("2026-09-20T01:59:00+02:00")
     first = "aisp/accounts.page-size/first-page"
-    assert [first] == [
-        one.obligation for one in before.verdicts if one.standing is Standing.VIOLATES
-    ]
+    for result in (before, at("2026-09-20T02:00:00+02:00", clock=True)):
+        assert [first] == [
+            one.obligation for one in result.verdicts if one.standing is Standing.VIOLATES
+        ]
     assert 0 == during.counts["violates"]
     (verdict,) = (one for one in during.verdicts if one.obligation == first)
     assert Standing.INDETERMINATE is verdict.standing
