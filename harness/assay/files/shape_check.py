@@ -251,6 +251,13 @@ def _missing(failed: FailedKeyword) -> Iterator[Finding]:
             yield (), f"{key!r} is missing", f"expected {wanted}" if wanted else ""
 
 
+def _needed(failed: FailedKeyword) -> Iterator[Finding]:
+    for key, others in failed.asked.items():
+        for other in others:
+            if key in failed.value and other not in failed.value:
+                yield (key,), f"{key} needs {other} beside it", f"add `{other}`, or remove `{key}`"
+
+
 def _twice(failed: FailedKeyword) -> Iterator[Finding]:
     for at in _repeated(failed.value):
         yield at, f"duplicate item {found(failed.value[at[0]])}", "remove one"
@@ -281,6 +288,7 @@ _MESSAGES: Final[Mapping[str, _Message]] = {
     "maxLength": _too_long,
     "maximum": _too_much,
     "oneOf": _one_of,
+    "dependentRequired": _needed,
     "required": _missing,
     "uniqueItems": _twice,
 }

@@ -264,6 +264,7 @@ def test_another_base_url() -> None:
     [
         ("operations: {a: {list: items}}", "t.yaml:5: operations.a.list: expected a JSON pointer or a list of them, found 'items' (did you mean '/items'?)"),
         ("operations: {a: {values: {x: /a~2}}}", "t.yaml:5: operations.a.values.x: expected a JSON pointer, found '/a~2' (for example /links/next)"),
+        ("operations: {a: {arguments: {x: {query: x, number: true}}}}", "t.yaml:5: operations.a.arguments.x.number: number needs format beside it (add `format`, or remove `number`)"),
         ("operations: {a: {arguments: {x: {query: x, path: x}}}}", "t.yaml:5: operations.a.arguments.x: expected exactly one of query, header, body and path, found query and path (for example {query: iban})"),
         ("operations: {a: {arguments: {x: {body: x}}}}", "t.yaml:5: operations.a.arguments.x.body: expected a JSON pointer or a list of them, found 'x' (did you mean '/x'?)"),
         ("operations: {a: {modes: {x: {query: x}}}}", "t.yaml:5: operations.a.modes.x: 'value' is missing"),
