@@ -106,7 +106,8 @@ def command(
     With RUN, the folder or journal of a run, also what happened there and what to do about it.
     Nothing is sent.
     """
-    recorded = None if run is None else read_run(run / JOURNAL if run.is_dir() else run)
+    journal = run / JOURNAL if run and run.is_dir() else run
+    recorded = None if journal is None else read_run(journal, passes=True)
     if recorded is not None:
         found = find_inputs(recorded, contracts, target)
         contracts = [each.path for each in found.contracts.values()]

@@ -134,6 +134,16 @@ def test_what_happened_in_a_run(stopped):
     assert any("bank.yaml" in title for title in map(str, _titles(stopped)))
 
 
+def test_what_shows_that_an_obligation_conforms(tmp_path):
+    """The exchanges that its evidence cites are read, too."""
+    name = "aisp/iban/account"
+    assay("run", "-k", name, "--contexts", "base", "--quiet", "--out", "out", cwd=tmp_path)
+    code, out, err = assay("explain", name, "out", cwd=tmp_path)
+    assert (0, "") == (code, err)
+    assert "accepted (200)" in out.partition("In out")[2]
+    assert "missing from the journal" not in out
+
+
 def _titles(folder):
     return assay("explain", "aisp/iban/account", "out", cwd=folder)[1].splitlines()
 

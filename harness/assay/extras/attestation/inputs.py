@@ -278,15 +278,15 @@ class WrittenRun:
         return datetime.now(UTC).date()
 
 
-def read_run(path: Path) -> WrittenRun:
-    """Read what a journal says, finished or not.
+def read_run(path: Path, *, passes: bool = False) -> WrittenRun:
+    """Read what a journal says, finished or not; `passes` as for `read_journal`.
 
     Raises:
         JournalError: it is damaged, or no journal.
 
     """
     run = WrittenRun()
-    run.report = read_journal(path, partial=True, each=run.take)
+    run.report = read_journal(path, partial=True, passes=passes, each=run.take)
     lines = run.report.lines
     run.results = {
         name: decode.verdict(lines.written[name]) for name in lines.plan if name in lines.written
