@@ -74,8 +74,8 @@ TRIALS = {
 }  # fmt: skip
 #: Functions of these rooms that import something, and why it is no trial that does so first.
 SET_UP = {
-    "binding/read/documented.py:_mistakes": "a target file is checked",
-    "binding/read/documented.py:possible_aspects": "`document_of` has imported it",
+    "binding/read/document_clauses.py:_mistakes": "a target file is checked",
+    "binding/read/document_clauses.py:possible_aspects": "`document_of` has imported it",
     "binding/wire/decode.py:documented": "`document_of` has imported it",
     "contexts/context.py:_pairs": "the contexts are chosen when a run is planned",
     "running/environment.py:_callback_server": "set-up",
@@ -249,7 +249,7 @@ def test_walls_stand(library):
 NUMBERS = {
     "binding/read/checks.py": "the port of a target file",
     "binding/model/bank_document.py": "numbers of a document, as its schemas compare them",
-    "binding/wire/documented.py": "numbers that were read, in decimals",
+    "binding/wire/document_remarks.py": "numbers that were read, in decimals",
     "binding/wire/date_formats.py": "digits in place of the parts of a pattern, what the one reader has read",
     "binding/wire/links.py": "at most nine digits, and a number that the parser kept short",
     "binding/model/pointer.py": "the parser of JSON, which keeps numbers short, and steps of a pointer",

@@ -11,7 +11,7 @@ import click
 from assay.binding.model.features import without_tpp_token
 from assay.binding.model.spelling import keys_without_value, made_slots
 from assay.binding.model.target import OperationBinding, Target
-from assay.binding.read.documented import document_notes, document_problems
+from assay.binding.read.document_clauses import document_notes, document_problems
 from assay.binding.read.join import bind, missing_parts, problem_at, unmatched_waivers
 from assay.binding.read.without_effect import other_meanings, without_effect
 from assay.contract.model import Contract, Operation

@@ -117,9 +117,9 @@ def command(
 
     text = render_target_file(draft)
     if not yes and None in answers:
-        from assay.cli.open_points import asked  # noqa: PLC0415 -- slow to import
+        from assay.cli.open_points import ask_for_answers  # noqa: PLC0415 -- slow to import
 
-        text += asked(draft.contracts)
+        text += ask_for_answers(draft.contracts)
     for path, content in {**_adapter(out, draft), out: text}.items():
         try:
             with path.open("x", encoding="utf-8", newline="\n") as file:

@@ -155,7 +155,7 @@ def _as_written(given: Mapping[str, tuple[Sequence[str], str]]) -> Iterator[str]
         yield f"  {id_}: {flow(answer)}"
 
 
-def asked(contracts: Sequence[Contract]) -> str:
+def ask_for_answers(contracts: Sequence[Contract]) -> str:
     """Ask for the answers that rules can judge; return the part of a target file with them."""
     points = [
         (f"{contract.id}/{point.id}", point)

@@ -285,10 +285,10 @@ _MESSAGES: Final[Mapping[str, _Message]] = {
     "additionalProperties": _unknown_keys,
     "anyOf": _one_of,
     "const": _const,
+    "dependentRequired": _needed,
     "maxLength": _too_long,
     "maximum": _too_much,
     "oneOf": _one_of,
-    "dependentRequired": _needed,
     "required": _missing,
     "uniqueItems": _twice,
 }

@@ -154,14 +154,14 @@ class Submitted(AnsweredCall):
     request: str
 
 
-class _Cached:
+class Cached:
     """A slot for what is computed from a value once; it is not part of the value."""
 
     __slots__ = ("_cache",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject(_Cached):
+class Subject(Cached):
     """Event: a subject exists, with everything it owns. `now` is the target's clock.
 
     `fresh` says that nothing happened to it before this event: there is no earlier
@@ -333,7 +333,7 @@ Reply: TypeAlias = Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History(_Cached):
+class History(Cached):
     """Events in the order in which they happened."""
 
     events: tuple[Event, ...] = ()
@@ -345,6 +345,14 @@ class History(_Cached):
 
     def _exchanges(self) -> tuple[Exchange, ...]:
         return tuple(event for event in self.events if isinstance(event, Exchange))
+
+    @property
+    def answered(self) -> Mapping[int, AnsweredCall]:
+        """The exchanges and the submissions, by number."""
+        return self.once("answered", None, self._answered)
+
+    def _answered(self) -> Mapping[int, AnsweredCall]:
+        return {event.n: event for event in self.events if isinstance(event, AnsweredCall)}
 
     def once(self, what: str, about: object, compute: Callable[[], T]) -> T:
         """Return what is computed from the history, and from a value that it is `about`, once.

@@ -18,7 +18,6 @@ from assay.contract.model import Operation
 from assay.history import (
     Accepted,
     Advanced,
-    AnsweredCall,
     Authorise,
     Authorised,
     Call,
@@ -74,7 +73,7 @@ def breaches(
     it is, in the base context. `target` has the pointers to decisive members.
     """
     tested = plan.judged if tested is None else tested
-    exchanges = {each.n: each for each in history.events if isinstance(each, AnsweredCall)}
+    exchanges = history.answered
     facts = facts_of(plan.contracts[contract])
     for bound in plan.clauses[contract].values():
         if judging is not None and bound.clause.id not in judging:
@@ -98,7 +97,7 @@ def judge(
     target: Target | None = None,
 ) -> tuple[Verdict, ...]:
     """Return the verdict on each obligation of a trial, all of one clause, with decisive members."""
-    exchanges = {each.n: each for each in run.history.events if isinstance(each, AnsweredCall)}
+    exchanges = run.history.answered
     by_facet: dict[str, list[Evidence]] = {}
     for evidence in check(run.history):
         softened = soften(evidence, exchanges, facts)
@@ -355,7 +354,7 @@ def _unsigned(history: History) -> Iterator[Undecided]:
             what = (
                 f"{exchange.call.operation}: the control request was rejected after its signature"
             )
-            why = "does it repeat a request of an earlier trial, or was time passed by `executes_within`?"
+            why = "does it repeat a request of an earlier trial, or did `executes_within` let time pass?"
             yield Undecided(what=f"{what} ({why})", events=(exchange,))
 
 

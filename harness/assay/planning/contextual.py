@@ -34,7 +34,7 @@ from assay.rules.rule import Kind, Scenario
 
 #: Why a trial with a call at another bank is run in the base context alone.
 _ANOTHER_BANK = "the trial itself makes calls at another bank"
-#: Why a trial of an ambient kind is.
+#: Why a trial of an ambient kind is run there alone, too.
 _AMBIENT = "the trials of all clauses show it, too"
 
 

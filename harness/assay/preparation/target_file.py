@@ -24,7 +24,7 @@ from assay.binding.model.submission import without_removals
 from assay.binding.model.target import Target, TransportKind
 from assay.binding.read.checks import bad_url, findings, waiver_findings
 from assay.binding.read.convert import convert
-from assay.binding.read.documented import document_of
+from assay.binding.read.document_clauses import document_of
 from assay.contract.model import OPENAPI, Json
 from assay.errors import SOUGHT_PROBLEMS, InputError, Problem, did_you_mean
 from assay.files.document import Document, Spot, found, problem

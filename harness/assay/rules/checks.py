@@ -185,7 +185,7 @@ def check_refusals(
     if not isinstance(kind, RefusingKind) or not kind.says_more:
         yield from evidences
         return
-    calls = {each.n: each for each in history.events if isinstance(each, AnsweredCall)}
+    calls = history.answered
     signed = frozenset(each.n for each in history.events if isinstance(each, Authorised))
     timed = partial(_timed, kind, calls, signed) if kind.moment else None
     refusing, subjects = kind.refusing(), history.subjects

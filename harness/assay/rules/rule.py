@@ -19,6 +19,7 @@ from typing_extensions import TypeVar
 
 from assay.contract.model import Clause, Contract, Json
 from assay.history import History, Reply, Step
+from assay.history.events import Cached
 from assay.rules.facets import (
     FEATURES,
     LINK,
@@ -116,14 +117,8 @@ class Scope:
     needs: tuple[type[object], ...] = ()
 
 
-class _Computed:
-    """A slot for the facets of a clause, which are no part of its value."""
-
-    __slots__ = ("_cache",)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind(_Computed, Generic[S]):
+class Kind(Cached, Generic[S]):
     """A rule kind; an instance is one clause with its parsed parameters.
 
     A subclass sets `name`, declares parameters as fields, defines `facets`, `probe` and `check`.

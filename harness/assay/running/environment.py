@@ -64,8 +64,9 @@ class Environment:
     all customers share, `party` that of the TPP, if the target file has one. `chromium` or
     `callback_server` serve the signer for a whole run, and `person` prompts who signs. Every call
     passes `guard`. `waiting` waits in real time, where a run may. `secrets` are all that the run
-    knows of, and writes nowhere; `variables` has those of the target file by their names. `ids` are the target's own ids of what real customers own, by key.
-    `closures` say when an interface is announced to be closed: no trial begins then, if the clock can be moved.
+    knows of, and writes nowhere; `variables` has those of the target file by their names. `ids` are the
+    target's own ids of what real customers own, by key. `closures` say when an interface is announced
+    to be closed: no trial begins then, if the clock can be moved.
     """
 
     target: Target
@@ -92,7 +93,8 @@ class Environment:
 
     def expect_closures(self, contracts: Iterable[Contract]) -> None:
         """Learn the maintenance hours of contracts."""
-        self.closures = tuple(facts_of(contract).closed_at for contract in contracts)
+        known = map(facts_of, contracts)
+        self.closures = tuple(facts.closed_at for facts in known if facts.closures)
 
     def leave_closure(self, fixture: Fixture) -> None:
         """Move the clock of a trial that begins in maintenance hours to the end of them."""

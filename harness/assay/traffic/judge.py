@@ -76,7 +76,6 @@ class _SeenHistory:
     named: NamedHistory
     parts: HistoryParts = field(init=False)
     _kinds: set[type[object]] = field(init=False)
-    _by_number: Mapping[int, AnsweredCall] = field(init=False)
     _confounded: Mapping[int, AnsweredCall] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,10 +83,7 @@ class _SeenHistory:
         history = self.named.history
         self.parts = HistoryParts(history)
         self._kinds = {*map(type, history.events)}
-        self._by_number = {
-            each.n: each for each in history.events if isinstance(each, AnsweredCall)
-        }
-        self._confounded = {n: each for n, each in self._by_number.items() if each.confounded}
+        self._confounded = {n: each for n, each in history.answered.items() if each.confounded}
 
     def shows_nothing(self, kind: Kind) -> bool:
         """Whether it lacks all events of a sort without which a check yields nothing."""
@@ -96,7 +92,7 @@ class _SeenHistory:
     def exchanges(self, evidence: Evidence) -> Mapping[int, AnsweredCall]:
         """Return the exchanges by which evidence can be softened, by number."""
         violates = evidence.agreement is Agreement.DISAGREES
-        return self._by_number if violates else self._confounded
+        return self.named.history.answered if violates else self._confounded
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from embedded import run_plan, standings
 from mistaken_banks import BANKS
 from mutated_answers import MUTATIONS, Mutant, body, drop, media, one, put, status
 
-from assay.binding.read.documented import document_of
+from assay.binding.read.document_clauses import document_of
 from assay.binding.read.join import bind
 from assay.files.load import dump, load_openapi
 from assay.fuzzing.limits import SearchLimits

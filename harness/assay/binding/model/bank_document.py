@@ -114,6 +114,10 @@ class BankDocument:
         ]
         return self.below(self.part(("paths", min(found)[1])), method.lower()) if found else None
 
+    def bound(self, method: str, path: str, base_url: str) -> DocumentPart | None:
+        """Return the operation for the path of a binding, at the address of a target."""
+        return self.operation(method, urlsplit(base_url).path.rstrip("/") + path.partition("?")[0])
+
     def response(self, operation: DocumentPart, status: int) -> DocumentPart | None:
         """Return the response that documents a status; None if none does."""
         known, group = mapping(operation.node.get("responses")), status // 100

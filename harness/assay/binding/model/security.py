@@ -65,7 +65,8 @@ class OAuth:
     """Where and how tokens are requested (RFC 6749); URLs are absolute.
 
     `client_id` stands in the file or in the environment variable `client_id_env`; with
-    neither, the fixture provider supplies it. Authorization requests are pushed to `par_url` first. `scope` may be empty. `pkce` adds a proof key (RFC 7636).
+    neither, the fixture provider supplies it. Authorization requests are pushed to `par_url` first.
+    `scope` may be empty. `pkce` adds a proof key (RFC 7636).
     `parameters` stand in every token request. `authorize_url`, `par_url`, `redirect_uri` and
     `request_object` are for codes only.
     """

@@ -27,7 +27,7 @@ from assay.binding.model.target import (
 from assay.binding.read.absent_parts import with_reasons, without
 from assay.binding.read.contract_names import ContractNames, unknown_names
 from assay.binding.read.decisions import DecidedContract, decided, decision_findings
-from assay.binding.read.documented import with_document
+from assay.binding.read.document_clauses import with_document
 from assay.contract.model import BankAnswer, Capability, Contract
 from assay.errors import InputError, Problem, did_you_mean
 from assay.files.document import Pointer, spell

@@ -132,7 +132,7 @@ def documented(target: Target, wire: Wire) -> tuple[DocumentRemark, ...]:
     """Return what the bank's own document says of an answer; nothing without one."""
     if target.document_of_bank is None or wire.status in OF_PROXIES:
         return ()
-    from assay.binding.wire.documented import remarks  # noqa: PLC0415 -- few targets have one
+    from assay.binding.wire.document_remarks import remarks  # noqa: PLC0415 -- few targets have one
 
     return tuple(remarks(target.document_of_bank, wire, body_of(wire)))
 

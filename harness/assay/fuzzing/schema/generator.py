@@ -3,7 +3,7 @@
 `iter_coverage_cases` and the metadata of a case are not its documented API: the version
 is pinned, and a test of this module covers what is used. Only checks that depend on the
 answer alone are used; how a request should have been answered is for the contract's
-checks, and what its body contains for `binding.wire.documented`.
+checks, and what its body contains for `binding.wire.document_remarks`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from assay.binding.model.pointer import MISSING, is_too_deep
 from assay.binding.model.spelling import SLOT
 from assay.binding.model.target import Place
 from assay.binding.wire.decode import body_of
-from assay.binding.wire.documented import errors
+from assay.binding.wire.document_remarks import errors
 from assay.contract.model import Json
 from assay.files.document import Document, Spot
 from assay.fuzzing.findings import Remark

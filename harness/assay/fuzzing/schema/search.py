@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from assay.binding.model.pointer import find
 from assay.binding.model.spelling import SLOT
@@ -45,8 +44,9 @@ BEFORE = "the accepted request, or its preparation"
 def run_schema(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
     """Send the cases of each operation, or of one, under each of its names.
 
-    They are those of the bank's own document if the target file names it, else of the exported one. Each operation gets as many random cases as the search may run sequences, after those that
-    the document always has.
+    The cases are those of the bank's own document if the target file names it, else of the exported one.
+    Each operation gets as many random cases as the search may run sequences, after those that the
+    document always has.
 
     Raises:
         TargetError: the target's fixture provider cannot be used at all.
@@ -113,27 +113,23 @@ class SchemaSearch:
     def _paths(self, operation: Operation) -> Iterator[tuple[int | None, str]]:
         """Yield each name of an operation with its path in the document; the bank's may lack some."""
         target = self.search.environment.target
-        binding = target.operations.get(operation.id, BARE)
+        binding, bank = target.operations.get(operation.id, BARE), target.document_of_bank
         own, method = binding.path or operation.path, binding.method or operation.method
         written = {SLOT.sub("{}", path): path for path in self.document["paths"]}
-        before = urlsplit(target.base_url).path.rstrip("/")
         for n, path in enumerate((own, *binding.names(operation))):
-            documented = written.get(SLOT.sub("{}", path), "")
-            if bank := target.document_of_bank:
-                part = bank.operation(method, before + path.partition("?")[0])
-                documented = str(part.at[1]) if part else ""
-                # A part of the path that is fixed for one of the two is no parameter.
-                documented = documented if _slots(documented) == _slots(path) else ""
-            if documented:
+            if bank is None:
+                documented = written[SLOT.sub("{}", path)]
+            elif part := bank.bound(method, path, target.base_url):
+                documented = str(part.at[1])
+            else:
+                continue
+            # A part of the path that is fixed for one of the two is no parameter.
+            if len(SLOT.findall(documented)) == len(SLOT.findall(path)):
                 yield (n - 1 if n else None), documented
 
     def spent(self) -> bool:
         """Whether the current operation has had its share of the calls."""
         return self.most is not None and self.search.exchanges >= self.most
-
-
-def _slots(path: str) -> int:
-    return len(SLOT.findall(path))
 
 
 class _Stopped(Exception):  # noqa: N818 -- no error: the operation has no more cases

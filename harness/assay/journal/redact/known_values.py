@@ -24,7 +24,6 @@ __all__ = [
     "KnownValues",
     "Span",
     "View",
-    "packed_views",
     "replaced",
     "unescaped",
 ]
@@ -338,14 +337,6 @@ class PackedText:
         whole = end == len(self.text)  # then with the padding
         last = self.end if whole else self.offset - (-until * chars // size)
         return self.offset + before * chars // size, last
-
-
-def packed_views(text: str) -> Iterator[tuple[int, PackedText]]:
-    """Yield what each run of base64 or hexadecimal digits may stand for, and where it begins."""
-    for run in _BASE64.finditer(text):
-        decode = _unpacked if len(run[0]) <= MOST_REMEMBERED else _decoded_run
-        for packed in decode(run[0]):
-            yield run.start(), packed
 
 
 def _decoded_run(run: str) -> tuple[PackedText, ...]:

@@ -83,7 +83,7 @@ _HINT = re.compile(
     r"(?i)@|%[0-9a-f]{2}|\\u00|&(?:quot|#)|bearer |basic |-----BEGIN|ey[JA]|\"(?:name|key|kty)\""
 )
 #: The longest value, and the longest body, of which it is remembered that nothing is masked in it.
-MOST_REMEMBERED, MOST_BODY = 256, 2048
+LONGEST_CLEAN_VALUE, LONGEST_CLEAN_BODY = 256, 2048
 #: How many texts inside of each other are read, and the shortest one.
 DEPTH, SHORTEST_NESTED = 6, 8
 #: What was written in place of a secret already.
@@ -107,7 +107,7 @@ def nested(text: str, hide: Hide, *, answer: bool = False, depth: int = DEPTH) -
     """Mask a value, which can be JSON, a URL, a form or a text, also in another encoding."""
     if len(text) < SHORTEST_NESTED or depth < 0:
         return text
-    if len(text) <= MOST_REMEMBERED and _is_clean(_nested, text, answer, depth):
+    if len(text) <= LONGEST_CLEAN_VALUE and _is_clean(_nested, text, answer, depth):
         return text
     return _nested(text, hide, answer, depth)
 
@@ -216,7 +216,9 @@ def json_members(text: str, hide: Hide, *, answer: bool = False, depth: int = DE
     Of a list or an object under a secret's name, every text and number is masked. In an `answer`,
     `code` is usually that of an error, and then no secret.
     """
-    if depth < 0 or (len(text) <= MOST_BODY and _is_clean(_json_members, text, answer, depth)):
+    if depth < 0 or (
+        len(text) <= LONGEST_CLEAN_BODY and _is_clean(_json_members, text, answer, depth)
+    ):
         return text
     return _json_members(text, hide, answer, depth)
 

@@ -17,6 +17,7 @@ from assay.contract.model import Json
 from assay.history import Effect, Effects, Event, Exchange, State, Withdrawn
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
+from assay.rules.queries import has_value
 from assay.rules.verdict import (
     AGREES,
     DISAGREES,
@@ -353,7 +354,7 @@ class ChangeTracker:
                 # An execution after the day may be due to a day without executions.
                 doubtful = day is None or effect.on > day
             elif name in effect.fields:
-                shown, doubtful = effect.fields[name], request_queries.is_empty(value)
+                shown, doubtful = effect.fields[name], not has_value(value)
             else:
                 continue
             wrong = UNCLEAR if doubtful else DISAGREES

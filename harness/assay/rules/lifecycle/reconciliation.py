@@ -15,6 +15,7 @@ from assay.rules.lifecycle.attempts import EARLIER
 from assay.rules.lifecycle.execution_record import OVER, Look, Record
 from assay.rules.lifecycle.executions import GRACE, Books
 from assay.rules.lifecycle.signing import FAILED, REFUSALS
+from assay.rules.queries import has_value
 from assay.rules.state.calendar import dates
 from assay.rules.verdict import (
     AGREES,
@@ -277,8 +278,7 @@ def _values(record: Record) -> Iterator[Evidence]:
     """Judge the values of an execution, where those in force are certain."""
     for _, effect, _ in record.effects:
         # What is empty was perhaps not asked for.
-        force = record.force
-        told = [name for name in effect.fields if not request_queries.is_empty(force.get(name))]
+        told = [name for name in effect.fields if has_value(record.force.get(name))]
         if not record.certain or not told:
             continue
         wrong = [

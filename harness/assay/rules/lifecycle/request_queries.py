@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Final, cast
+from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from assay.contract import scalars
@@ -22,7 +22,7 @@ from assay.contract.scalars import moment_of, number_of
 from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
 from assay.history.events import Masked
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
-from assay.rules.queries import ordinary
+from assay.rules.queries import has_value, ordinary
 from assay.rules.state.calendar import dates, day_of
 from assay.rules.verdict import FOR_A_WHILE, UNAUTHENTICATED
 
@@ -219,23 +219,14 @@ def same_value(first: Json, second: Json) -> bool:
     return scalars.same_value(first, second)
 
 
-def is_empty(value: Json) -> bool:
-    """Whether a value says nothing: a bank may read it as left out, and a form cannot have it."""
-    if isinstance(value, Mapping):
-        return all(map(is_empty, cast("Mapping[str, Json]", value).values()))
-    if isinstance(value, list):
-        return all(map(is_empty, cast("list[Json]", value)))
-    return value is None or value == ""
-
-
 def shows_value(sent: Json, shown: Json) -> bool | None:
     """Whether an answer shows a value that was sent; None if that is uncertain.
 
-    It is where nothing was sent, where they differ in case, spaces and signs, where the bank hides a
+    It is where nothing was sent (a bank may read it as left out), where they differ in case, spaces and signs, where the bank hides a
     part of it, where it shows a moment close to a day, and where one moment lacks its offset.
     """
     same = same_value(sent, shown)
-    if same or is_empty(sent):
+    if same or not has_value(sent):
         return same or None
     if isinstance(sent, bool | int | float | Decimal) and isinstance(shown, str):
         return None if _letters(str(sent)) == _letters(shown) else False

@@ -246,15 +246,8 @@ def sign(lifecycle: Lifecycle, made: Exchange, how: Authorise = SIGN) -> Part[Au
     return (yield from steps.sign(made, how))
 
 
-def submit_unsigned(made: Exchange) -> Part[None]:
-    """Submit a request that its customer has not signed, where requests are submitted."""
-    key = key_of(made)
-    if key is not None:
-        yield Submit(subject=made.call.subject, request=key)
-
-
-def submit(made: Exchange, variation: str, *varied: str) -> Part[None]:
-    """Submit a request that was signed otherwise than it was made, or once more."""
+def submit(made: Exchange, variation: str = "", *varied: str) -> Part[None]:
+    """Submit a request that is not signed; or, with a variation, once more or with other values."""
     key = key_of(made)
     if key is not None:
         yield Submit(subject=made.call.subject, request=key, varied=varied, variation=variation)

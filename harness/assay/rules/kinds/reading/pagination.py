@@ -10,14 +10,18 @@ list without an end is a finding and not a hang.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from decimal import Decimal
 from itertools import pairwise
+from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
-from assay.contract.model import Capability, Operation
+from assay.contract.model import Capability, Json, Operation
+from assay.contract.scalars import moment_of, number_of
 from assay.history import Accepted, History, Holding, Subject
+from assay.history.events import Masked
 from assay.rules import operation_parameters, parameters, steps
 from assay.rules.consents import NarrowedLists
 from assay.rules.facets import Facts
@@ -43,13 +47,13 @@ from assay.rules.rule import (
     facts_of,
     needs,
 )
-from assay.rules.sorting import Value, agreement_of, extremes, value_of
-from assay.rules.state.calendar import dates
+from assay.rules.state.calendar import dates, day_of
 from assay.rules.verdict import (
     AGREES,
     DISAGREES,
     UNAUTHENTICATED,
     UNCLEAR,
+    Agreement,
     Evidence,
     Standing,
     describe_answer,
@@ -61,6 +65,10 @@ FRESH = 7
 FIRST, FULL, LATER = "first-page", "full-pages", "later-pages"
 #: The facets of the order of items, and their scenario.
 WITHIN, ACROSS, ORDER = "order-within-page", "order-across-pages", "order"
+#: The lengths of dates in digits (DDMMYYYY, DDMMYY, with a time), which are no numbers.
+DIGITS_OF_DATES = (6, 8, 12, 14)
+#: A value of a field: its sort, and its rank among values of this sort.
+_Ranked: TypeAlias = tuple[str, Decimal]
 #: The facet and the scenario of a list without a last page that is not full.
 EXACT = "exact"
 _ORDERS = {AGREES: "they are", DISAGREES: "they are not", UNCLEAR: "it is not certain"}
@@ -219,17 +227,17 @@ class Pagination(Kind):
 
     def _order(self, walk: PageWalk) -> Iterator[Evidence]:
         """Judge neighbours on each page, and the extremes of it by those of the pages before."""
-        field, before, whole = self.descending or self.ascending, list[Value](), True
+        field, before, whole = self.descending or self.ascending, list[_Ranked](), True
         for page in walk.pages if field else ():
-            values = [value_of(item.fields.get(field)) for item in page.items]
+            values = [_value_of(item.fields.get(field)) for item in page.items]
             known = [value for value in values if value is not None]
             whole = whole and len(known) == len(values)
             judged = [(WITHIN, [*pairwise(known)], len(known) == len(values))]
             if before and self.facts().page_sizes:
-                pairs = [*zip(before, reversed(extremes(known)), strict=False)]
+                pairs = [*zip(before, reversed(_extremes(known)), strict=False)]
                 judged.append((ACROSS, pairs, whole and bool(pairs or not known)))
             for facet, pairs, sure in judged if values[1:] or before else ():
-                found = agreement_of(pairs, descending=bool(self.descending), sure=sure)
+                found = _agreement_of(pairs, descending=bool(self.descending), sure=sure)
                 if found is not None:
                     yield Evidence(
                         facet=facet,
@@ -239,7 +247,7 @@ class Pagination(Kind):
                         exchanges=(page.n,),
                         member=page.member("list"),
                     )
-            before = extremes([*before, *known])
+            before = _extremes([*before, *known])
 
     def _sizes(self, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
         filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
@@ -417,3 +425,40 @@ def _is_dead(walk: PageWalk) -> bool:
     last = walk.pages[-1]
     refused = last.refused and last.wire.status != UNAUTHENTICATED
     return len(walk.pages) > 1 and (refused or target_failed(last))
+
+
+# -- The order of values: which can be compared, and which are in the wrong order -----------------
+# Days, instants and numbers are compared, each with its like; of a time without an offset, the day is,
+# since clocks are set back. Equal values are in any order.
+def _value_of(shown: Json) -> _Ranked | None:
+    """Return the value of a field; None for a masked one, and for what is no date or number."""
+    text = shown if isinstance(shown, str) else ""
+    moment = moment_of(text)
+    day = day_of(text, whole=moment is None)
+    if moment is not None and moment.tzinfo is not None:
+        sort, number = "instant", number_of(moment.timestamp())
+    elif day is not None:
+        sort, number = "day", number_of(day.toordinal())
+    elif isinstance(shown, Masked) or (text.isdecimal() and len(text) in DIGITS_OF_DATES):
+        return None
+    else:
+        sort, number = "number", number_of(shown)
+    return None if number is None else (sort, number)
+
+
+def _extremes(values: Sequence[_Ranked]) -> list[_Ranked]:
+    """Return the least and the greatest of some values; none where they are of several sorts."""
+    alike = len({sort for sort, _ in values}) == 1
+    return [min(values), max(values)] if alike else []
+
+
+def _agreement_of(
+    pairs: Iterable[tuple[_Ranked, _Ranked]], *, descending: bool, sure: bool
+) -> Agreement | None:
+    """Return whether pairs are in order, `sure` if they are all; None if any order would do."""
+    apart = [pair[::-1] if descending else pair for pair in pairs if pair[0] != pair[1]]
+    if any(low[0] == high[0] and low[1] > high[1] for low, high in apart):
+        return DISAGREES
+    if not sure or any(low[0] != high[0] for low, high in apart):
+        return UNCLEAR
+    return AGREES if apart else None

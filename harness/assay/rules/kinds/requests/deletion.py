@@ -15,6 +15,8 @@ from assay.contract.model import Capability, Operation
 from assay.history import Advanced, Event, Exchange, History, Lacking, State
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_queries, request_steps, tracker
+from assay.rules.lifecycle.changes import UNKNOWN
+from assay.rules.lifecycle.execution_record import OVER
 from assay.rules.lifecycle.parameters import check_deletable, the_request
 from assay.rules.lifecycle.request_queries import is_by_requester, refused_for_good
 from assay.rules.queries import bare, ordinary, page_walks
@@ -33,10 +35,7 @@ from assay.rules.verdict import (
 
 ACCEPTED, GONE, ENDED, UNLISTED = "accepted", "read-refused", "read-ended", "unlisted"
 REPEATED, OTHERS = "repeated", "others-stay"
-#: States in which something is shown that is no longer there.
-OVER = (State.ENDED, State.REJECTED)
 _READ = {False: "cannot be read", True: "is shown as ended"}
-INCOMPLETE = "the history may be incomplete"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,7 +61,7 @@ class _Thing:
             exchanges=tuple(sorted(numbers)),
             decisive=exchange.n,
         )
-        return evidence if self.request.subject else doubt(evidence, INCOMPLETE)
+        return evidence if self.request.subject else doubt(evidence, UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +200,7 @@ class _Deletions:
             thing.uncertain = not foreign and (ends or bool(thing.deleted))
 
     def _deleted(self, thing: _Thing, exchange: Exchange) -> Iterator[Evidence]:
-        """Judge a deletion by whoever made the thing."""
+        """Judge a deletion by the customer and the TPP that made the thing."""
         refused, failed = refused_for_good(exchange), failed_instead(exchange)
         if thing.deleted and (failed or refused or exchange.accepted):
             judged = DISAGREES if failed else AGREES
@@ -230,7 +229,7 @@ class _Deletions:
         yield thing.evidence(ENDED if shown else GONE, judged, expected, exchange)
 
     def _stays(self, thing: _Thing, exchange: Exchange) -> Iterator[Evidence]:
-        """Judge a read of what nobody deleted who could, if an earlier read showed it."""
+        """Judge a read of a thing that its customer did not delete, if an earlier read showed it."""
         item = exchange.item if exchange.accepted else None
         there = item is not None and item.state not in OVER
         if item is None and not refused_for_good(exchange):
@@ -239,7 +238,10 @@ class _Deletions:
             expected = "a deletion to be accepted"
             yield thing.evidence(ACCEPTED, DISAGREES, expected, thing.refusal, exchange.n)
         if thing.seen and self.last > thing.seen:
-            judged, expected = AGREES if there else DISAGREES, "what nobody deleted who can"
+            judged, expected = (
+                AGREES if there else DISAGREES,
+                "a thing that its customer did not delete",
+            )
             yield thing.evidence(OTHERS, judged, expected, exchange, self.last)
         thing.uncertain = not there
         if there:

@@ -146,7 +146,7 @@ class Notice(Kind):
             made = yield from make(variant, variation="" if instead else "never signed")
             if instead is not None:
                 yield from request_steps.sign(self.lifecycle, made, instead)
-            yield from request_steps.submit_unsigned(made)
+            yield from request_steps.submit(made)
             unsigned.append(made)
         controls: list[Exchange] = []
         for late in (True, False):

@@ -172,7 +172,7 @@ class Timeout(Kind):
             made_late.append(made)
         yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
         for made in made_late:
-            yield from request_steps.submit_unsigned(made)
+            yield from request_steps.submit(made)
             yield from request_steps.read(lifecycle, made)
 
     def _probe_edge(self) -> Script:

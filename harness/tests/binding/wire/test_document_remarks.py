@@ -8,7 +8,7 @@ from rows import for_each
 
 from assay.binding.model.bank_document import BankDocument
 from assay.binding.wire.decode import body_of
-from assay.binding.wire.documented import remarks
+from assay.binding.wire.document_remarks import remarks
 from assay.files.document import Document, Spot
 from assay.history import Wire
 from assay.history.outcomes import HIDDEN

@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import PurePath
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from assay.binding.model.bank_document import (
     BankDocument,
@@ -45,7 +44,7 @@ def document_of(document: Document, target: Target) -> BankDocument:
     if find_spec("openapi_schema_validator") is None:
         what, hint = "openapi-schema-validator is not installed", "pip install 'assay[openapi]'"
         raise InputError.one("openapi", what, hint=hint)
-    import_module("assay.binding.wire.documented")  # the library, before any trial needs it
+    import_module("assay.binding.wire.document_remarks")  # the library, before any trial needs it
     version = str(document.data.get("openapi"))
     if not version.startswith(("3.0", "3.1")):
         what = f"unknown version {version[:20]!r}"
@@ -61,9 +60,8 @@ def _documented(target: Target, contract: Contract) -> Iterator[tuple[Operation,
     for operation in contract.operations.values():
         binding, document = target.operations.get(operation.id), target.document_of_bank
         if document is not None and binding is not None and operation.available:
-            base = urlsplit(target.base_url).path.rstrip("/")
-            path = base + (binding.path or operation.path).partition("?")[0]
-            found = document.operation(binding.method or operation.method, path)
+            method, path = binding.method or operation.method, binding.path or operation.path
+            found = document.bound(method, path, target.base_url)
             yield operation, found or DocumentPart(at=())
 
 
@@ -95,7 +93,7 @@ def with_document(answers: DecidedContract, target: Target) -> DecidedContract:
 
 def possible_aspects(document: BankDocument, operation: DocumentPart) -> Iterator[Aspect]:
     """Yield the aspects in which the answer to a plain call can differ from the document."""
-    from assay.binding.wire.documented import required_headers  # noqa: PLC0415 -- only with a document
+    from assay.binding.wire.document_remarks import required_headers  # noqa: PLC0415 -- only with a document
 
     keys = [*mapping(operation.node.get("responses"))]
     ranges = {f"{n}XX" for n in range(1, 6)}
@@ -135,7 +133,7 @@ def document_problems(target: Target, contracts: Sequence[Contract]) -> Iterator
 
 def _mistakes(document: BankDocument, at: Pointer, node: Any) -> Iterator[Problem]:
     """Yield what is wrong with one part."""
-    from assay.binding.wire.documented import schema_fault  # noqa: PLC0415 -- only with a document
+    from assay.binding.wire.document_remarks import schema_fault  # noqa: PLC0415 -- only with a document
 
     where = mapping(node).get("$ref")
     if isinstance(where, str) and not document.part(at).node:

@@ -8,8 +8,8 @@ import pytest
 from command_line import assay
 from rows import for_each
 
-from assay.binding.read import documented
-from assay.binding.read.documented import document_notes, document_problems
+from assay.binding.read import document_clauses
+from assay.binding.read.document_clauses import document_notes, document_problems
 from assay.binding.read.join import bind
 from assay.contexts.context import Depth
 from assay.errors import InputError
@@ -102,7 +102,7 @@ def test_no_context_adds_a_trial(read):
 
 def test_the_library_is_an_extra(read, monkeypatch):
     """Without it, the key of the target file is an error, with the command to install it."""
-    monkeypatch.setattr(documented, "find_spec", lambda _: None)
+    monkeypatch.setattr(document_clauses, "find_spec", lambda _: None)
     with pytest.raises(InputError) as caught:
         read(WRITTEN)
     problem = caught.value.problems[0]
