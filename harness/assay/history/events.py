@@ -208,6 +208,12 @@ class Ending(Enum):
     REFUSED = "the request was refused"
     DISCONNECTED = "the customer was disconnected"
     STOPPED = "the screens did not let the customer go on"
+    LEFT = "the customer left the screens, of which the bank may not know"
+
+    @property
+    def declines(self) -> bool:
+        """Whether the customer surely signed nothing, by refusing or by going away."""
+        return self in {Ending.REFUSED, Ending.LEFT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -235,7 +235,7 @@ class Consents:
             self._authorised(made)
             return True
         self._over(made, ended=False)  # a bank may end it after a wrong entry
-        if event.ending is not Ending.REFUSED:
+        if not event.ending.declines:
             self._may_apply(made)
         return True
 

@@ -35,8 +35,6 @@ MAX_SCREENS = 12
 REFUSALS = range(400, 600)
 #: Statuses from here on say that the target failed.
 FAILED = 500
-#: Why a bank may not know of a refusal.
-LEFT = "the customer left the screens: the target file names no way to refuse (sca.refuse_link)"
 #: Why nobody can stay on a screen.
 _NOT_AGAIN: Mapping[Staying, str] = {
     Staying.RELOAD: "the screen did not load again at its address, so nobody can stay on it",
@@ -170,8 +168,9 @@ class ScreenFlow:
             return self._stop(f"the screen has neither a link nor a button {text!r}")
         self.result.wire = wire
         if not text:
-            self.result.why = LEFT
-        return None if text and not self.driver.redirected else self._leave(Ending.REFUSED)
+            self.result.why = "the target file names no way to refuse (sca.refuse_link)"
+            return self._leave(Ending.LEFT)
+        return self._leave(Ending.REFUSED) if self.driver.redirected else None
 
     def _linger(self, screen: Screen) -> Screen | None:
         """Wait before the screen is filled in, and stay on it between two waits.

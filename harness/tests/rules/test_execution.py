@@ -416,7 +416,7 @@ def test_without_an_answer_it_may_stay_open(way):
 
 def test_who_only_left_may_still_sign():
     """A bank that asks for no decision cannot know that this was a refusal."""
-    left = sign(Ending.REFUSED, step={"decision": Decision.REFUSE}, why="the customer left")
+    left = sign(Ending.LEFT, step={"decision": Decision.REFUSE}, why="the customer left")
     assert ["denied-over unclear"] == over(*ended(left, OPEN, TOMORROW))
     assert ["denied-over agrees"] == over(*ended(left, ENDED, TOMORROW))
 

@@ -26,7 +26,7 @@ from assay.sca.protocol import (
     factor_name,
     text_to_enter,
 )
-from assay.sca.screen_flow import LEFT, FormsSigner
+from assay.sca.screen_flow import FormsSigner
 from assay.transport.http import HttpClient
 from assay.transport.protocol import OTHER_HOST, Delivery, Transport, answered, unanswered
 
@@ -1115,10 +1115,11 @@ def test_the_form_that_asks_for_the_code_confirms() -> None:
     assert Ending.CONFIRMED is walk(*ASKED, CODE, GONE, sca=BY_CODE).walked.ending
 
 
-def test_who_refuses_leaves_the_screen_that_confirms() -> None:
-    """No code is sent."""
+def test_who_cannot_refuse_leaves_the_screen_that_confirms() -> None:
+    """No code is sent, and nothing is expected of a bank that cannot know of it."""
     way = walk(*ASKED, CODE, HOME, sca=BY_CODE, decision=Decision.REFUSE)
-    assert (Ending.REFUSED, None) == ended(way)
+    assert (Ending.LEFT, None) == ended(way)
+    assert "sca.refuse_link" in way.walked.why
     assert [{"login", "password"}, {"factor"}] == [set(sent) for sent in way.filled]
 
 
@@ -1158,12 +1159,6 @@ def test_who_refuses_presses_the_button_for_that() -> None:
     assert (Ending.REFUSED, None) == ended(way)
     assert ("POST /stop", {"k": "7", "abort": "1"}) == (way.lines[-1], way.filled[-1])
     assert "" == way.walked.why
-
-
-def test_who_leaves_refuses_nothing_that_the_bank_knows_of() -> None:
-    """The event says so, so that nothing is expected of the bank."""
-    walked = walk(*ASKED, CODE, sca=BY_CODE, decision=Decision.REFUSE).walked
-    assert (Ending.REFUSED, LEFT) == (walked.ending, walked.why)
 
 
 def test_a_link_that_is_not_there_is_said() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from assay.contract.model import Capability, Json, Operation
 from assay.files.document import Finding, Pointer
-from assay.history import Accepted, Call, Ending, Exchange, History, Holding, Owned, State, Subject
+from assay.history import Accepted, Call, Exchange, History, Holding, Owned, State, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, confirmed, consented_keys, last_day, lists_keys
 from assay.rules.facets import make_facet
@@ -250,7 +250,7 @@ def _phase(instance: Instance, tracker: Tracker) -> ConsentPhase:
             if plain(call) and lists_keys(call, grant)
             else ConsentPhase.UNKNOWN
         )
-    if any(each.ending is not Ending.REFUSED for each in instance.signings):
+    if not all(each.ending.declines for each in instance.signings):
         return ConsentPhase.UNKNOWN
     if instance.signings:
         return ConsentPhase.DECLINED

@@ -10,7 +10,7 @@ if its refusal names a key.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -96,21 +96,24 @@ class Record:
     @property
     def denied(self) -> bool:
         """Whether all that its customer ever did on the screens was to refuse it."""
-        steps = (signing.step for signing in self.request.signings)
-        refused = all(step.decision is Decision.REFUSE for step in steps)
-        return refused and self._only(Ending.REFUSED)
+        return self._only(
+            lambda signing: signing.step.decision is Decision.REFUSE and signing.ending.declines
+        )
 
     def timed_out(self, limit: timedelta) -> bool:
         """Whether the customer was idle for so long, and was then disconnected by the bank."""
-        return self._only(Ending.DISCONNECTED) and all(
-            signing.wire.status in ANSWERED and _idle(signing) >= limit + CLEAR
-            for signing in self.request.signings
+        return self._only(
+            lambda signing: (
+                signing.ending is Ending.DISCONNECTED
+                and signing.wire.status in ANSWERED
+                and _idle(signing) >= limit + CLEAR
+            )
         )
 
-    def _only(self, ending: Ending) -> bool:
+    def _only(self, such: Callable[[Authorised], bool]) -> bool:
         signings = self.request.signings
         return bool(signings) and all(
-            signing.ending is ending and request_queries.by_owner(self.request, signing)
+            such(signing) and request_queries.by_owner(self.request, signing)
             for signing in signings
         )
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
-from assay.history import Accepted, State
+from assay.history import Accepted, Ending, State
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.attempts import EARLIER
 from assay.rules.lifecycle.execution_record import OVER, Look, Record
@@ -236,7 +236,8 @@ def _over(books: Books, record: Record, idle: timedelta) -> Iterator[Evidence]:
     known = control is not None and control.done is not None and control.done <= place
     left = ""
     if record.denied and signings[-1].wire.status not in REFUSALS:
-        facet, left = DENIED_OVER, signings[-1].why
+        facet = DENIED_OVER
+        left = signings[-1].why if signings[-1].ending is Ending.LEFT else ""
         known = known and control is not None and (control.signed or 0) > signed
     elif record.timed_out(idle):
         facet, zone = TIMED_OUT_OVER, books.lifecycle.contract.zone

@@ -76,8 +76,7 @@ def signature(request: Instance) -> Authorised | None:
 def declined(request: Instance) -> bool:
     """Whether the customer of the request has refused it."""
     return any(
-        signing.ending is Ending.REFUSED and by_owner(request, signing)
-        for signing in request.signings
+        signing.ending.declines and by_owner(request, signing) for signing in request.signings
     )
 
 

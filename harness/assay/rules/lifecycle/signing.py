@@ -127,6 +127,7 @@ _ENDED: Mapping[Ending, str] = {
     Ending.REFUSED: "the customer refused",
     Ending.DISCONNECTED: "the customer was disconnected",
     Ending.STOPPED: "the screens did not let the customer go on",
+    Ending.LEFT: "the customer left the screens",
 }
 
 

@@ -208,7 +208,7 @@ def _refused(signing: Signing) -> bool:
     event, step = signing.event, signing.event.step
     plain = step.right and not (step.linger or step.pace or step.spoof)
     refused = event.ending is Ending.REFUSED and step.decision is Decision.REFUSE
-    taken = event.wire.status not in REFUSALS and not signing.done and not event.why
+    taken = event.wire.status not in REFUSALS and not signing.done
     return refused and plain and taken and request_queries.by_owner(signing.request, event)
 
 
