@@ -17,14 +17,16 @@ from assay.errors import InputError, did_you_mean
 from assay.report.wording import counted
 
 if TYPE_CHECKING:
-    from assay.contract.model import Contract
+    from assay.contract.model import Contract, Operation
     from assay.onboarding.init.defaults import TargetDraft
     from assay.onboarding.init.inherited import InheritedTarget
+    from assay.onboarding.init.openapi_operations import OpenApiOperation
 
 EPILOG = """\b
 Examples:
   assay init
   assay init --out my-bank.yaml --openapi bank-openapi.yaml
+  assay init --openapi bank-openapi.yaml --operation accounts='GET /holdings'
   assay init --probe https://sandbox.bank.example/v1 --openapi bank-openapi.yaml
   assay init --yes --base-url https://sandbox.bank.example/v1 --extends stet-1.4.0
   assay init --yes --fixtures python
@@ -37,6 +39,9 @@ FIXTURES = ("control", "roles", "python", "none")
 EXTENDS = ("none", "sandbox", "stet-1.4.0")
 EXAMPLE_URL = "https://sandbox.bank.example/v1"
 _NAME = re.compile(r"[a-z][a-z0-9]*([.-][a-z0-9]+)*")
+#: How many calls a question lists.
+MOST_CALLS = 20
+_CALL = re.compile(r"(GET|POST|PUT|PATCH|DELETE)[ ]+/\S*")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
@@ -57,6 +62,14 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="OpenAPI document of the bank to draft the file from (version 2 or 3, JSON or YAML).",
+)
+@click.option(
+    "--operation",
+    "told",
+    multiple=True,
+    metavar="NAME='METHOD PATH'",
+    help="Call of the document that an operation of the contract is, where its name does not tell."
+    " Repeatable.",
 )
 @click.option("--name", help="Name of the target in reports.")
 @click.option("--base-url", help="Base URL of the API, to which every path is appended.")
@@ -95,6 +108,7 @@ def command(
     yes: bool,
     kind: str | None,
     probe: str | None,
+    told: Sequence[str],
     **given: str | None,
 ) -> int:
     """Draft a target file, with comments that mark guesses and gaps.
@@ -112,7 +126,7 @@ def command(
     if not yes and not sys.stdin.isatty() and None in answers:
         hint = "use --yes to accept the defaults, or give every answer as an option"
         raise InputError.one("init", "no terminal to ask questions on", hint=hint)
-    draft = _draft(contracts, document, out, yes=yes, given=given)
+    draft = _draft(contracts, document, out, yes=yes, given=given, told=_told(told, document))
     from assay.onboarding.init.target_file import render_target_file  # noqa: PLC0415 -- slow to import
 
     text = render_target_file(draft)
@@ -196,6 +210,7 @@ def _draft(
     *,
     yes: bool,
     given: Mapping[str, str | None],
+    told: Mapping[str, str],
 ) -> TargetDraft:
     """Combine the document's answers with those of the options and the user."""
     from assay.onboarding.init.defaults import init_defaults  # noqa: PLC0415
@@ -203,7 +218,15 @@ def _draft(
     contracts, extends = _contracts(names), given.get("extends")
     inherited = _inherited(_checked("extends", extends)) if path and extends else None
     base = given.get("base_url") or ""
-    start = init_defaults(contracts, path, named=bool(names), inherited=inherited, base=base)
+    start = init_defaults(
+        contracts,
+        path,
+        named=bool(names),
+        inherited=inherited,
+        base=base,
+        told=told,
+        choose=None if yes or not sys.stdin.isatty() else _choose,
+    )
     start = replace(start, files=_files(names, contracts, out))
     own = bool(start.files)  # what is usual of banks is not known of another interface
     answers = {
@@ -233,6 +256,35 @@ def _draft(
             reasons.pop(key, None)
         chosen[key] = _checked(key, answer)
     return start.draft(chosen, reasons)
+
+
+def _told(told: Sequence[str], document: Path | None) -> dict[str, str]:
+    """Return which call each operation is said to be."""
+    rows = [each.partition("=") for each in told]
+    for name, _, line in rows:
+        if not _CALL.fullmatch(line.strip()):
+            what = f"{name!r} has no call: expected a method and a path"
+            raise InputError.one("--operation", what, hint="for example accounts='GET /holdings'")
+    if rows and document is None:
+        hint = "give the document, or a text of calls, with --openapi"
+        raise InputError.one("--operation", "there is no document with this call", hint=hint)
+    return {name.strip(): " ".join(line.split()) for name, _, line in rows}
+
+
+def _choose(operation: Operation, offers: Sequence[OpenApiOperation]) -> OpenApiOperation | None:
+    """Ask which call of the document an operation is, whose name does not tell."""
+    lines = {str(each): each for each in offers}
+    question = (
+        f"Which call is {operation.id} ({operation.method} {operation.path} in the contract)?"
+    )
+    if len(lines) <= MOST_CALLS:
+        question += f" {', '.join(lines)}"
+    while True:
+        answer = " ".join(str(click.prompt(f"{question} (- if none)", default="-")).split())
+        if answer == "-" or answer in lines:
+            return lines.get(answer)
+        hint = did_you_mean(answer, lines)
+        click.echo(f"  the document has no call {answer!r}{f' ({hint})' if hint else ''}")
 
 
 def _inherited(name: str) -> InheritedTarget | None:

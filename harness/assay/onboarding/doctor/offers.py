@@ -18,6 +18,7 @@ from assay.binding.wire.encode import BARE, Access
 from assay.contract.model import Capability
 from assay.errors import CannotArrange, TargetError
 from assay.files.document import Pointer
+from assay.files.edits import Edit
 from assay.fixtures.protocol import CLOCK_TOLERANCE, Fixture
 from assay.history import Arrange, Holding, Lack, Register, Subject
 from assay.onboarding.doctor.record import Examined, Finding, Weight, one_line
@@ -102,6 +103,16 @@ def place_of(record: Examined, offer: Capability) -> Pointer:
     return ("fixtures", "offers", *at[:1])
 
 
+def _one_at_a_time(record: Examined) -> Edit:
+    """Return the change of the target file by which trials run one after another."""
+    document = record.target.document
+    safety = document.data.get("safety") if document else None
+    if not isinstance(safety, Mapping):
+        return Edit(at=("safety",), old=None, new={"concurrency": 1}, certain=True)
+    old = str(record.target.safety.concurrency) if "concurrency" in safety else None
+    return Edit(at=("safety", "concurrency"), old=old, new=1, certain=True)
+
+
 def _untouched(record: Examined) -> Iterator[Finding]:
     """Compare the clock of the untouched world before and after all calls."""
     fixture, before = record.untouched, record.untouched_at
@@ -114,7 +125,8 @@ def _untouched(record: Examined) -> Iterator[Finding]:
             hint = "set `safety: {concurrency: 1}`, or run with `--concurrency 1`"
             what = "a clock for each trial"
             place = ("fixtures", "adapter" if record.target.fixtures.adapter else "kind")
-            yield record.finding(place, what, found, hint, weight=Weight.FAULT)
+            edit = _one_at_a_time(record)
+            yield record.finding(place, what, found, hint, weight=Weight.FAULT, edit=edit)
         elif moved:
             found = f"one that ran {moved.total_seconds():g} s while calls were made"
             where = place_of(record, Capability.CLOCK)

@@ -7,15 +7,17 @@ which contracts its operations match.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
 from urllib.parse import urljoin
 
 from assay.binding.read.checks import bad_url
-from assay.contract.model import Contract, Json
-from assay.errors import InputError
+from assay.contract.model import Contract, Json, Operation
+from assay.errors import InputError, did_you_mean
 from assay.onboarding.init.foreign_document import ForeignDocument, mapping, read, text
 from assay.onboarding.init.inherited import InheritedTarget
 from assay.onboarding.init.openapi_operations import (
@@ -26,7 +28,13 @@ from assay.onboarding.init.openapi_operations import (
     schemes,
     words,
 )
-from assay.onboarding.init.operation_matching import Found, OperationMatch, has_evidence, matches
+from assay.onboarding.init.operation_matching import (
+    Found,
+    OperationMatch,
+    has_evidence,
+    matches,
+    plain_path,
+)
 
 #: Words in the name of the header that marks a call as made with the customer present.
 _PRESENCE: Final = tuple(
@@ -94,8 +102,8 @@ class TargetDraft:
         return "".join(letter if letter.isalnum() else "_" for letter in self.name.upper())
 
 
-#: What remains where nothing matches even partly.
-NO_MATCH = "if so, draft without it, and name the paths under `operations`"
+#: Returns the call that the user says an operation to be, of those that are left.
+Choose: TypeAlias = Callable[[Operation, Sequence[OpenApiOperation]], OpenApiOperation | None]
 
 
 def init_defaults(
@@ -105,14 +113,18 @@ def init_defaults(
     named: bool,
     inherited: InheritedTarget | None = None,
     base: str = "",
+    told: Mapping[str, str] = MappingProxyType({}),
+    choose: Choose | None = None,
 ) -> InitDefaults:
     """Read the document, if there is one, and match its operations to the contracts.
 
     `inherited` is the target file that the draft extends, and `base` the address to which the paths of
-    a document without one are appended. Unless the contracts were `named` by the user, those without a match are dropped.
+    a document without one are appended. `told` are the calls that the user says to be operations of the
+    contracts; of those without a match, `choose` asks. Unless the contracts were `named` by the user,
+    those without a match are dropped.
 
     Raises:
-        InputError: the document cannot be read, or matches no contract.
+        InputError: the document cannot be read, lacks a call that was told, or matches no contract.
 
     """
     zones = dict.fromkeys(str(contract.zone) for contract in contracts if contract.zone)
@@ -126,17 +138,14 @@ def init_defaults(
     if base and not base_url(document):
         document.root["servers"] = [{"url": base}]
     offers = openapi_operations(document)
-    every = {each.id: matches(each, offers, inherited.matches(each, offers)) for each in contracts}
-    found = {
-        contract.id: every[contract.id]
-        for contract in contracts
-        if any(contract.operations[name].available for name in every[contract.id])
-        and (named or has_evidence(contract, every[contract.id]))
-    }
+    said = _said(contracts, offers, told, str(path))
+    find = partial(_found, contracts, offers, inherited, named=named)
+    found = _asked(contracts, offers, said, find, choose) if choose else find(said)
     if not found:
         what = f"none of the {len(offers)} operations in the document matches an operation of the contracts"
-        other = "with --contract, partial matches are used"
-        hint = f"is this the right document? {NO_MATCH if named else other}"
+        hint = (
+            "is this the right document? if so, say which it is: --operation accounts='GET /path'"
+        )
         raise InputError.one(str(path), what, hint=hint)
     kept = tuple(contract for contract in contracts if named or contract.id in found)
     found = {contract.id: found.get(contract.id, {}) for contract in kept}
@@ -145,10 +154,12 @@ def init_defaults(
     present, url = _presence(used), base_url(document)
     defaults = {**zone, "auth": auth.kind}
     whys = {**known, "auth": auth.why or "the document does not define it"}
-    if url:
-        defaults["base_url"], whys["base_url"] = url, "the first server of the document"
-    if present:
-        defaults["presence"], whys["presence"] = present, "a header parameter of the document"
+    for key, value, why in (
+        ("base_url", url, "the first server of the document"),
+        ("presence", present, "a header parameter of the document"),
+    ):
+        if value:
+            defaults[key], whys[key] = value, why
     if len(kept) < len(contracts):
         whys["contracts"] = "the document has operations of these contracts"
     return InitDefaults(
@@ -161,6 +172,77 @@ def init_defaults(
         found=found,
         inherited=inherited,
     )
+
+
+def _said(
+    contracts: Sequence[Contract],
+    offers: Sequence[OpenApiOperation],
+    told: Mapping[str, str],
+    path: str,
+) -> dict[str, OpenApiOperation]:
+    """Return the calls that a user, or a text of calls, says to be operations of the contracts."""
+    said = {name: offer for offer in offers for name in map(text, offer.said)}
+    for name, line in told.items():
+        same = [each for each in offers if plain_path(str(each)) == plain_path(line)]
+        if not same:
+            what = f"{line!r} is no call of the document"
+            raise InputError.one(path, what, hint=did_you_mean(line, map(str, offers)))
+        said[name] = same[0]
+    known = {name for contract in contracts for name in contract.operations}
+    for name in said:
+        if name not in known:
+            what = f"{name!r} is no operation of the contracts"
+            raise InputError.one(path, what, hint=did_you_mean(name, known))
+    return said
+
+
+def _asked(
+    contracts: Sequence[Contract],
+    offers: Sequence[OpenApiOperation],
+    said: dict[str, OpenApiOperation],
+    find: Callable[[Mapping[str, OpenApiOperation]], Found],
+    choose: Choose,
+) -> Found:
+    """Return the matches, with those that the user chooses; what is chosen shows others."""
+    found = find(said)
+    for contract in [each for each in contracts if each.id in found] or contracts:
+        for name, operation in contract.operations.items():
+            known = found.get(contract.id, {})
+            used = {str(match.offered) for match in known.values()}
+            left = [each for each in offers if str(each) not in used]
+            if operation.available and name not in known and (chosen := choose(operation, left)):
+                said[name] = chosen
+                found = find(said)
+    return found
+
+
+def _found(
+    contracts: Sequence[Contract],
+    offers: Sequence[OpenApiOperation],
+    inherited: InheritedTarget,
+    said: Mapping[str, OpenApiOperation],
+    *,
+    named: bool,
+) -> Found:
+    """Return the matches of the contracts of which the document has enough."""
+    every = {
+        each.id: matches(each, offers, {**inherited.matches(each, offers), **_of(each, said)})
+        for each in contracts
+    }
+    return {
+        contract.id: every[contract.id]
+        for contract in contracts
+        if any(contract.operations[name].available for name in every[contract.id])
+        and (named or _of(contract, said) or has_evidence(contract, every[contract.id]))
+    }
+
+
+def _of(contract: Contract, said: Mapping[str, OpenApiOperation]) -> dict[str, OperationMatch]:
+    return {
+        name: OperationMatch(offered=offer)
+        for name, offer in said.items()
+        if name in contract.operations
+    }
 
 
 def _presence(offers: Sequence[OpenApiOperation]) -> str:

@@ -7,7 +7,9 @@
     {"status": "NEW"}
     status: NEW, SIGNED, DONE
 
-A call begins with its method and its path, with the query; a path names its parameters in braces.
+A call begins with its method and its path, with the query. A path names its parameters in braces;
+below the path of another call, an id that was copied is one, too.
+`create-payment: POST /payments` says which operation of the contract it is; several have commas.
 Headers may follow, a body in JSON or as a form, and a status with the headers and the body of the
 answer. A line with the name of a member lists all its words. Other lines are left out. Several
 calls of one method and path may have different bodies. What an answer shows of a bank that is called says more, so
@@ -18,7 +20,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -26,11 +28,14 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl
 
+from assay.binding.model.forms import FORM
 from assay.binding.model.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
 from assay.errors import InputError
 
-_CALL: Final = re.compile(r"[ \t]*(GET|POST|PUT|PATCH|DELETE)[ \t]+(/[^\s?#]*)(?:\?(\S*))?.*")
+_CALL: Final = re.compile(
+    r"[ \t]*(?:([a-z][a-z0-9, -]*):)?[ \t]*(GET|POST|PUT|PATCH|DELETE)[ \t]+(/[^\s?#]*)(?:\?(\S*))?.*"
+)
 _STATUS: Final = re.compile(r"[ \t]*(?:HTTP/\S+[ \t]+)?([1-5]\d\d)\b")
 #: A header of a call; the names of those in the lines of an answer; and a body that is a form.
 _HEADER: Final = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*):[ \t]+(\S.*?)[ \t]*")
@@ -42,13 +47,20 @@ _WORDS: Final = re.compile(r"[ \t]*[,|][ \t]*")
 _SLOT: Final = re.compile(r"[{]([^{}]+)[}]")
 #: A word for one of few things: a state, a type, a reason.
 WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,40}")
-#: The format of a text that is a sum.
+#: The format of a text that is a sum; of a day without hyphens, as a target file says it; of an IBAN.
 DECIMAL: Final = "decimal"
+DAY: Final = "YYYYMMDD"
+IBAN: Final = "iban"
 _FORMS: Final = {
+    DAY: re.compile(r"20\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"),
+    IBAN: re.compile(r"[A-Z]{2}\d\d[A-Z0-9]{11,30}"),
+    "uri": re.compile(r"https?://\S+"),
     "date": re.compile(r"\d{4}-\d\d-\d\d"),
     "date-time": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d.*"),
     DECIMAL: re.compile(r"-?\d+\.\d\d?"),
 }
+#: The key of an operation with those of the contract that a text says it to be.
+SAID: Final = "x-operations"
 #: How many values of a list, and members of an object, are read.
 MOST: Final = 200
 
@@ -59,7 +71,7 @@ def is_calls(text: str) -> bool:
 
 
 def document(text: str, path: str) -> dict[str, Any]:
-    """Return the document of the calls in a text.
+    """Return the document of the calls in a text; an id has the operations that a call is said to be.
 
     Raises:
         InputError: a body is not JSON.
@@ -69,9 +81,13 @@ def document(text: str, path: str) -> dict[str, Any]:
     calls = [(n, match) for n, line in enumerate(lines) if (match := _CALL.fullmatch(line))]
     ends = [*(n for n, _ in calls[1:]), len(lines)]
     shown: dict[tuple[str, str], _Call] = {}
+    plain = {match[3] for _, match in calls}
+    ids = dict(_ids(lines))
     for (first, match), end in zip(calls, ends, strict=True):
-        method, where, query = match.groups()
+        said, method, where, query = match.groups()
+        where = _with_slots(where, plain, ids)
         call = shown.setdefault((where, method.lower()), _Call())
+        call.said.extend(filter(None, map(str.strip, (said or "").split(","))))
         answered = next((n for n in range(first + 1, end) if _STATUS.match(lines[n])), end)
         begin, body = _json(lines[first + 1 : answered])
         head = lines[first + 1 : answered][:begin]
@@ -81,6 +97,7 @@ def document(text: str, path: str) -> dict[str, Any]:
             call.add(_read(body, path, first + 2 + begin))
         for line in filter(_FORM.fullmatch, head):
             call.add({**dict(parse_qsl(line.strip()))})
+            call.form = not body
         if answered < end and (status := _STATUS.match(lines[answered])):
             rest = [lines[answered][status.end() :], *lines[answered + 1 : end]]
             begin, body = _json(rest)
@@ -103,6 +120,8 @@ class _Call:
     bodies: list[list[Json]] = field(default_factory=list)
     answers: dict[str, list[Json]] = field(default_factory=dict)
     headers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+    form: bool = False
 
     def add(self, body: Json) -> None:
         """Keep a body that is sent, with those that it resembles."""
@@ -122,11 +141,11 @@ class _Call:
 
     def node(self, lists: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """Return the operation of an OpenAPI document; `lists` has all words of some members."""
-        node: dict[str, Any] = {"parameters": [*self.parameters.values()]}
+        node: dict[str, Any] = {"parameters": [*self.parameters.values()], SAID: self.said}
         alternatives = [schema(alike, examples=True, lists=lists) for alike in self.bodies]
         if alternatives:
             whole = alternatives[0] if len(alternatives) == 1 else {"oneOf": alternatives}
-            node["requestBody"] = content(whole)
+            node["requestBody"] = content(whole, form=self.form)
         answers = {
             status: {
                 "headers": self.headers[status],
@@ -135,6 +154,26 @@ class _Call:
             for status, seen in self.answers.items()
         }
         return node | ({"responses": answers} if answers else {})
+
+
+def _with_slots(path: str, plain: Collection[str], ids: Mapping[str, str]) -> str:
+    """Return a path with a parameter in place of what looks like the id of a thing.
+
+    `plain` are the paths of all calls, and `ids` the names of the members that answers show.
+    """
+    made = ""
+    for step in path.split("/")[1:]:
+        copied = re.search(r"\d", step) and made in plain and "{" not in step
+        made += f"/{{{ids.get(step, 'id')}}}" if copied else f"/{step}"
+    return made
+
+
+def _ids(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each value of an object in a line that begins an answer, with the name of its member."""
+    for line in filter(_STATUS.match, lines):
+        with suppress(ValueError, RecursionError):
+            value = json.JSONDecoder().raw_decode(line[line.index("{") :])[0]
+            yield from ((str(each), name) for name, each in islice(value.items(), MOST))
 
 
 def _parameters(path: str, query: str, head: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -184,9 +223,9 @@ def _read(text: str, path: str, line: int) -> Json:
     return cast("Json", value)
 
 
-def content(schema: object) -> dict[str, Any]:
+def content(schema: object, *, form: bool = False) -> dict[str, Any]:
     """Return the part of a message that has a schema."""
-    return {"content": {"application/json": {"schema": schema}}}
+    return {"content": {FORM if form else "application/json": {"schema": schema}}}
 
 
 def schema(
@@ -226,7 +265,7 @@ def schema(
     forms = (form for form, pattern in _FORMS.items() if all(map(pattern.fullmatch, texts)))
     if form := next(forms, ""):
         found["format"] = form
-    if all(map(WORD.fullmatch, texts)):
+    if form != IBAN and all(map(WORD.fullmatch, texts)):
         found["enum"] = [*dict.fromkeys(texts)]
     elif examples:
         found["example"] = texts[0]

@@ -12,8 +12,9 @@ from functools import cache, cached_property
 from itertools import islice
 from typing import Any
 
+from assay.binding.model.forms import FORM
 from assay.binding.read.checks import bad_url
-from assay.onboarding.init.example_calls import content
+from assay.onboarding.init.example_calls import SAID, content
 from assay.onboarding.init.foreign_document import (
     MOST_OPERATIONS,
     MOST_PARAMETERS,
@@ -64,6 +65,11 @@ class OpenApiOperation:
     node: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     common: Sequence[Any] = field(default=(), repr=False)
 
+    @property
+    def said(self) -> Sequence[Any]:
+        """The operations of the contract that a text of calls says it to be."""
+        return sequence(self.node.get(SAID))
+
     @cached_property
     def parameters(self) -> tuple[OpenApiParameter, ...]:
         """The parameters, those of the path included."""
@@ -76,13 +82,18 @@ class OpenApiOperation:
         body = self.document.at(self.node.get("requestBody"))
         return leaves(self.document, _schema(self.document, body))
 
+    @property
+    def is_form(self) -> bool:
+        """Whether the body that is sent is a form only."""
+        return [*mapping(self.document.at(self.node.get("requestBody")).get("content"))] == [FORM]
+
     @cached_property
     def bodies(self) -> tuple[OpenApiOperation, ...]:
         """The operation with each body that it takes, if the document has several at its top."""
         schema = mapping(_schema(self.document, self.document.at(self.node.get("requestBody"))))
         several = sequence(schema.get("oneOf")) or sequence(schema.get("anyOf"))
         return tuple(
-            replace(self, node={**self.node, "requestBody": content(each)})
+            replace(self, node={**self.node, "requestBody": content(each, form=self.is_form)})
             for each in several[:MOST_ALTERNATIVES]
         )
 

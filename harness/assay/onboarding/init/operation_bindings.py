@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 from assay.binding.model.features import BINDING_FEATURES
+from assay.binding.model.forms import FORM
 from assay.binding.model.pointer import steps
 from assay.binding.model.secret_names import secret_kind
 from assay.binding.model.submission import SUBMISSION
@@ -275,19 +276,24 @@ def operations(
                 placed = _entries(replace(shape, explicit=unknown and not inherited.raw))
                 below = nested(inherited.corrections(shape, placed))
                 announced = submission(operation, match.offered, offers or ())
-                below = (*announced, *_sent(sent, operation), *below)
+                below = (*announced, *_sent(sent, operation, match.offered), *below)
                 if below:
                     yield YamlEntry(key=operation.id, below=below)
             elif not inherited.operation(operation.id):
                 yield _not_offered(operation)
 
 
-def _sent(sent: SentOutputs, operation: Operation) -> Iterator[YamlEntry]:
-    """Yield the values of answers that an operation gives or sends."""
+def _sent(
+    sent: SentOutputs, operation: Operation, offered: OpenApiOperation
+) -> Iterator[YamlEntry]:
+    """Yield the values of answers that an operation gives or sends, and that its body is a form."""
     why = "an identifier and a header have the same name"
-    for key, values in (("outputs", sent.outputs), ("headers", sent.headers)):
-        if operation.id in values:
-            yield YamlEntry(key=key, value={**values[operation.id]}, why=why)
+    form = {"Content-Type": FORM} if offered.is_form and operation.available else {}
+    outputs, headers = (each.get(operation.id, {}) for each in (sent.outputs, sent.headers))
+    if outputs:
+        yield YamlEntry(key="outputs", value={**outputs}, why=why)
+    if form or headers:
+        yield YamlEntry(key="headers", value={**form, **headers}, why=why if headers else "")
 
 
 def _not_offered(operation: Operation) -> YamlEntry:

@@ -459,6 +459,8 @@ def names_item(contract: Contract, operation: Operation, parameter: str) -> bool
 
 # -- An operation of a contract together with the operation of the document that matches it --------
 
+#: The last words of the names of identifiers.
+IDENTIFIERS = frozenset({"id", "no", "number", "ref", "key"})
 _SLOT_NAME = re.compile(r"[{]([^{}]+)[}]")
 
 
@@ -509,9 +511,9 @@ class MatchedOperation:
 
     @property
     def identifiers(self) -> frozenset[tuple[str, ...]]:
-        """The words of the path parameters of all operations that end with `id`."""
+        """The words of the path parameters of all operations that end with a word for an identifier."""
         names = (name for offer in self.offers for name in _SLOT_NAME.findall(offer.path))
-        return frozenset(words(name) for name in names if words(name)[-1:] == ("id",))
+        return frozenset(words(name) for name in names if {*words(name)[-1:]} & IDENTIFIERS)
 
     @property
     def shows_one(self) -> bool:

@@ -15,6 +15,7 @@ from assay.binding.model.pointer import texts
 from assay.binding.model.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
 from assay.files.edits import flow
+from assay.onboarding.init.example_calls import DAY, IBAN
 from assay.onboarding.init.openapi_operations import (
     EACH,
     OpenApiParameter,
@@ -27,6 +28,7 @@ from assay.onboarding.init.synonyms import (
     beside,
     called,
     cancelling,
+    days_of,
     guessed,
     is_unique_header,
     unit_of,
@@ -50,6 +52,8 @@ _MODES = {
     "deferred": (frozenset({"future", "dated"}), frozenset({"future"})),
     "instant": (frozenset({"inst"}),),
 }
+#: The formats of a day.
+_DATES = frozenset({"date", "date-time", DAY})
 _IBAN = re.compile(r"\biban\b", re.IGNORECASE)
 _LIKE_AN_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
@@ -87,7 +91,7 @@ def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
         yield _named(shape, name, "path", paths.get(slot) or query.get(slot), slot)
     elif near := [
         taken for taken in _taken(shape) if names_item(shape.contract, shape.operation, taken.name)
-    ]:
+    ] or [taken for taken in _taken(shape) if (name, taken.leaf.form) == (IBAN, IBAN)]:
         yield _named(shape, name, near[0].place, near[0], near[0].at)
     else:
         what = "the parameter that names the item of a call"
@@ -162,7 +166,7 @@ def _range(
     if taken is None:
         what = f"the parameter for the {'to' if end else 'from'} date"
         return shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
-    spelling: dict[str, Json] = {taken.place: taken.at}
+    spelling: dict[str, Json] = {taken.place: taken.at, **days_of(taken.leaf)}
     why = f"the parameter {taken.name} is similar to {name}"
     excludes = end and bool(_OUT.search(taken.description))
     if taken.leaf.form == "date-time" or "time" in words(taken.name):
@@ -181,18 +185,36 @@ def _has_form(parameter: OpenApiParameter, form: tuple[str, ...]) -> bool:
 
 
 def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
-    """Yield how each mode is requested: by a value of a parameter or member."""
-    for mode in shape.operation.modes:
-        usual = [frozenset(words(mode)), *_MODES.get(mode, ())]
-        for place, leaf in _choices(shape):
-            value = next((each for each in leaf.values if frozenset(words(each)) in usual), None)
-            if value is not None:
-                why = f"{value} is a value of {leaf.name}"
-                at = leaf.pointer if place == "body" else leaf.name
-                yield YamlEntry(key=mode, value={place: at, "value": value}, why=why)
-                break
-        else:
+    """Yield how each mode is requested: by a value of a parameter or member.
+
+    Where one of two values is that of another mode, the ordinary one has what is left.
+    """
+    modes = shape.operation.modes
+    known = {mode: found for mode in modes if (found := _mode_value(shape, mode))}
+    ordinary = {*modes[:1], *(shape.operation.due.modes if shape.operation.due else ())}
+    for mode in modes:
+        found = known.get(mode)
+        for place, leaf, value in known.values() if found is None and mode in ordinary else ():
+            left = [each for each in leaf.values if each != value]
+            if len(left) == 1 and leaf.fixed:
+                found = place, leaf, left[0]
+        if found is None:
             yield granted_again(shape, mode) or _unknown_mode(shape, mode)
+            continue
+        place, leaf, value = found
+        at = leaf.pointer if place == "body" else leaf.name
+        why = f"{value} is a value of {leaf.name}"
+        yield YamlEntry(key=mode, value={place: at, "value": value}, why=why)
+
+
+def _mode_value(shape: MatchedOperation, mode: str) -> tuple[str, SchemaLeaf, str] | None:
+    """Return the place with a value for a mode, and the value."""
+    usual = [frozenset(words(mode)), *_MODES.get(mode, ())]
+    for place, leaf in _choices(shape):
+        value = next((each for each in leaf.values if frozenset(words(each)) in usual), None)
+        if value is not None:
+            return place, leaf, value
+    return None
 
 
 def _unknown_mode(shape: MatchedOperation, mode: str) -> YamlEntry:
@@ -312,20 +334,24 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
         return shape.gap("argument", name, what=what, example=example), False
     spelling: dict[str, Json] = {"body": leaf.pointer}
     # The account of the customer is that of the fixture, whatever the document's example.
-    spelling |= unit_of(leaf)
-    if (
-        leaf.form not in {"date", "date-time"}
-        and name != shape.operation.owned
-        and not unit_of(leaf)
-    ):
+    spelling |= {**unit_of(leaf), **days_of(leaf), **_sums(leaf)}
+    if leaf.form not in _DATES and name != shape.operation.owned and not unit_of(leaf):
         spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
     if leaf.form == "date-time":
         spelling["text"] = "{}T00:00:00Z"
     due = shape.operation.due
     if leaf.form == "date" and shape.operation.makes and not (due and due.argument == name):
         spelling["value"] = "{today+30}"
-    is_date = leaf.form in {"date", "date-time"}
+    is_date = leaf.form in _DATES
     return YamlEntry(key=name, value=spelling, why=guessed(name, leaf)), is_date
+
+
+def _sums(leaf: SchemaLeaf) -> dict[str, Json]:
+    """Return an ordinary amount and another one, where a document shows one in minor units."""
+    cents = next(filter(_NUMBER.fullmatch, leaf.values), "") if unit_of(leaf) else ""
+    sums = (Decimal(cents).scaleb(-2), Decimal(cents).scaleb(-2) + 1) if cents else ()
+    usual = sums and USUAL[0] <= sums[0] and sums[1] <= USUAL[1]
+    return dict(zip(("value", "other"), map("{:.2f}".format, sums), strict=True)) if usual else {}
 
 
 def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, ...]:
@@ -365,6 +391,7 @@ def granted(shape: MatchedOperation, name: str) -> YamlEntry:
     lists = [leaf for leaf in inside if _item_shape(shape, leaf)]
     lists = lists or [leaf for leaf in arrays if set(leaf.words) & known]
     lists = lists or [leaf for leaf in arrays if _item_shape(shape, leaf)][:1]
+    lists = lists or (arrays if len(arrays) == 1 and not shape.match.why else [])
     if not lists:
         what = "the pointer to the list of what a consent covers"
         return shape.gap("argument", name, what=what, example=f"{{body: /{name}}}")
@@ -378,6 +405,9 @@ def granted(shape: MatchedOperation, name: str) -> YamlEntry:
         resources = item.get("by")
         keys = resources if isinstance(resources, dict) else item
         why += f" with {' and '.join(keys)} in each"
+    elif (lister := _listing_all(shape)) and _has_numbers(shape, lists[0]):
+        spelling |= {"found": lister, "unit": "1"}
+        why += f", with the ids that {lister} shows"
     elif pointers == [f"/{name}"]:
         why = ""
     return YamlEntry(key=name, value=spelling, why=why)
@@ -400,6 +430,18 @@ def granted_again(shape: MatchedOperation, mode: str) -> YamlEntry | None:
                 key=mode, value={"body": leaf.pointer, "value": f"{{{name}}}"}, why=why
             )
     return None
+
+
+def _listing_all(shape: MatchedOperation) -> str | None:
+    """Return the operation that lists what customers own."""
+    operations = shape.contract.operations.values()
+    return next((each.id for each in operations if each.lists and not each.about), None)
+
+
+def _has_numbers(shape: MatchedOperation, array: SchemaLeaf) -> bool:
+    """Whether the elements of a list are whole numbers."""
+    each = (*array.steps, EACH)
+    return any(leaf.steps == each and leaf.kind == "integer" for leaf in shape.offered.request)
 
 
 def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:

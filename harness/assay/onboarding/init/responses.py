@@ -12,16 +12,27 @@ from typing import cast
 
 from assay.contract.model import Json
 from assay.files.edits import flow
+from assay.onboarding.init.example_calls import DAY, IBAN
 from assay.onboarding.init.openapi_operations import EACH, SchemaLeaf, words
 from assay.onboarding.init.operation_matching import MatchedOperation
-from assay.onboarding.init.synonyms import THEIRS, beside, called, guessed, is_masked, unit_of
+from assay.onboarding.init.synonyms import (
+    THEIRS,
+    beside,
+    called,
+    days_of,
+    guessed,
+    is_masked,
+    is_synonym,
+    only_iban,
+    unit_of,
+)
 from assay.onboarding.init.yaml_writer import OPEN, YamlEntry
 from assay.rules.rule import facts_of
 
 _LINKS = frozenset({"link", "href"})
 _MOST_LINKS = 12
 #: Words of links to the SCA screens.
-_SCREENS = frozenset({"approval", "consent", "sca", "redirect", "confirm"})
+_SCREENS = frozenset({"approval", "consent", "sca", "redirect", "confirm", "sign", "authorize"})
 _PAGES = frozenset({"page", "next", "cursor", "token", "total", "meta", "request", "uri", "url"})
 #: Words of lists beside those of the contract's items, such as standing orders.
 _OTHER_LISTS = frozenset({"information", "order", "scheduled"})
@@ -84,6 +95,7 @@ def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
     key = _list_key(shape)
     keyed = [array for array in arrays if key in {leaf.name for leaf in inside(shape, array)}]
     whole = whole or (keyed if len(keyed) == 1 else [])
+    whole = whole or (arrays if len(arrays) == 1 and not shape.match.why else [])
     return named or whole or [leaf for leaf in arrays if leaf.steps[:-1] not in values][:1]
 
 
@@ -151,7 +163,7 @@ def _cursor(shape: MatchedOperation) -> YamlEntry | None:
     cursors = (
         leaf
         for leaf in _outside(shape)
-        if marks & set(leaf.words) or leaf.words in {("next",), ("next", "page")}
+        if marks & set(leaf.words) or leaf.words in {("next",), ("next", "page"), ("after",)}
     )
     takers = [name for name in shape.offered.named("query") if {*marks, "after"} & {*words(name)}]
     cursor = next(cursors, None)
@@ -244,15 +256,22 @@ def values(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 # -- Guesses of the pointers into one item: an element of a list, or the single request shown ------
 
+#: Words for what customers own, in other languages.
+_ELSEWHERE = {
+    "account": ("konto", "compte", "conto", "cuenta", "rekening", "rachunek"),
+    "card": ("karte", "carte", "carta", "tarjeta", "kaart", "karta"),
+}
+#: The formats of a day.
+_DAYS = frozenset({"date", "date-time", DAY})
 #: Words for the date by which lists are filtered, the usual ones first.
 _DATES = ("booking", "book", "booked", "posting", "date", "transaction", "value")
 #: Usual words for the states of a request, in lower case.
 _STATES = {
     "open": "rcvd pdng actc accp acsp acwc acwp patc part received pending open initiated submitted scheduled"
-    " awaiting processing new",
+    " awaiting processing new signed authorised authorized",
     "done": "acsc accc executed done completed settled",
     "rejected": "rjct rejected failed declined",
-    "ended": "canc cancelled canceled refused expired revoked withdrawn",
+    "ended": "canc cancelled canceled refused expired revoked withdrawn lapsed",
 }
 #: What words of several parts consist of, besides words for states.
 _PARTS = frozenset(
@@ -351,15 +370,17 @@ def date(shape: MatchedOperation) -> Iterator[YamlEntry]:
     days = [
         leaf
         for leaf in shape.item
-        if (leaf.form in {"date", "date-time"} or "date" in leaf.words)
+        if (leaf.form in _DAYS or "date" in leaf.words)
         and not leaf.is_listed
         and not leaf.path & THEIRS
     ]
     usual = (leaf for word in _DATES for leaf in days if word in leaf.words)
     # Where an item has a single date, its name does not matter.
-    dates = [leaf for leaf in days if leaf.form in {"date", "date-time"}]
+    dates = [leaf for leaf in days if leaf.form in _DAYS]
     leaf = next(usual, None) or (dates[0] if len(dates) == 1 else None)
-    yield shape.pointer("on", leaf, f"{leaf.name} is a date" if leaf else "")
+    entry = shape.pointer("on", leaf, f"{leaf.name} is a date" if leaf else "")
+    spelt = days_of(leaf) if leaf else {}
+    yield replace(entry, value={"at": entry.value, **spelt}) if spelt else entry
 
 
 def resource(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -389,7 +410,8 @@ def _word_of_each(names: Sequence[str], choices: Sequence[str]) -> dict[str, Jso
         return None
     chosen: dict[str, Json] = {}
     for name in names:
-        mine = [word for word in choices if {*words(name)} & {*words(word.lower())}]
+        usual = {*words(name), *_ELSEWHERE.get(name, ())}
+        mine = [word for word in choices if usual & {*words(word.lower())}]
         if len(mine) > 1:
             return None
         chosen[name] = next(iter(mine), None)
@@ -481,7 +503,7 @@ def fields(shape: MatchedOperation) -> Iterator[YamlEntry]:
         elif leaf is None:
             leaf = called(name, shape.parts)
         if leaf is None:
-            found = _by_scheme(name, shape, name) if shape.lists else None
+            found = _beside_list(shape, name) if shape.lists else None
             yield found or shape.gap("field", name, example=f"/{name}")
         else:
             yield _pointer(name, leaf, name, shape.item if _is_mixed(shape) else ())
@@ -501,12 +523,25 @@ def _pointer(at: str, leaf: SchemaLeaf, name: str, item: Sequence[SchemaLeaf] = 
         return YamlEntry(
             key=at, value=day, why=f"{why or name}; a timestamp that begins with the day"
         )
-    if unit := unit_of(leaf):
-        return YamlEntry(key=at, value={"at": leaf.pointer, **unit}, why=why)
+    if spelt := {**unit_of(leaf), **days_of(leaf)}:
+        return YamlEntry(key=at, value={"at": leaf.pointer, **spelt}, why=why)
     if neighbour is None:
         return YamlEntry(key=at, value=leaf.pointer, why=why)
     why = f"{why}; or the identification next to it"
     return YamlEntry(key=at, value=[leaf.pointer, neighbour.pointer], why=why)
+
+
+def _beside_list(shape: MatchedOperation, name: str) -> YamlEntry | None:
+    """Return the identification whose scheme has the name of a field, or what stands beside the list."""
+    # What is no whole IBAN, a manual may have cut.
+    outside = [
+        leaf
+        for leaf in shape.members
+        if leaf.is_value and shape.operation.about and (leaf.form == IBAN or not leaf.values)
+    ]
+    if leaf := called(name, outside):
+        return YamlEntry(key=name, value={"body": leaf.pointer}, why=guessed(name, leaf))
+    return _by_scheme(name, shape, name)
 
 
 def _by_scheme(at: str, shape: MatchedOperation, name: str) -> YamlEntry | None:
@@ -543,6 +578,9 @@ def _field(name: str, item: Sequence[SchemaLeaf], lists: Sequence[str]) -> Schem
     own = [leaf for leaf in own if len(leaf.steps) <= _DEEPEST]
     near = [leaf for leaf in own if leaf.words == mine]
     near = near or [leaf for leaf in own if leaf.words == short and leaf.is_member]
+    near = near or only_iban(mine, own)
+    # Of what identifies an item, a synonym may be a masked spelling.
+    near = near or [leaf for leaf in own if mine != ("iban",) and is_synonym(name, leaf)]
     return min((leaf for leaf in near if not is_masked(leaf)), key=far, default=None)
 
 
@@ -567,6 +605,8 @@ def _identifier(
     mine = {word for pointer in lists for word in words(pointer)} - {"request"}
     named = [leaf for leaf in item if leaf.is_member and mine & set(leaf.words)]
     near = near or [leaf for leaf in named if leaf.words in slots]
+    shown = [leaf for leaf in item if leaf.is_member and leaf.words in slots]
+    near = near or (shown if len(shown) == 1 else [])
     order = ("id", "resource", *lists)
 
     def rank(leaf: SchemaLeaf) -> int:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from assay.contract.model import Json
-from assay.onboarding.init.example_calls import DECIMAL
+from assay.onboarding.init.example_calls import DAY, DECIMAL, IBAN
 from assay.onboarding.init.openapi_operations import SchemaLeaf, words
 
 #: Words of parties other than the customer.
@@ -24,10 +24,13 @@ _ACCOUNT = (("iban",), ("identification",), ("number",), ("account", "number"))
 #: Other names of the contract's arguments and fields, as the words at the end of a path, the
 #: surest first.
 _SYNONYMS: dict[str, tuple[tuple[tuple[str, ...], ...], ...]] = {
-    "creditorAccount": tuple(
-        (party, inner)
-        for party in (("creditor", "account"), ("recipient",), ("payee",), ("beneficiary",))
-        for inner in _ACCOUNT
+    "creditorAccount": (
+        (("creditor", "iban"),),
+        *(
+            (party, inner)
+            for party in (("creditor", "account"), ("recipient",), ("payee",), ("beneficiary",))
+            for inner in _ACCOUNT
+        ),
     ),
     "debtorAccount": (
         (("debtor", "iban"),),
@@ -56,6 +59,7 @@ _SYNONYMS: dict[str, tuple[tuple[tuple[str, ...], ...], ...]] = {
         (("return", "url"),),
     ),
     "iban": ((("account", "number"),),),
+    "categoryPurpose": ((("purpose",),),),
 }
 #: The patterns of numbers.
 _DIGITS = re.compile(r"\^?(\[0-9\]|\\d)([+*]|[{][0-9,]+[}])\$?")
@@ -89,8 +93,25 @@ def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
     own = [leaf for leaf in own if not leaf.is_listed]
     own = own if len(mine) > 1 else [leaf for leaf in own if len(leaf.steps) <= MOST_GENERAL]
     same = [leaf for leaf in own if leaf.words == mine]
+    same = same or only_iban(mine, own)
     nearest = min(same, key=lambda leaf: (leaf.name != name, *_depth(leaf)), default=None)
     return _beside_currency(values) if nearest is None and name == "amount" else nearest
+
+
+def is_synonym(name: str, leaf: SchemaLeaf) -> bool:
+    """Whether a member has another usual name for the contract's."""
+    return leaf.is_member and any(_ends_with(leaf, each) for each in _SYNONYMS.get(name, ()))
+
+
+def only_iban(mine: Sequence[str], leaves: Sequence[SchemaLeaf]) -> list[SchemaLeaf]:
+    """Return the only leaf that has an IBAN, whatever it is called, for a name that is `iban`."""
+    ibans = [leaf for leaf in leaves if leaf.form == IBAN and leaf.is_member]
+    return ibans if [*mine] == ["iban"] and len(ibans) == 1 else []
+
+
+def days_of(leaf: SchemaLeaf) -> dict[str, Json]:
+    """Return the `format` of a day without hyphens; empty for another."""
+    return {"format": DAY} if leaf.form == DAY else {}
 
 
 def _beside_currency(values: Sequence[SchemaLeaf]) -> SchemaLeaf | None:

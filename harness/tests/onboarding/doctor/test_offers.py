@@ -9,6 +9,7 @@ import pytest
 from embedded import Gate
 from examined_banks import bank
 
+from assay.files.edits import Edit
 from assay.onboarding.doctor import examination
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
@@ -282,11 +283,12 @@ def test_trials_side_by_side_need_a_clock_each(safety, asked, shared, examined, 
     monkeypatch.setattr(sys.modules[__name__], "FILE", f"{FILE}{safety}")
     found = "a trial that moves the clock also moves it for the other trials"
     weighed = [
-        (weight, key)
-        for weight, key, text in findings(examined(ONE_WORLD, concurrency=asked))
-        if text == found
+        (each.weight.value, each.key, each.edit)
+        for each in examined(ONE_WORLD, concurrency=asked).findings
+        if each.found == found
     ]
-    assert ([("fault", "fixtures.adapter")] if shared else []) == weighed
+    apart = Edit(at=("safety",), old=None, new={"concurrency": 1}, certain=True)
+    assert ([("fault", "fixtures.adapter", apart)] if shared else []) == weighed
 
 
 class Side(Gate):

@@ -250,7 +250,7 @@ def test_a_document_of_no_bank_is_refused(tmp_path):
     with pytest.raises(InputError) as caught:
         draft(tmp_path, HERE / "trains.yaml")
     what = "none of the 4 operations in the document matches an operation of the contracts"
-    hint = "is this the right document? with --contract, partial matches are used"
+    hint = "is this the right document? if so, say which it is: --operation accounts='GET /path'"
     assert f"{what} ({hint})" in str(caught.value)
     assert [] == list(tmp_path.iterdir())
 
@@ -707,5 +707,10 @@ def test_an_amount_in_minor_units_has_a_unit(tmp_path):
         bound["create-payment"].arguments["amount"],
         bound["read-payment"].item.fields["amount"],
     )
-    assert ("/amountMinor", None, "0.01") == (sent.name, sent.value, str(sent.unit))
+    assert ("/amountMinor", "12.50", "13.50", "0.01") == (
+        sent.name,
+        sent.value,
+        sent.other,
+        str(sent.unit),
+    )
     assert (("/amountMinor",), "0.01") == (shown.at, str(shown.unit))

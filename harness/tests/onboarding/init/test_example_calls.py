@@ -1,15 +1,19 @@
 """Calls that a manual shows are read as a document; what they leave out is not made up."""
 
+import click
 import pytest
 from command_line import assay
 from rows import for_each
 
+from assay.cli import init
 from assay.errors import InputError
 from assay.files.load import load
+from assay.onboarding.init.defaults import init_defaults
 from assay.onboarding.init.example_calls import document, is_calls, schema
 from assay.onboarding.init.foreign_document import read
 from assay.onboarding.init.openapi_operations import openapi_operations
 from assay.onboarding.init.synonyms import called
+from assay.parsing.parse import parse_contracts
 
 
 def operation(tmp_path, text):
@@ -107,12 +111,13 @@ PAYMENT = """{"amount": "1.00", "creditorAccount": "x", "currency": "EUR", "char
  "categoryPurpose": "OTHR", "successfulReportUrl": "https://x.example"}"""
 
 
-def drafted(tmp_path, calls, *given):
-    """Return the target file that is drafted from calls about payments."""
+def drafted(tmp_path, calls, *given, contracts=("pis",)):
+    """Return the target file that is drafted from calls, about payments or those of other contracts."""
     (tmp_path / "calls.txt").write_text(calls)
     url = ("--base-url", "https://bank.example/v1")
+    named = [word for contract in contracts for word in ("-c", contract)]
     code, _, said = assay(
-        "init", "--yes", "-c", "pis", *url, "--openapi", "calls.txt", *given, cwd=tmp_path
+        "init", "--yes", *named, *url, "--openapi", "calls.txt", *given, cwd=tmp_path
     )
     assert (0, "") == (code, said)
     return load(tmp_path / "my-bank.yaml").data
@@ -248,6 +253,10 @@ def test_an_account_and_a_day_of_the_manual_are_not_sent(tmp_path):
         (["OPEN", "DONE", "OPEN"], {"type": "string", "enum": ["OPEN", "DONE"]}),
         (["OPEN", "not yet"], {"type": "string"}),
         (["2026-01-01"], {"type": "string", "format": "date"}),
+        (["20260101", "20261231"], {"type": "string", "format": "YYYYMMDD"}),
+        (["20261301"], {"type": "string"}),
+        (["FR7630001007941234567890185"], {"type": "string", "format": "iban"}),
+        (["https://bank.example/a?b"], {"type": "string", "format": "uri"}),
         (["2026-01-01T10:00:00Z"], {"type": "string", "format": "date-time"}),
         ([1, None], {"type": "integer"}),
         ([True], {"type": "boolean"}),
@@ -278,3 +287,123 @@ def test_what_a_change_gives_is_missing_where_it_is_not_shown(tmp_path):
     assert code == 0
     gap = 'the amount that a change gives, for example `amount: {body: /amount, value: "1.01", other: …}`'
     assert f"# TODO: {gap}" in (tmp_path / "my-bank.yaml").read_text("utf-8")
+
+
+#: Calls in which nothing is called as in the contracts; of each operation, who knows it says so.
+STRANGE = """
+accounts: GET /ai/1/holdings?take=5&after=100004
+200 {"items": [{"id": 100002, "sort": "konto", "ref": "FR7630001007941234567890185"}], "after": 100002}
+sort: konto, karte
+consents: PUT /ai/1/grant
+{"holdings": [100002, 100004]}
+balances: GET /ai/1/positions?ref=FR7630001007941234567890185
+200 {"ref": "FR7630001007941234567890185", "positions": [{"minor": 98766, "ccy": "EUR"}]}
+transactions: GET /ai/1/entries?ref=FR7630001007941234567890185&from=20261101&to=20261129
+200 {"items": [{"id": 100009, "booked": "20261129", "minor": -1234}]}
+create-payment: POST /pi/1/orders
+amount_minor=1234&creditor_iban=DE89370400440532013000&kind=SCT&purpose=SUPP&execution_date=20261203
+201 {"order_no": 100007, "state": "NEW", "sign_url": "https://bank.example/sign/L3y"}
+kind: SCT, INST
+GET /pi/1/orders/100007
+200 {"order_no": 100007, "state": "SIGNED", "amount_minor": 1234}
+state: NEW, SIGNED, DONE, LAPSED
+DELETE /pi/1/orders/100007
+"""
+
+
+def test_a_call_may_say_which_operation_it_is(tmp_path):
+    """Then what it shows is drafted by structure: the only list, an IBAN, ids, days without hyphens."""
+    bound = drafted(tmp_path, STRANGE, contracts=())["operations"]
+    accounts, entries = bound["accounts"], bound["transactions"]
+    assert ("/ai/1/holdings", "/items") == (accounts["path"], accounts["list"])
+    assert {"cursor": "/after", "query": "after"} == accounts["next"]
+    words = {"account": "konto", "card": "karte"}
+    assert accounts["item"] == {
+        "key": "/ref",
+        "id": "/id",
+        "resource": {"at": "/sort", "values": words},
+        "fields": {"iban": "/ref"},
+    }
+    given = {"body": "/holdings", "found": "accounts", "unit": "1"}
+    assert given == bound["consents"]["arguments"]["accounts"]
+    assert {"iban": {"query": "ref"}} == bound["balances"]["arguments"]
+    assert {"iban": {"body": "/ref"}, "currency": "/ccy"} == bound["balances"]["item"]["fields"]
+    assert {"query": "from", "format": "YYYYMMDD"} == entries["arguments"]["since"]
+    assert {"at": "/booked", "format": "YYYYMMDD"} == entries["item"]["on"]
+
+
+def test_the_id_that_a_path_copies_is_the_key_of_the_request(tmp_path):
+    """What reads, and what cancels, is below the call that makes one, with the member of that value."""
+    bound = drafted(tmp_path, STRANGE, contracts=())["operations"]
+    made, read_again = bound["create-payment"], bound["read-payment"]
+    assert "/pi/1/orders/{order_no}" == read_again["path"] == bound["cancel-payment"]["path"]
+    assert "/order_no" == made["item"]["key"] == read_again["item"]["key"]
+    assert "/sign_url" == made["approval"]
+    assert {"Content-Type": "application/x-www-form-urlencoded"} == made["headers"]
+    states = {"open": ["NEW", "SIGNED"], "done": ["DONE"], "ended": ["LAPSED"]}
+    assert states == read_again["item"]["state"]["values"]
+    amount = {"body": "/amount_minor", "unit": "0.01", "value": "12.34", "other": "13.34"}
+    assert amount == made["arguments"]["amount"]
+    assert {"body": "/execution_date", "format": "YYYYMMDD"} == made["arguments"]["date"]
+    kinds = {mode: each["value"] for mode, each in made["modes"].items()}
+    assert {"immediate": "SCT", "deferred": "SCT", "instant": "INST"} == kinds
+
+
+def test_a_version_in_a_path_is_no_id(tmp_path):
+    """Only below the path of another call is a step with a digit the id of a thing."""
+    (tmp_path / "calls.http").write_text("GET /v1/a\nGET /v1/a/7f\nGET /v1/a/b/2\n")
+    paths = [each.path for each in openapi_operations(read(tmp_path / "calls.http"))]
+    assert ["/v1/a", "/v1/a/{id}", "/v1/a/b/2"] == paths
+
+
+@for_each(
+    ("options", "expected"),
+    [
+        (
+            ["acounts=GET /ai/1/holdings"],
+            "'acounts' is no operation of the contracts (did you mean",
+        ),
+        (["accounts=GET /ai/1/holding"], "'GET /ai/1/holding' is no call of the document (did you"),
+        (["accounts=/ai/1/holdings"], "'accounts' has no call: expected a method and a path (for"),
+    ],
+)
+def test_an_operation_that_is_told_wrongly(options, expected, tmp_path):
+    """One line says what is wrong, with what was probably meant; nothing is written."""
+    (tmp_path / "calls.txt").write_text(STRANGE.replace("accounts: GET", "GET"))
+    told = [word for option in options for word in ("--operation", option)]
+    code, _, error = assay("init", "--yes", "--openapi", "calls.txt", *told, cwd=tmp_path)
+    assert 2 == code
+    assert expected in error
+    assert not (tmp_path / "my-bank.yaml").exists()
+
+
+def test_a_document_in_which_nothing_is_alike_needs_to_be_told(tmp_path):
+    """By an option for each operation; without, the error says how."""
+    (tmp_path / "calls.txt").write_text('GET /ai/1/holdings\n200 {"rows": [{"id": 1}]}\n')
+    words = ["init", "--yes", "--openapi", "calls.txt"]
+    code, _, error = assay(*words, cwd=tmp_path)
+    assert 2 == code
+    assert "--operation accounts='GET /path'" in error
+    code, *_ = assay(*words, "--operation", "accounts=GET /ai/1/holdings", cwd=tmp_path)
+    assert 0 == code
+    file = load(tmp_path / "my-bank.yaml").data
+    assert {"path": "/ai/1/holdings", "list": "/rows"} == file["operations"]["accounts"]
+
+
+def test_a_customer_at_a_terminal_is_asked(tmp_path, monkeypatch):
+    """What is left of a contract that has a match; a wrong answer is asked again."""
+    (tmp_path / "calls.txt").write_text(STRANGE.replace("balances: GET", "GET"))
+    asked = []
+    answers = iter(["GET /ai/1/position", "GET  /ai/1/positions", "-", "-"])
+    monkeypatch.setattr(click, "prompt", lambda text, **_: asked.append(text) or next(answers))
+    chosen = init_defaults(
+        tuple(parse_contracts(["aisp", "pis"])),
+        tmp_path / "calls.txt",
+        named=False,
+        choose=init._choose,
+    )
+    assert "GET /ai/1/positions" == str(chosen.found["aisp"]["balances"].offered)
+    assert asked[0].startswith("Which call is balances (GET /accounts/balances in the contract)?")
+    assert "GET /ai/1/positions" in asked[0]
+    assert asked[0] == asked[1]
+    assert asked[2].startswith("Which call is modify-payment")
