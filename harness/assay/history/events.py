@@ -40,12 +40,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owned:
-    """One thing that a subject owns, according to the fixture provider."""
+    """One thing that a subject owns, according to the fixture provider.
+
+    `id` is the target's own name of it, where calls need that and a list may not show it.
+    """
 
     key: str
     resource: str
     traits: Mapping[str, Json] = field(default_factory=dict[str, Json])
     entries: tuple[Entry, ...] = ()
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

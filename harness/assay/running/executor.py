@@ -441,7 +441,7 @@ class Executor:
         if key in ids:
             return
         last = self.read_list(lister, owner)
-        known = self.trial.environment.ids
+        known = {**self.trial.told_ids, **self.trial.environment.ids}
         if key in ids or key in known:
             ids.setdefault(key, known.get(key, ""))
             return

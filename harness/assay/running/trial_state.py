@@ -133,6 +133,8 @@ class TrialState:
     #: The customers who own things, and the kinds of these, by key.
     owners: dict[str, str] = field(default_factory=dict[str, str])
     resources: dict[str, str] = field(default_factory=dict[str, str])
+    #: The target's own ids of things, as the fixture provider says them: a list may not show them.
+    told_ids: dict[str, str] = field(default_factory=dict[str, str])
     submissions: Submissions = field(default_factory=Submissions)
     #: The target's clock when it was last set.
     now: datetime | None = None
@@ -194,6 +196,7 @@ class TrialState:
         self.now = subject.now
         self.owners |= dict.fromkeys((owned.key for owned in subject.owns), name)
         self.resources |= {owned.key: owned.resource for owned in subject.owns}
+        self.told_ids |= {owned.key: owned.id for owned in subject.owns if owned.id}
 
     def who(self, subject: str) -> Customer:
         """Return the customer to whom the accesses of a subject are counted."""

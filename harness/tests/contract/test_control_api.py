@@ -29,6 +29,8 @@ from assay.sandbox.serve import serving
 
 pytestmark = pytest.mark.slow
 
+#: The sandbox's calls name items by their keys.
+NOT_SAID_BY_THE_SANDBOX = {"createCustomer holdings/id"}
 #: What people send by hand; a run leaves it out. And what only another bank needs.
 NOT_SENT_BY_RUNS = {"createWorld now", "registerCreditor registered/hours_ago"}
 NOT_READ_BY_THE_SANDBOX = {"createWorld bank"}
@@ -206,7 +208,7 @@ def test_what_is_sent_is_documented_and_the_other_way_round(runs, by_hand):
 def test_what_is_answered_is_documented_and_the_other_way_round(runs, by_hand):
     """Every member of an answer, and every status, is one that the sandbox has answered."""
     answered = [call for call in (*runs, *by_hand) if call[4]]
-    assert documented("answers") == named(answered, 4)
+    assert documented("answers") - NOT_SAID_BY_THE_SANDBOX == named(answered, 4)
     seen = {(operation_of(*call[:2])["operationId"], call[3]) for call in (*runs, *by_hand)}
     assert seen == {
         (operation["operationId"], status)

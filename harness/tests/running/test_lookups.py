@@ -10,7 +10,8 @@ import pytest
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.files.load import loads
-from assay.history import Call
+from assay.fixtures.protocol import Access
+from assay.history import Call, Owned, Subject
 from assay.preparation.target_file import read_document
 from assay.running.calls import TrialCalls
 from assay.running.environment import Environment
@@ -95,6 +96,18 @@ def test_why_an_id_is_missing(status, body, why, key):
     with pytest.raises(CannotArrange) as caught:
         Bank(status, body).ask()
     assert (why, key) == (str(caught.value), caught.value.key)
+
+
+@pytest.mark.parametrize(
+    ("listed", "used"),
+    [([], "told"), ([{"iban": "A1", "handle": "h1"}], "h1")],
+)
+def test_an_id_that_the_fixture_says(listed, used):
+    """A list need not show everything, such as savings accounts; what it shows comes first."""
+    bank = Bank(200, {"items": listed})
+    owned = Owned(key="A1", resource="account", id="told")
+    bank.executor.trial.learn("psu", Subject(name="psu", now=NOW, owns=(owned,)), Access())
+    assert bank.ask().wire.url.endswith(f"/items/{used}")
 
 
 @pytest.mark.parametrize("listed", [True, False])

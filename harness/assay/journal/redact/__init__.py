@@ -118,6 +118,8 @@ class Redactor:
         """Remember what belongs to a subject."""
         for owned in subject.owns:
             self.name(owned.key, owned.resource)
+            if owned.id and len(owned.id) >= SHORTEST:
+                self.name(owned.id, f"{owned.resource} id")
         self.learn_access(access)
 
     def learn_keys(self, items: Iterable[Item]) -> None:

@@ -90,7 +90,12 @@ def bank_id(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the bank's own name of an item."""
     pointer = seen.binding.item.id
     at = () if pointer is None else (pointer,)
-    return compare(seen, PointerProbe(feature="id", at=at, fits=is_id))
+    yield from compare(seen, PointerProbe(feature="id", at=at, fits=is_id))
+    told = {owned.key: owned.id for owned in all_owned(seen) if owned.id}
+    items = [item for answer in seen.answers for item in answer.items]
+    if any(item.id and told.get(item.key or "", item.id) != item.id for item in items):
+        hint = "do the fixtures say the name that calls need? (`Owned.id`)"
+        yield seen.doubt("id", "the ids that the fixtures say", "another id of an item", hint)
 
 
 # -- Words for resources and states

@@ -228,6 +228,24 @@ def test_data_that_is_not_as_told_is_found(name, examined):
     assert found == findings(examined(text, "aisp"))
 
 
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ("each.key", []),
+        ("f'7{each.key}'", [("doubt", "operations.accounts.item.id", "another id of an item")]),
+    ],
+)
+def test_ids_that_are_not_those_of_the_list(told, found, examined, monkeypatch):
+    """A consent that names another id is refused for that reason, whatever the rule says."""
+    ids = "operations: {{accounts: {{item: {{id: /iban}}}}}}\n"
+    monkeypatch.setattr(sys.modules[__name__], "FILE", f"{FILE}{ids}")
+    owns = (
+        f"subject = replace(subject, owns=tuple(replace(each, id={told}) for each in subject.owns))"
+    )
+    doubts = [each for each in findings(examined(arranged(owns), "aisp")) if each[0] == "doubt"]
+    assert found == doubts
+
+
 @pytest.fixture
 def examined(tmp_path, monkeypatch):
     """Return a function that examines a file whose class has a method of its own."""
