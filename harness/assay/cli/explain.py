@@ -51,6 +51,7 @@ from assay.planning.remedies import REMEDIES
 from assay.preparation.prepare import SHIPPED, Prepared, prepare
 from assay.report import Report
 from assay.report.sanitize import bounded
+from assay.report.timeline import span_text
 from assay.report.views import by_cause, by_reason, card_lines, source_text
 from assay.report.wording import counted, listed
 from assay.rules.checks import checked
@@ -298,7 +299,7 @@ def in_words(steps: Iterable[Step], contract: Contract) -> Iterator[str]:
             span = step.to - now if step.to else timedelta(0)
             now += span
             if span > timedelta(0):
-                yield f"the clock moves by {_span(span)}, to {now:%A %Y-%m-%d %H:%M:%S %z}"
+                yield f"the clock moves by {span_text(span)}, to {now:%A %Y-%m-%d %H:%M:%S %z}"
         elif type(step) in _WORDS:
             yield _WORDS[type(step)](step)
 
@@ -321,21 +322,13 @@ def _lacking(step: Lack) -> str:
     return ", ".join(["the trial goes on at another bank of the group", *filter(None, which)])
 
 
-def _span(span: timedelta) -> str:
-    """Return a span exactly: limits are tested by a second."""
-    hours, rest = divmod(round(span.total_seconds()), 3_600)
-    minutes, seconds = divmod(rest, 60)
-    parts = ((hours // 24, "d"), (hours % 24, "h"), (minutes, "min"), (seconds, "s"))
-    return " ".join(f"{number} {unit}" for number, unit in parts if number)
-
-
 #: Each step but calls and the clock.
 _WORDS: Mapping[type, Callable[[Any], str]] = {
     Arrange: _arranged,
     Authorise: _signed,
     Lack: _lacking,
     Register: lambda step: (
-        f"{step.argument} is registered by {step.subject} since {_span(step.age)}"
+        f"{step.argument} is registered by {step.subject} since {span_text(step.age)}"
     ),
     Withdraw: lambda step: f"{step.subject} cancels the request at the bank",
     Renew: lambda step: f"the token for {step.operation} is renewed",

@@ -221,7 +221,7 @@ def _moved(entry: TimelineEntry, before: Iterable[TimelineEntry]) -> TimelineEnt
         return entry
     if not span:
         return entry
-    return replace(entry, text=f"clock moved by {_span(span)} to {moment(entry.at)}")
+    return replace(entry, text=f"clock moved by {span_text(span)} to {moment(entry.at)}")
 
 
 def relative_times(timeline: Timeline) -> Iterator[tuple[TimelineEntry, str]]:
@@ -242,12 +242,13 @@ def relative_times(timeline: Timeline) -> Iterator[tuple[TimelineEntry, str]]:
         last = now
         if entry.kind is EntryKind.CLOCK:
             moved += step
-            yield entry, f"clock moved: {_span(step)}" if step else entry.text
+            yield entry, f"clock moved: {span_text(step)}" if step else entry.text
         else:
             yield entry, f"{(now - start - moved).total_seconds():+.2f} s"
 
 
-def _span(span: timedelta) -> str:
+def span_text(span: timedelta) -> str:
+    """Return a span exactly, to the second: `2 days 3 h 59 min`."""
     sign, span = ("-", -span) if span < timedelta(0) else ("", span)
     hours, rest = divmod(round(span.total_seconds()), 3_600)
     minutes, seconds = divmod(rest, 60)

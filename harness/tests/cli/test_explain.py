@@ -197,7 +197,7 @@ def test_every_step_of_a_probe_has_words():
         ),
         (
             Advance(to=START + timedelta(days=1, seconds=1)),
-            "the clock moves by 1 d 1 s, to Thursday 2026-09-17 08:00:01 +0000",
+            "the clock moves by 1 day 1 s, to Thursday 2026-09-17 08:00:01 +0000",
         ),
         (
             Lack(mode="instant", bank="b"),

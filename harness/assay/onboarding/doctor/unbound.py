@@ -26,7 +26,7 @@ from assay.onboarding.doctor.fixtures import made_requests
 from assay.onboarding.doctor.items import all_owned, owned_list
 from assay.onboarding.doctor.pointer_probe import AnsweredOperation, is_day, is_link, members
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
-from assay.onboarding.init import responses
+from assay.onboarding.init import item_pointers, responses
 from assay.onboarding.init.example_calls import MOST, WORD, schema
 from assay.onboarding.init.openapi_operations import OpenApiOperation, distinctive_words, words
 from assay.onboarding.init.operation_bindings import GUESSES
@@ -216,7 +216,9 @@ def _raw(seen: AnsweredOperation, shape: MatchedOperation) -> list[tuple[SeenAns
 def _key(seen: AnsweredOperation, shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield the pointers to the keys of what the customers own, the most frequent first."""
     if seen.operation.makes:
-        yield from (each for each in responses.key(shape) if each.value == {"header": "Location"})
+        yield from (
+            each for each in item_pointers.key(shape) if each.value == {"header": "Location"}
+        )
         return
     owned = {each.key for each in all_owned(seen)}
     if seen.operation.about or not owned:

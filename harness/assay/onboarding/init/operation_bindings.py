@@ -20,7 +20,7 @@ from assay.binding.model.secret_names import secret_kind
 from assay.binding.model.submission import SUBMISSION
 from assay.contract.model import Contract, Json, Operation
 from assay.files.edits import flow
-from assay.onboarding.init import requests, responses
+from assay.onboarding.init import item_pointers, requests, responses
 from assay.onboarding.init.defaults import GuessedAuth
 from assay.onboarding.init.inherited import InheritedTarget
 from assay.onboarding.init.openapi_operations import (
@@ -228,13 +228,13 @@ GUESSES: Final[Mapping[str, _Guess]] = {
     "approval": responses.approval,
     "whole": _whole,
     "links": responses.links,
-    "key": responses.key,
-    "id": responses.bank_id,
-    "on": responses.date,
-    "resource": responses.resource,
-    "state": responses.state,
-    "field": responses.fields,
-    "volatile": responses.volatile,
+    "key": item_pointers.key,
+    "id": item_pointers.bank_id,
+    "on": item_pointers.date,
+    "resource": item_pointers.resource,
+    "state": item_pointers.state,
+    "field": item_pointers.fields,
+    "volatile": item_pointers.volatile,
     "value": responses.values,
 }
 #: The features that matter where a call is refused in any case.
@@ -379,7 +379,7 @@ def _with_ids(contract: Contract, found: Mapping[str, OperationMatch]) -> Iterat
     for name, match in found.items():
         shape = _shape(contract, contract.operations[name], match)
         if shape.operation.available and any(
-            not entry.missing for entry in responses.bank_id(shape)
+            not entry.missing for entry in item_pointers.bank_id(shape)
         ):
             yield name
 
