@@ -25,7 +25,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 from urllib.parse import parse_qsl
 
 from assay.binding.model.forms import FORM
@@ -61,6 +61,8 @@ _FORMS: Final = {
 }
 #: The key of an operation with those of the contract that a text says it to be.
 SAID: Final = "x-operations"
+#: All words of members, by name; members of several things may have one name.
+_WordLists: TypeAlias = Mapping[str, Sequence[Sequence[str]]]
 #: How many values of a list, and members of an object, are read.
 MOST: Final = 200
 
@@ -104,7 +106,9 @@ def document(text: str, path: str) -> dict[str, Any]:
             # One status of several: it does not say which others mean success.
             call.answer(f"{status[1][0]}XX", body, "\n".join(rest[: max(begin, 1)]))
     paths: dict[str, dict[str, Any]] = {}
-    lists = {match[1]: _WORDS.split(match[2]) for line in lines if (match := _LIST.fullmatch(line))}
+    lists: dict[str, list[Sequence[str]]] = {}
+    for match in filter(None, map(_LIST.fullmatch, lines)):
+        lists.setdefault(match[1], []).append(_WORDS.split(match[2]))
     for (where, method), call in shown.items():
         paths.setdefault(where, {})[method] = call.node(lists)
     flows = dict(_flows(shown))
@@ -139,7 +143,7 @@ class _Call:
         with suppress(ValueError, RecursionError):
             self.answers[status].append(json.JSONDecoder().raw_decode(text)[0])
 
-    def node(self, lists: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    def node(self, lists: _WordLists) -> dict[str, Any]:
         """Return the operation of an OpenAPI document; `lists` has all words of some members."""
         node: dict[str, Any] = {"parameters": [*self.parameters.values()], SAID: self.said}
         alternatives = [schema(alike, examples=True, lists=lists) for alike in self.bodies]
@@ -232,7 +236,7 @@ def schema(
     values: Sequence[Json],
     *,
     examples: bool = False,
-    lists: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    lists: _WordLists = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return a JSON schema of values that were seen, with the words for one of few things.
 
@@ -243,11 +247,15 @@ def schema(
     if objects:
         names = dict.fromkeys(name for each in objects for name in islice(each, MOST))
         below = {
-            name: {"type": "string", "enum": [*lists[name]]}
-            if name in lists and all(each in [None, *lists[name]] for each in seen)
+            name: {"type": "string", "enum": [*listed[0]]}
+            if listed
             else schema(seen, examples=examples, lists=lists)
             for name in names
             for seen in [[each[name] for each in objects if name in each]]
+            # Members of several things may have one name: the list with what was seen counts.
+            for listed in [
+                [known for known in lists.get(name, ()) if all(v in [None, *known] for v in seen)]
+            ]
         }
         required = [name for name in names if all(name in each for each in objects)]
         return {"type": "object", "properties": below, "required": required}

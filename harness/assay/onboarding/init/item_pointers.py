@@ -26,6 +26,7 @@ from assay.onboarding.init.synonyms import (
     unit_of,
 )
 from assay.onboarding.init.yaml_writer import OPEN, YamlEntry
+from assay.rules.rule import facts_of
 
 #: Words for what customers own, in other languages.
 _ELSEWHERE = {
@@ -274,7 +275,7 @@ def fields(shape: MatchedOperation) -> Iterator[YamlEntry]:
         elif leaf is None:
             leaf = called(name, shape.parts)
         if leaf is None:
-            found = _beside_list(shape, name) if shape.lists else None
+            found = _beside_list(shape, name) or _by_words(shape, name) if shape.lists else None
             yield found or shape.gap("field", name, example=f"/{name}")
         else:
             yield _pointer(name, leaf, name, shape.item if _is_mixed(shape) else ())
@@ -300,6 +301,16 @@ def _pointer(at: str, leaf: SchemaLeaf, name: str, item: Sequence[SchemaLeaf] = 
         return YamlEntry(key=at, value=leaf.pointer, why=why)
     why = f"{why}; or the identification next to it"
     return YamlEntry(key=at, value=[leaf.pointer, neighbour.pointer], why=why)
+
+
+def _by_words(shape: MatchedOperation, name: str) -> YamlEntry | None:
+    """Return the only member that has words which the contract lists for a field, and no others."""
+    allowed = facts_of(shape.contract).allowed_values
+    listed = [allowed.get((each, name), ()) for each in shape.operation.lists]
+    words_of = {str(word) for clauses in listed for values in clauses for word in values}
+    near = [leaf for leaf in shape.item if len(leaf.values) > 1 and {*leaf.values} <= words_of]
+    why = f"its words are those of {name}"
+    return YamlEntry(key=name, value=near[0].pointer, why=why) if len(near) == 1 else None
 
 
 def _beside_list(shape: MatchedOperation, name: str) -> YamlEntry | None:

@@ -297,7 +297,8 @@ sort: konto, karte
 consents: PUT /ai/1/grant
 {"holdings": [100002, 100004]}
 balances: GET /ai/1/positions?ref=FR7630001007941234567890185
-200 {"ref": "FR7630001007941234567890185", "positions": [{"minor": 98766, "ccy": "EUR"}]}
+200 {"ref": "FR7630001007941234567890185", "positions": [{"kind": "CLBD", "minor": 98766, "ccy": "EUR"}]}
+kind: CLBD, VALU
 transactions: GET /ai/1/entries?ref=FR7630001007941234567890185&from=20261101&to=20261129
 200 {"items": [{"id": 100009, "booked": "20261129", "minor": -1234}]}
 create-payment: POST /pi/1/orders
@@ -327,7 +328,8 @@ def test_a_call_may_say_which_operation_it_is(tmp_path):
     given = {"body": "/holdings", "found": "accounts", "unit": "1"}
     assert given == bound["consents"]["arguments"]["accounts"]
     assert {"iban": {"query": "ref"}} == bound["balances"]["arguments"]
-    assert {"iban": {"body": "/ref"}, "currency": "/ccy"} == bound["balances"]["item"]["fields"]
+    fields = {"iban": {"body": "/ref"}, "balanceType": "/kind", "currency": "/ccy"}
+    assert fields == bound["balances"]["item"]["fields"]
     assert {"query": "from", "format": "YYYYMMDD"} == entries["arguments"]["since"]
     assert {"at": "/booked", "format": "YYYYMMDD"} == entries["item"]["on"]
 
