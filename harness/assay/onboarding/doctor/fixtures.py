@@ -426,15 +426,17 @@ def _equal_requests(record: Examined) -> Iterator[Finding]:
     """Examine what the probes with two equal requests, and with a request for a later day, show."""
     for probe in dict.fromkeys(answer.probe for answer in record.varied(TWIN, WAITING)):
         events = record.events[probe]
-        signed = {
-            event.step.request
+        signings = [
+            event.step
             for event in events
             if isinstance(event, Authorised) and event.ending is Ending.CONFIRMED
-        }
+        ]
+        signed = {step.request for step in signings if step.variation != WITHDRAWN}
         reports = [event.done or () for event in events if isinstance(event, Effects)]
         done = {effect.request: effect.on for report in reports for effect in report}
         made = {key: seen for key, each in made_requests(record).items() for seen in each[:1]}
-        twins = {key for key, seen in made.items() if seen.probe == probe} - signed
+        twins = {key for key, seen in made.items() if seen.probe == probe}
+        twins -= {step.request for step in signings}
         if signed and twins & done.keys() and not signed & done.keys():
             found = "an equal one, which was not signed"
             yield record.finding(effects_place(record), "the request that was signed", found)
@@ -470,7 +472,9 @@ def _withdrawn(
 ) -> Iterator[Finding]:
     """Report a customer who cannot cancel, or who cancels another request than the one named."""
     place = place_of(record, Capability.DIRECT_ACCESS)
-    for event in (each for each in events if isinstance(each, Withdrawn)):
+    # What was refused may have been tried once more, after the signature.
+    last = {each.request: each for each in events if isinstance(each, Withdrawn)}
+    for event in last.values():
         shown = [each for each in record.varied(WITHDRAWN) if each.about == event.request]
         still_open = any(item.state is State.OPEN for each in shown for item in each.items)
         if not event.done:

@@ -316,7 +316,7 @@ def _unread_modes(record: Examined, answers: tuple[SeenAnswer, ...]) -> Iterator
 
 
 def _traces(record: Examined, answer: SeenAnswer) -> bool:
-    """Whether anything that only the mode sends is shown in an answer about the request."""
+    """Whether an answer about the request shows what only the mode sends, or that the bank refused it."""
     call, request = answer.call, answer.operation.makes
     plain = record.plain(*(each.id for each in record.operations if each.request == request))
     usual = " ".join(str(each.body) for each in plain)
@@ -326,7 +326,9 @@ def _traces(record: Examined, answer: SeenAnswer) -> bool:
         for each in record.answers
         if each.subject == answer.subject and each.operation.request == request
     ]
-    return any(word in str(each.body) for each in about for word in words if word not in usual)
+    over = any(item.state in {State.REJECTED, State.ENDED} for each in about for item in each.items)
+    shown = (word in str(each.body) for each in about for word in words if word not in usual)
+    return over or any(shown)
 
 
 def _leaves(value: Json) -> Iterator[str]:

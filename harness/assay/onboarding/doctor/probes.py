@@ -100,7 +100,7 @@ def _requests(plan: ProbePlan, create: Operation) -> Iterator[DoctorProbe]:
         worded = _worded(plan, create)
         yield DoctorProbe(
             name=f"{beginning}unknown modes",
-            start=partial(_in_modes, lifecycle, worded, UNKNOWN),
+            start=partial(_in_modes, plan, lifecycle, worded, UNKNOWN),
             target=_with_unknown_words(plan, create, worded),
         )
 
@@ -463,7 +463,12 @@ def _later_day(plan: ProbePlan, lifecycle: Lifecycle, mode: str | None) -> Scrip
         made, other = (twin, made) if apart else (made, None)
     yield from _sign(plan, lifecycle, made, WAITING)
     if other is not None:
-        yield from request_steps.withdraw(other)
+        withdrawn = yield from request_steps.withdraw(other)
+        if withdrawn is not None and not withdrawn.done:
+            # A bank may let its customers cancel only what they have signed.
+            signing = replace(request_steps.SIGN, variation=WITHDRAWN)
+            yield from request_steps.sign(lifecycle, other, signing)
+            yield from request_steps.withdraw(other)
         yield from _show(lifecycle, other, WITHDRAWN)
     if {Capability.CLOCK, Capability.EFFECTS} <= offers:
         yield from steps.clock(made.at + timedelta(days=request_steps.DAYS_AHEAD + PAST))
@@ -477,20 +482,28 @@ def _varied_probes(plan: ProbePlan, lifecycle: Lifecycle) -> Iterator[_Named]:
     if accepted:
         done = {lifecycle.mode, _changeable_mode(plan, lifecycle)}
         further = [mode for mode in accepted if mode not in done]
-        yield "modes", partial(_in_modes, lifecycle, further, IN_MODE)
+        yield "modes", partial(_in_modes, plan, lifecycle, further, IN_MODE)
         refused = [mode for mode in create.modes if mode in bound and mode not in accepted]
-        yield "refused modes", partial(_in_modes, lifecycle, refused, BARRED)
+        yield "refused modes", partial(_in_modes, plan, lifecycle, refused, BARRED)
     if names := _second_values(plan, create):
         yield "other values", partial(_others, lifecycle, names)
     yield "changes", partial(_changes, plan, lifecycle)
 
 
-def _in_modes(lifecycle: Lifecycle, modes: Sequence[str], variation: str) -> Script:
-    """Make a request in each of some modes; show those that the bank should have refused."""
+def _in_modes(
+    plan: ProbePlan, lifecycle: Lifecycle, modes: Sequence[str], variation: str
+) -> Script:
+    """Make a request in each of some modes; show those that the bank should refuse.
+
+    It may do so after the signature only.
+    """
+    signing = replace(request_steps.SIGN, variation=BARRED)
     for mode in modes:
         made = yield from _make(lifecycle, variation, mode, name=f"psu-{mode}")
         if variation == BARRED:
             yield from _show(lifecycle, made, BARRED)
+            if plan.signs:
+                yield from _sign(plan, lifecycle, made, BARRED, signing)
 
 
 def _worded(plan: ProbePlan, create: Operation) -> tuple[str, ...]:

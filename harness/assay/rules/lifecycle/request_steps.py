@@ -28,6 +28,7 @@ from assay.history import (
     Subject,
     Submit,
     Withdraw,
+    Withdrawn,
 )
 from assay.rules import steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
@@ -216,11 +217,11 @@ def inquire() -> Part[Effects]:
     return reply
 
 
-def withdraw(made: Exchange) -> Part[None]:
-    """Let the customer cancel a request elsewhere."""
+def withdraw(made: Exchange) -> Part[Withdrawn | None]:
+    """Let the customer cancel a request elsewhere; return whether that was accepted."""
     key = key_of(made)
-    if key is not None:
-        yield Withdraw(subject=made.call.subject, request=key)
+    done = (yield Withdraw(subject=made.call.subject, request=key)) if key is not None else None
+    return done if isinstance(done, Withdrawn) else None
 
 
 def register(lifecycle: Lifecycle, subject: Subject, argument: str, age: timedelta) -> Part[None]:

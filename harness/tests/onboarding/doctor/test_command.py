@@ -20,9 +20,9 @@ def test_the_bank_that_comes_along_is_sound(tmp_path):
     code, out, err = doctor(cwd=tmp_path)
     assert (0, "") == (code, err)
     first, *steps, last = out.splitlines()
-    assert first.startswith("doctor: about 80 calls (accounts 18, ")
+    assert first.startswith("doctor: about 81 calls (accounts 18, ")
     assert "; including 10 without the customer, 1 that transmit a consent, " in first
-    assert first.endswith("27 that create a request; 12 signatures")
+    assert first.endswith("27 that create a request; 13 signatures")
     nothing = [one.split(":")[0].split()[-1] for one in steps if one.startswith("  none ")]
     assert ["host", "port", "answers", "clocks", "arguments"] == nothing
     assert len(steps) == len(nothing) + sum(one.startswith("  ok ") for one in steps)

@@ -288,7 +288,7 @@ def test_a_sound_file_is_examined_and_then_run(url, tmp_path):
     asked = ("--target", path, "--out", tmp_path / "out", "-k", "accounts.available")
     code, printed, said = assay("run", *asked, cwd=tmp_path)
     assert (0, "") == (code, said)
-    assert printed.startswith("doctor: about 79 calls (accounts 18, balances 4, ")
+    assert printed.startswith("doctor: about 80 calls (accounts 18, balances 4, ")
     assert (tmp_path / "out" / "journal.jsonl").exists()
 
 
