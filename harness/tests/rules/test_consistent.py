@@ -243,6 +243,13 @@ def test_time_that_passes_within_a_day_changes_nothing():
     late = AT.replace(hour=23, minute=59)
     assert ["disagrees"] == of("same-twice", reads(ONE), Advanced(now=late), reads(NONE, at=late))
     assert [] == says(reads(ONE), reads(NONE, at=MIDNIGHT))
+    # An item may show the time of its answer, in a member that the contract does not name.
+    first, again = (listed(replace(entry("T1", amount="1"), digest=each)) for each in "ab")
+    moved = Advanced(now=AT + timedelta(hours=4))
+    assert ["unclear"] == of("same-twice", reads(first), moved, reads(again, at=moved.now))
+    assert ["disagrees"] == of("same-twice", reads(first), reads(again))
+    changed = listed(replace(entry("T1", amount="2"), digest="b"))
+    assert ["disagrees"] == of("same-twice", reads(first), moved, reads(changed, at=moved.now))
     # Where no zone is known, it may be midnight anywhere at any quarter of an hour.
     assert ["disagrees"] == of("same-twice", reads(ONE), reads(NONE), zone=None)
     later = AT + timedelta(minutes=15)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from operator import itemgetter
 from typing import cast
@@ -28,6 +28,8 @@ from assay.rules.state.calendar import local_day
 PLAIN = frozenset({str})
 #: Types of values that are as valid once the bank has accepted the request with them.
 PLAIN_ONCE_ACCEPTED = PLAIN | {int, float, Decimal, bool}
+#: The days for which any bank shows a request on which nothing is due any more.
+KEPT = timedelta(days=1)
 #: The amounts that any bank accepts; beyond them it may have limits.
 USUAL = (1, 1000)
 #: The seconds after its creation within which a deferred request is not executed.
@@ -114,7 +116,7 @@ def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bo
     if not operation.by_tpp and request.made.call.subject != exchange.call.subject:
         return False  # a request that a customer makes is that customer's
     if operation.shows:
-        return _readable(past, request)
+        return _readable(past, request) and not _long_over(lifecycle, request, exchange.at)
     return _untouched(request) and _changeable(past, exchange, request)
 
 
@@ -142,6 +144,17 @@ def _readable(past: PastRequests, request: Instance) -> bool:
     decided = facts_of(lifecycle.contract).may_reject(lifecycle.request.id, call.arguments)
     plain = all(request_queries.plain(request, each) for each in request.screen_flows)
     return request_queries.signed(request) and plain and not alike and not decided
+
+
+def _long_over(lifecycle: Lifecycle, request: Instance, at: datetime) -> bool:
+    """Whether nothing was due on a request for some days: a bank may have archived it since."""
+    if lifecycle.create.grants:
+        return False  # a consent stays in force
+    zone = lifecycle.contract.zone
+    signed, changed = ([each.at for each in part] for part in (request.signings, request.changes))
+    due = request_queries.due_day(lifecycle, request.arguments) or date.min
+    last = max(due, *(local_day(each, zone) for each in (request.made.at, *signed, *changed)))
+    return local_day(at, zone) - last > KEPT
 
 
 def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:

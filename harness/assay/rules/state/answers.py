@@ -46,7 +46,7 @@ class Page:
     """One page of an answer: `marks` are equal if the items are, in any order.
 
     `given` are the values beside the list. Pages have the same `turn` if only their own
-    question was asked between them.
+    question was asked between them, and the same `moves` if the clock was not moved.
     """
 
     n: int
@@ -55,6 +55,7 @@ class Page:
     given: frozenset[str]
     more: bool
     turn: int
+    moves: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -134,6 +135,7 @@ class Answers:
     )
     _states: count[int] = field(default_factory=count)
     _era: int = 0
+    _moves: int = 0
     _span: tuple[object, ...] = ()
     _requested: bool = False
     _made: dict[str, tuple[str, bool]] = field(default_factory=dict[str, tuple[str, bool]])
@@ -156,7 +158,10 @@ class Answers:
                 self._consents.note(event)
                 new = _Customer(fresh=fresh, state=next(self._states), era=self._era)
                 self._customers[name] = new
-            case Advanced(now=now) | Effects(now=now) | Renewed(now=now):
+            case Advanced(now=now):
+                self._moves += 1
+                self._at(now)
+            case Effects(now=now) | Renewed(now=now):
                 self._at(now)
             case Authorised(step=step) if step.request in self._made:
                 name, mild = self._made[step.request]
@@ -256,6 +261,7 @@ class Answers:
             given=frozenset(k for k, v in outcome.values.items() if has_value(v)),
             more=bool(outcome.next),
             turn=customer.turn,
+            moves=self._moves,
         )
         answer.pages.append(page)
         answer.whole = not outcome.next
@@ -283,8 +289,12 @@ class Answers:
 
 def mark(item: Item) -> str:
     """Return a text that is equal for equal items, as far as is known."""
-    known = item.key, item.on, item.resource, sorted(item.fields.items())
-    return item.digest or repr(known)
+    return item.digest or known_of(item)
+
+
+def known_of(item: Item) -> str:
+    """Return a text that is equal for items with equal fields of the contract."""
+    return repr((item.key, item.on, item.resource, sorted(item.fields.items())))
 
 
 def _question(call: Call) -> Question:

@@ -286,7 +286,7 @@ def test_the_steps_of_the_world():
     age = timedelta(hours=80)
 
     assert ([Inquire()], effects) == play(request_steps.inquire(), effects)
-    assert ([Withdraw(subject="psu", request="P1")], None) == play(
+    assert ([Withdraw(subject="psu", request="P1")], done) == play(
         request_steps.withdraw(make()), done
     )
     assert ([Lack(mode="instant")], None) == play(

@@ -30,7 +30,15 @@ from assay.rules.rule import (
     facts_of,
     needs,
 )
-from assay.rules.state.answers import LATELY, Answers, ComparedAnswer, Page, SeenAnswers, mark
+from assay.rules.state.answers import (
+    LATELY,
+    Answers,
+    ComparedAnswer,
+    Page,
+    SeenAnswers,
+    known_of,
+    mark,
+)
 from assay.rules.state.ranges import MEETING, SHORTER, Ranges
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, Standing
 
@@ -186,6 +194,8 @@ class Consistent(Kind):
             if not new.items:
                 return  # there is nothing to compare
             agreement = AGREES
+        elif new.moves != old.moves and new.given == old.given and _same_fields(old, new):
+            agreement = UNCLEAR  # an item may show the time of its answer
         else:
             # What has left a page may be on another one.
             lost = _changed(old, new) if several and not ended else _lost(old, new)
@@ -272,6 +282,11 @@ def _difference(old: Page, new: Page) -> str:
         f"{(gone - come).total()} items are missing and {(come - gone).total()} are new"
         f"{values if new.given != old.given else ''}; {HINT}"
     )
+
+
+def _same_fields(old: Page, new: Page) -> bool:
+    """Whether two pages have the same items, as far as the contract names what is in them."""
+    return sorted(map(known_of, old.items)) == sorted(map(known_of, new.items))
 
 
 def _lost(old: Page, new: Page) -> Sequence[Item]:
