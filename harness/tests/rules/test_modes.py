@@ -29,7 +29,7 @@ from assay.rules.kinds.requests.modes import Modes
 from assay.rules.verdict import Standing
 from assay.testing import count_calls, history, play
 
-LATER = "2026-09-19"
+LATER = "2026-09-21"
 DEFERRED = make(mode="deferred", date=LATER)
 LACKING = Lacking(mode="instant", now=AT)
 

@@ -647,7 +647,7 @@ def test_what_is_waited():
     # No look falls upon the edge.
     assert sum(waits[:-1], timedelta(0)) < timedelta(minutes=29)
     moved = [step.to for step in played.steps if isinstance(step, Advance) and step.to]
-    assert [timedelta(days=4)] == [one - AT.replace(hour=12) for one in moved]
+    assert [timedelta(days=6)] == [one - AT.replace(hour=12) for one in moved]
 
 
 def test_what_is_waited_idly():

@@ -41,6 +41,7 @@ from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, 
 from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import S, facts_of
+from assay.rules.state.calendar import is_banking_day
 from assay.rules.steps import Part
 from assay.rules.verdict import (
     AGREES,
@@ -78,7 +79,7 @@ class Attempt:
     `thing` is the customer's thing that it is about, `rest` everything else that was
     sent, with the mode and the day. `bank` are the modes that the bank lacked,
     `repeats` says whether the same was signed before, and `timely` whether its day, if
-    it needs one, is in the future. A clause may reject what is `decided`. `unrepeated` says that
+    it needs one, is in the future, `settles` whether banks settle payments on it. A clause may reject what is `decided`. `unrepeated` says that
     it was made again, after a refusal, with an amount that no request from before the history has.
     `alike` says whether the same was signed for another request before this one was.
     """
@@ -90,6 +91,7 @@ class Attempt:
     bank: tuple[str, ...]
     repeats: bool
     timely: bool
+    settles: bool
     decided: bool
     unrepeated: bool = False
     alike: bool = False
@@ -131,7 +133,7 @@ class Attempt:
     @property
     def plain(self) -> bool:
         """Whether neither its day nor a repetition can be why it is rejected."""
-        return self.timely and not self.repeats
+        return self.timely and (self.settles or self.accepted) and not self.repeats
 
 
 def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
@@ -228,6 +230,7 @@ def _attempt(
         bank=bank,
         repeats=_repeats(signed, lifecycle, request.made, request.made.n),
         timely=timely,
+        settles=day is None or is_banking_day(day),
         decided=facts_of(lifecycle.contract).may_reject(lifecycle.request.id, call.arguments),
     )
 

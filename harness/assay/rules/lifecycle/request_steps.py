@@ -32,15 +32,15 @@ from assay.history import (
 )
 from assay.rules import steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
-from assay.rules.state.calendar import local_day
+from assay.rules.state.calendar import is_banking_day, local_day
 from assay.rules.steps import Part, send
 
 #: A request is signed as a consent is.
 SIGN = steps.SIGN
 #: It is signed, and the probe itself submits it.
 NOT_SUBMITTED = replace(SIGN, submits=False)
-#: How many days ahead a deferred request is due.
-DAYS_AHEAD = 3
+#: How many days ahead a deferred request is due at least, and on how many days probes need one.
+DAYS_AHEAD, DUE_DAYS = 3, 3
 
 
 def customer(
@@ -72,19 +72,29 @@ def today(lifecycle: Lifecycle, subject: Subject) -> date:
     return local_day(subject.now, zone)
 
 
+def days_ahead(lifecycle: Lifecycle, subject: Subject) -> int:
+    """Return how many days ahead a deferred request is due: on a banking day, with others after it."""
+    first, number = today(lifecycle, subject), DAYS_AHEAD
+    while not all(
+        is_banking_day(first + timedelta(days=number + later)) for later in range(DUE_DAYS)
+    ):
+        number += 1
+    return number
+
+
 def request(
     lifecycle: Lifecycle,
     subject: Subject,
     mode: str | None = None,
     arguments: Mapping[str, Json] | None = None,
     *,
-    ahead: int = DAYS_AHEAD,
+    ahead: int | None = None,
     variation: str = "",
 ) -> Call:
     """Return the call that makes a valid request; use `replace` for variations.
 
     Arguments that are not given have the values of the target file. In a deferred mode the
-    day is `ahead` days after the creation of the subject.
+    day is `ahead` days after the creation of the subject, or after `days_ahead`.
     """
     mode = mode or lifecycle.mode
     given: dict[str, Json] = {}
@@ -93,7 +103,8 @@ def request(
     if lifecycle.create.grants:
         given[lifecycle.create.grants] = [owned.key for owned in subject.owns]
     if lifecycle.create.due and lifecycle.deferred(mode):
-        day = today(lifecycle, subject) + timedelta(days=ahead)
+        number = days_ahead(lifecycle, subject) if ahead is None else ahead
+        day = today(lifecycle, subject) + timedelta(days=number)
         given[lifecycle.create.due.argument] = day.isoformat()
     return Call(
         operation=lifecycle.create.id,

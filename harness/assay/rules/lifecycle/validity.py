@@ -22,7 +22,7 @@ from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.execution_record import is_usual
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.rule import facts_of
-from assay.rules.state.calendar import local_day
+from assay.rules.state.calendar import is_banking_day, local_day
 
 #: Types of values that are expected to be valid before any value was accepted.
 PLAIN = frozenset({str})
@@ -41,7 +41,8 @@ class PastRequests:
     """The past of a call, as far as its validity depends on it; `note` advances it.
 
     `accepted_values` has the accepted values of each argument, `days_ahead` the largest number of
-    days after its call for which a request was accepted, `perhaps_executed` the contents that may
+    days after its call for which a request was accepted, `on_any_day` that one was for a day on which
+    banks settle nothing, `perhaps_executed` the contents that may
     have been executed, each with its requests by the owned thing that they named.
     """
 
@@ -49,6 +50,7 @@ class PastRequests:
     tracker: Tracker
     accepted_values: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     days_ahead: int = 0
+    on_any_day: bool = False
     perhaps_executed: dict[Hashable, dict[str | None, set[int]]] = field(
         default_factory=dict[Hashable, "dict[str | None, set[int]]"]
     )
@@ -65,6 +67,8 @@ class PastRequests:
             for name, value in event.call.arguments.items():
                 self.accepted_values.setdefault(name, set()).add(repr(value))
             self.days_ahead = max(self.days_ahead, _days_ahead(self.lifecycle, event) or 0)
+            due = request_queries.due_day(self.lifecycle, event.call.arguments)
+            self.on_any_day |= due is not None and not is_banking_day(due)
         for request in (
             request_queries.requests_shown(self.tracker, event, noted)
             if noted is None
@@ -203,6 +207,9 @@ def _day_known_good(exchange: Exchange, past: PastRequests) -> bool:
     ahead = _days_ahead(past.lifecycle, exchange)
     if ahead is None or ahead < 1:
         return False
+    day = date.fromisoformat(str(call.arguments[due.argument]))
+    if not (past.on_any_day or is_banking_day(day)):
+        return False  # a bank may take no orders for a day on which it settles nothing
     return ahead <= past.days_ahead or not (past.days_ahead or call.variation)
 
 

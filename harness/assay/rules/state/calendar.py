@@ -23,8 +23,35 @@ WESTMOST, EASTMOST = timedelta(hours=12), timedelta(hours=14)
 YEARS = range(1000, 9000)
 #: The same in words, for messages.
 OF_YEARS = f"of the years {YEARS[0]} to {YEARS[-1]}"
+#: The number of the first day of the weekend.
+SATURDAY = 5
 #: Names of the weekdays, Monday first, as contracts spell them.
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def is_banking_day(day: date) -> bool:
+    """Whether banks settle payments in euro on a day: no weekend, and no closing day of T2.
+
+    Source: the calendar of the Eurosystem's T2: 1 January, Good Friday, Easter Monday, 1 May, 25 and
+    26 December.
+    """
+    closed = {(1, 1), (5, 1), (12, 25), (12, 26)}
+    since_easter = (day - _easter(day.year)).days
+    return (
+        day.weekday() < SATURDAY
+        and (day.month, day.day) not in closed
+        and since_easter not in {-2, 1}
+    )
+
+
+def _easter(year: int) -> date:
+    """Return Easter Sunday of the Gregorian calendar (the algorithm of Meeus, Jones and Butcher)."""
+    century, rest = divmod(year, 100)
+    moon = (19 * (year % 19) + century - century // 4 - (8 * century + 13) // 25 + 15) % 30
+    sunday = (32 + 2 * (century % 4) + 2 * (rest // 4) - moon - rest % 4) % 7
+    late = (year % 19 + 11 * moon + 22 * sunday) // 451
+    month, day = divmod(moon + sunday - 7 * late + 114, 31)
+    return date(year, month, day + 1)
 
 
 def leaves_room(day: date) -> bool:

@@ -117,7 +117,7 @@ def test_a_plain_request():
     assert call == request_steps.request(LIFE, PSU)
 
 
-@for_each(("ahead", "day"), [(None, "2026-09-19"), (1, "2026-09-17"), (20, "2026-10-06")])
+@for_each(("ahead", "day"), [(None, "2026-09-21"), (1, "2026-09-17"), (20, "2026-10-06")])
 def test_a_request_that_is_put_off(ahead, day):
     """It has a day, so many from now, and only in the modes that have one."""
     keywords = {} if ahead is None else {"ahead": ahead}
@@ -129,8 +129,27 @@ def test_a_request_that_is_put_off(ahead, day):
 
 def test_the_day_is_counted_from_the_banks_today():
     """Just after local midnight the day of UTC is still yesterday's."""
-    psu = payer(now=datetime(2026, 9, 16, 22, 0, tzinfo=UTC))
-    assert "2026-09-20" == request_steps.request(LIFE, psu, "deferred").arguments["date"]
+    psu = payer(now=datetime(2026, 9, 13, 22, 0, tzinfo=UTC))
+    assert "2026-09-21" == request_steps.request(LIFE, psu, "deferred").arguments["date"]
+    before = payer(now=datetime(2026, 9, 13, 21, 59, tzinfo=UTC))
+    assert "2026-09-16" == request_steps.request(LIFE, before, "deferred").arguments["date"]
+
+
+@for_each(
+    ("today", "day"),
+    [
+        ("2026-09-14", "2026-09-21"),  # on Thursday, only one more day would follow it
+        ("2026-09-18", "2026-09-21"),
+        ("2026-12-22", "2026-12-28"),  # Christmas, and a weekend
+        ("2027-03-23", "2027-03-30"),  # Good Friday to Easter Monday
+        ("2027-04-26", "2027-05-03"),  # May Day
+        ("2027-12-29", "2028-01-03"),
+    ],
+)
+def test_a_request_is_due_on_a_banking_day(today, day):
+    """Two more follow it, for later requests and changes."""
+    psu = payer(now=datetime.fromisoformat(f"{today}T12:00:00+00:00"))
+    assert day == request_steps.request(LIFE, psu, "deferred").arguments["date"]
 
 
 def test_arguments_win_over_what_is_made_up():

@@ -21,7 +21,7 @@ from rows import for_each
 from assay.rules.lifecycle.validity import PLAIN
 from assay.testing import history
 
-LATER = "2026-09-19"
+LATER = "2026-09-21"
 DEFERRED = make(mode="deferred", date=LATER)
 WRONG = "answers disagrees"
 
@@ -97,9 +97,20 @@ def test_a_day_to_come_has_to_be_accepted():
     assert ["disagrees"] == put_off(due(LATER), due(LATER, NO, key="P2"))
 
 
+def test_a_day_on_which_nothing_is_settled_may_be_refused():
+    """At a weekend, at Easter; unless the bank takes orders for such days."""
+    saturday, far = "2026-09-19", "2027-04-30"
+    assert [] == put_off(due(LATER), due(saturday, NO, key="P2"))
+    assert ["disagrees"] == put_off(
+        due("2026-09-20"), due(LATER, key="P2"), due(saturday, NO, key="P3")
+    )
+    assert [] == put_off(due(far), due("2027-03-29", NO, key="P2"))
+    assert ["disagrees"] == put_off(due(far), due("2027-03-30", NO, key="P2"))
+
+
 def test_a_day_further_ahead_than_any_that_was_accepted_may_be_refused():
     """A bank may have a limit of its own; and the first day may be a variation."""
-    assert [] == put_off(due(LATER), due("2026-09-20", NO, key="P2"))
+    assert [] == put_off(due(LATER), due("2026-09-22", NO, key="P2"))
     assert [] == put_off(due(LATER, NO, variation="a day far ahead"))
 
 

@@ -123,13 +123,12 @@ class Cancellation(Kind[CancellationScenario]):
         )
         yield from request_steps.sign(self.lifecycle, made)
         yield from self._cancel(made, scenario)
+        ahead = request_steps.days_ahead(self.lifecycle, psu)
         control = yield from send(
-            request_steps.request(
-                self.lifecycle, psu, self.mode, ahead=request_steps.DAYS_AHEAD + 1
-            )
+            request_steps.request(self.lifecycle, psu, self.mode, ahead=ahead + 1)
         )
         yield from request_steps.sign(self.lifecycle, control)
-        yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 2)
+        yield from request_steps.wait_days(psu, ahead + 2)
         yield from request_steps.inquire()
         yield from request_steps.read(self.lifecycle, control)
         yield from request_steps.read(self.lifecycle, made)

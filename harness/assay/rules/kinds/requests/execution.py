@@ -223,7 +223,7 @@ class Execution(Kind):
         self,
         psu: Subject,
         mode: str | None = None,
-        ahead: int = request_steps.DAYS_AHEAD,
+        ahead: int | None = None,
         owned: int = 0,
     ) -> Part[Exchange]:
         """Make a plain request about one of the things owned, and have it signed."""
@@ -291,7 +291,7 @@ class Execution(Kind):
         made = yield from send(call)
         yield from request_steps.sign(self.lifecycle, made)
         yield from request_steps.send_if_any(request_steps.call_about(self.lifecycle.end, made))
-        ahead = request_steps.DAYS_AHEAD + 1
+        ahead = request_steps.days_ahead(self.lifecycle, psu) + 1
         control = yield from self._signed(psu, self.deferred, ahead)
         yield from request_steps.wait_days(psu, ahead + 1)
         yield from self._look(control, made)

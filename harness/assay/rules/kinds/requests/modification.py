@@ -158,11 +158,17 @@ class Modification(RefusingKind[ModificationScenario]):
             yield from self._probe_done(psu)
         elif scenario.id == "carried-out":
             made = yield from self._made(psu, first)
-            yield from self._change(psu, made, self.fields, days=request_steps.DAYS_AHEAD + 1)
+            yield from self._change(
+                psu, made, self.fields, days=request_steps.days_ahead(self.lifecycle, psu) + 1
+            )
             yield from request_steps.sign(self.lifecycle, made)
             made = yield from self._made(psu, first, sign=True)
-            yield from self._change(psu, made, self.fields, days=request_steps.DAYS_AHEAD + 2)
-            yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 3)
+            yield from self._change(
+                psu, made, self.fields, days=request_steps.days_ahead(self.lifecycle, psu) + 2
+            )
+            yield from request_steps.wait_days(
+                psu, request_steps.days_ahead(self.lifecycle, psu) + 3
+            )
             yield from request_steps.inquire()
         elif scenario.refused:
             control = yield from self._made(psu, first)
@@ -263,7 +269,7 @@ class Modification(RefusingKind[ModificationScenario]):
         done = [made]
         if self.once:
             done.append((yield from self._made(psu, self.once, sign=True)))
-        yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
+        yield from request_steps.wait_days(psu, request_steps.days_ahead(self.lifecycle, psu) + 1)
         # Made only now: banks drop a request that stays unsigned for days.
         control = yield from self._made(psu, self.only[0], later=BEYOND)
         if not (yield from self._change(psu, control, (self.plain,))):
@@ -277,7 +283,7 @@ class Modification(RefusingKind[ModificationScenario]):
     def _made(
         self, psu: Subject, mode: str | None, *, sign: bool = False, later: int = 0
     ) -> Part[Exchange]:
-        ahead = request_steps.DAYS_AHEAD + later
+        ahead = request_steps.days_ahead(self.lifecycle, psu) + later
         made = yield from send(request_steps.request(self.lifecycle, psu, mode, ahead=ahead))
         if sign:
             yield from request_steps.sign(self.lifecycle, made)
@@ -287,7 +293,7 @@ class Modification(RefusingKind[ModificationScenario]):
         """Change each argument and read it back; return whether any change was accepted."""
         accepted = False
         for name in self.fields:
-            days = request_steps.DAYS_AHEAD + 1
+            days = request_steps.days_ahead(self.lifecycle, psu) + 1
             accepted |= yield from self._change(psu, made, (name,), days=days)
             yield from request_steps.read(self.lifecycle, made)
         return accepted

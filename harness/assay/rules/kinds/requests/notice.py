@@ -131,11 +131,12 @@ class Notice(Kind):
         lifecycle, instead = self.lifecycle, INSTEAD[scenario.id]
         variants = self.variants(scenario.id)
         psu = yield from request_steps.customer(lifecycle)
+        ahead = request_steps.days_ahead(lifecycle, psu)
         if instead is not None and instead.by:
             yield from request_steps.customer(lifecycle, instead.by)
 
         def make(
-            variant: Variant, *, ahead: int = request_steps.DAYS_AHEAD, variation: str = ""
+            variant: Variant, *, ahead: int | None = None, variation: str = ""
         ) -> Part[Exchange]:
             given = lifecycle, psu, variant.mode, variant.arguments
             call = request_steps.request(*given, ahead=ahead, variation=variation)
@@ -152,11 +153,11 @@ class Notice(Kind):
         for late in (True, False):
             for variant in variants:
                 if lifecycle.deferred(variant.mode) is late:
-                    made = yield from make(variant, ahead=request_steps.DAYS_AHEAD + 1)
+                    made = yield from make(variant, ahead=ahead + 1)
                     yield from request_steps.sign(self.lifecycle, made)
                     controls.append(made)
             if late and controls:
-                yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 2)
+                yield from request_steps.wait_days(psu, ahead + 2)
         yield from request_steps.inquire()
         for made in (*controls, *unsigned):
             yield from request_steps.read(lifecycle, made)

@@ -226,7 +226,8 @@ class States(Kind):
         else:
             yield from self._read(over)
             yield from request_steps.send_if_any(request_steps.call_about(lifecycle.end, over))
-        for days in (0, request_steps.DAYS_AHEAD + 1, request_steps.DAYS_AHEAD + 1 + REST):
+        over_in = request_steps.days_ahead(lifecycle, psu) + 1
+        for days in (0, over_in, over_in + REST):
             if days:
                 yield from request_steps.wait_days(psu, days)
             yield from self._read(signed)

@@ -170,7 +170,7 @@ class Timeout(Kind):
             made = yield from signing.make(lifecycle, psu, 4, self.deferred)
             yield from request_steps.sign(lifecycle, made, too_late)
             made_late.append(made)
-        yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
+        yield from request_steps.wait_days(psu, request_steps.days_ahead(lifecycle, psu) + 1)
         for made in made_late:
             yield from request_steps.submit(made)
             yield from request_steps.read(lifecycle, made)
