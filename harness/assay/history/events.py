@@ -231,7 +231,8 @@ class Authorised:
     screens that were filled in, in order. `moments` are the instants of the customer's
     actions (opened a page, looked again, sent a form), the last one being the end;
     `redirected` is the address to which the browser was sent from the screens. `wire` is
-    the last page, without its body; `stuck` says that it leads nowhere. `adds` are the query
+    the last page, without its body; `stuck` says that it leads nowhere. `reopened` says that the link
+    was opened once more, where a screen was loaded again. `adds` are the query
     parameters that the target adds to the address, None where its file does not say.
     """
 
@@ -247,6 +248,7 @@ class Authorised:
     anonymous: bool = False
     coded: bool = False
     stuck: bool = False
+    reopened: bool = False
     why: str = ""
     wire: Wire
     ms: float = 0.0

@@ -120,6 +120,7 @@ class TrialSigning:
             anonymous=flow.anonymous,
             coded=flow.coded,
             stuck=flow.stuck,
+            reopened=flow.reopened,
             why=flow.why,
             wire=replace(flow.wire, body=b"", request_body=b""),
             ms=ms,

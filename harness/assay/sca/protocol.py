@@ -45,6 +45,7 @@ class ScreenFlowResult:
     anonymous: bool = False
     coded: bool = False
     stuck: bool = False
+    reopened: bool = False
     why: str = ""
 
 

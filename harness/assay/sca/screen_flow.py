@@ -194,7 +194,9 @@ class ScreenFlow:
         """Do what keeps a customer connected, and does not lead on; return the page that follows."""
         match self.step.stays:
             case Staying.RELOAD:
-                return self.driver.open(self.result.wire.url)
+                address = self.result.wire.url
+                self.result.reopened |= address == self.step.approval
+                return self.driver.open(address)
             case Staying.LINK:
                 return self.driver.open(self.step.approval or "")
             case Staying.NO_FACTOR:

@@ -33,7 +33,7 @@ from payment_initiation import (
 )
 from rows import for_each
 
-from assay.history import Advance, Code, Decision, Item, Staying
+from assay.history import Advance, Authorised, Code, Decision, Item, Staying
 from assay.planning.plan import count_calls
 from assay.rules.kinds.requests.timeout import CLEAR, NEAR
 from assay.testing import accepted, history
@@ -145,9 +145,14 @@ def test_an_opened_link_may_begin_a_new_flow():
     """So it shows that there is a limit, but neither that there is none nor that it is kept."""
     stayed = partial(staying, Staying.LINK, *NOW_AND_THEN)
     alive, late = stayed(SHORT), stayed(LONG, key="P3")
-    assert ["alive-before unclear 4,5,6", "dead-after unclear 4,5,6,7,8,9"] == overall(
-        *QUICK, *alive, *late
-    )
+    unclear = ["alive-before unclear 4,5,6", "dead-after unclear 4,5,6,7,8,9"]
+    assert unclear == overall(*QUICK, *alive, *late)
+    loaded = partial(staying, Staying.RELOAD, *NOW_AND_THEN)
+    again = [
+        replace(event, reopened=True) if isinstance(event, Authorised) else event
+        for event in (*loaded(SHORT), *loaded(LONG, key="P3"))
+    ]
+    assert unclear == overall(*QUICK, *again)
     entering = partial(staying, Staying.NO_FACTOR, *NOW_AND_THEN)
     assert ["alive-before agrees 4,5,6", "dead-after disagrees 4,5,6,7,8,9"] == overall(
         *QUICK, *entering(SHORT), *entering(LONG, key="P3")

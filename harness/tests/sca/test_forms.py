@@ -760,7 +760,7 @@ def test_lingering_looks_at_the_screen_of_the_decision() -> None:
     ] == way.lines
     assert AT + 6 * MINUTE == way.walked.moments[-1] == way.clock.now
     assert {AT, AT + MINUTE, AT + 3 * MINUTE} <= set(way.walked.moments)
-    assert Ending.CONFIRMED is way.walked.ending
+    assert (Ending.CONFIRMED, False) == (way.walked.ending, way.walked.reopened)
 
 
 @pytest.mark.parametrize("over", [GONE, HOME])
@@ -811,6 +811,8 @@ def test_a_customer_stays_by_opening_the_link_again() -> None:
 
     assert Ending.CONFIRMED is way.walked.ending
     assert ["GET /sign/P1"] * 3 == way.lines[:3]
+    loaded = walk(LOGIN, LOGIN, *ALL, HOME, **step | {"stays": Staying.RELOAD})
+    assert (way.lines[:3], True) == (loaded.lines[:3], loaded.walked.reopened)
     once = walk(LOGIN, THANKS, **step)
     assert (Ending.STOPPED, True) == (once.walked.ending, "the link" in once.walked.why)
 

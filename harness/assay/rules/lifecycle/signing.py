@@ -235,8 +235,8 @@ class TimedFlow:
 
     @property
     def stays(self) -> Staying:
-        """What the customer did to stay on the screens."""
-        return self.signing.event.step.stays
+        """What the customer did to stay on the screens; the first one may be at the link itself."""
+        return Staying.LINK if self.signing.event.reopened else self.signing.event.step.stays
 
     def within(self, limits: TimeLimits, measure: str) -> bool:
         """Whether it certainly stayed within the limit of a measure, if there is one."""

@@ -281,7 +281,7 @@ class Timeout(Kind):
     def _stayed(self, other: TimedFlow, flow: TimedFlow) -> bool:
         """Whether another customer stayed connected in the same way, as often, and signed in time."""
         step, like = flow.signing.event.step, other.signing.event.step
-        same = (other.signing.subject, like.stays) == (flow.signing.subject, step.stays)
+        same = (other.signing.subject, other.stays) == (flow.signing.subject, flow.stays)
         in_time = other.within(self.time_limits, IDLE) and other.within(self.time_limits, OVERALL)
         signed = (
             other.signing.confirmed and other.signing.done and len(like.linger) >= len(step.linger)
