@@ -219,12 +219,16 @@ class DecisionRule(RefusingKind):
             segment=segment,
             unregistered=conditions.registered_arguments(self.when),
         )
-        if row.result and control is not None:
+        # A control may take time to be executed, and what both prepare is to have its exact age.
+        after = any(point.prepared for point in row.points)
+        if row.result and control is not None and not after:
             outcome = yield from self._control(control, psu, two=two)
             if outcome.factor_not_offered:
                 return True
         variation = control.moved.description if control else describe_points(row.points)
         outcome = yield from self._make(row.points, psu, variation=variation)
+        if row.result and control is not None and after and not outcome.factor_not_offered:
+            yield from self._control(control, psu, two=two)
         waits = outcome.item is not None and outcome.item.state is State.OPEN
         if waits and outcome.confirmed and not row.result and not self._put_off(outcome.made):
             yield from request_steps.wait_days(psu, GRACE + 1)
