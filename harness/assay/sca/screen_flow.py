@@ -277,20 +277,19 @@ class ScreenFlow:
         result, codes = self.result, self.access.codes
         if self.factor:
             word, code = self.sca.factors.get(self.factor, self.factor), codes.get(self.factor, "")
-            missing = f"no code of the customer for the factor {word!r}"
-        else:
-            # No screen let the customer choose: only a single code is certainly the right one.
-            single = len(codes) == 1 and self.step.factor in (None, *codes)
-            code = next(iter(codes.values())) if single else ""
+            missing = f"the fixture provider has no code of the customer for the factor {word!r}"
+        elif len(codes) == 1:
+            # No screen let the customer choose: the factor of the only code is the only one there is.
+            (factor,) = result.offered = (*codes,)
+            code = codes[factor] if self.step.factor in (None, factor) else ""
             result.coded = bool(code)
-            missing = (
-                "there are codes for several factors, but no screen says which factor it asks for"
-            )
-            missing = missing if codes else "no code of the customer"
+            missing = f"the factor {self.step.factor} is not offered"
+        else:
+            code, missing = "", "the fixture provider has no code of the customer"
+            if codes:
+                missing = "no screen says for which of several factors of the customer it is"
         if not code:
-            result.why = (
-                result.why or f"a code is asked for, but the fixture provider has {missing}"
-            )
+            result.why = result.why or f"a code is asked for, but {missing}"
         return code
 
     def _end(self) -> ScreenFlowResult:

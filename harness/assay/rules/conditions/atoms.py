@@ -496,10 +496,9 @@ class Factor:
         signature = request_queries.signature(seen.request)
         if signature is None or signature.step.code is not Code.RIGHT:
             return None
-        if signature.screens and CHOICE not in signature.screens:
-            return None
         only = signature.offered[0] if signature.offered and len(signature.offered) == 1 else None
-        return signature.step.factor or only
+        chosen = CHOICE in signature.screens or not signature.screens
+        return (signature.step.factor or only) if chosen else only
 
 
 def _offered(lifecycle: Lifecycle) -> Mapping[str, tuple[str, ...]]:
