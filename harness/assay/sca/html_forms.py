@@ -40,6 +40,9 @@ MARK = re.compile("\0([0-9]{1,6})\0")
 Link: TypeAlias = tuple[str, list[str]]
 Button: TypeAlias = tuple["Form", Mapping[str, str], list[str]]
 
+#: What a page, or a header, says of the page that follows within a second.
+_REFRESH = re.compile(r"\s*[01](?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?(\S+)\s*", re.IGNORECASE)
+
 
 @dataclass(slots=True, kw_only=True)
 class Form:
@@ -67,6 +70,7 @@ class _Reader(HTMLParser):
         super().__init__()
         self.forms: list[Form] = []
         self.leads_on = False
+        self.refresh = ""
         self.texts: list[str] = []
         self.links: list[Link] = []
         self.buttons: list[Button] = []
@@ -125,6 +129,8 @@ class _Reader(HTMLParser):
         given = {name: self._whole(value) for name, value in attrs}
         self._textual, self._hidden = None, tag if tag in HIDDEN else ""
         refreshes = tag == "meta" and given.get("http-equiv", "").lower() == "refresh"
+        if refreshes:
+            self.refresh = self.refresh or at_once(given.get("content", ""))
         acts = any(name.startswith("on") for name in given)
         self.leads_on = self.leads_on or tag in LEADING_ON or refreshes or acts
         if tag == "a" and "href" in given and len(self.links) < MOST:
@@ -172,6 +178,7 @@ class _Reader(HTMLParser):
             links=self.links,
             buttons=self.buttons,
             leads_on=self.leads_on,
+            refresh=self.refresh,
             complete=complete,
             text=" ".join(self.texts),
         )
@@ -197,13 +204,17 @@ def _add_choice(form: Form, name: str, value: str) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HtmlPage:
-    """What a page shows; `complete` says that all of it was read."""
+    """What a page shows; `complete` says that all of it was read.
+
+    `refresh` is the address that a browser opens at once in its place.
+    """
 
     forms: list[Form]
     links: list[Link]
     buttons: list[Button]
     leads_on: bool
     complete: bool
+    refresh: str = ""
     text: str = ""
 
 
@@ -221,6 +232,12 @@ def read_page(body: bytes) -> HtmlPage:
 def forms(body: bytes) -> list[Form]:
     """Return the forms of a page."""
     return read_page(body).forms
+
+
+def at_once(refresh: str) -> str:
+    """Return the address to which a page leads on by itself within a second; empty for another."""
+    found = _REFRESH.fullmatch(refresh)
+    return found[1].strip("'\"") if found else ""
 
 
 def same_words(text: str) -> str:

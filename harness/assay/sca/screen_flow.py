@@ -18,7 +18,7 @@ from assay.binding.model.target import PageMatcher, Sca
 from assay.binding.wire.encode import Access, HttpRequest
 from assay.errors import CannotArrange
 from assay.history import Authorise, Code, Decision, Ending, Staying, Wire
-from assay.sca.html_forms import Form, forms, link, pressed, read_page, same_words, stuck
+from assay.sca.html_forms import Form, at_once, forms, link, pressed, read_page, same_words, stuck
 from assay.sca.protocol import (
     NOW,
     SPOOFED,
@@ -424,15 +424,15 @@ class _Pages:
         """Request a page, following redirects that do not leave the screens."""
         wire = self._request(method, url, body)
         for _ in range(MAX_REDIRECTS):
-            location = _header(wire, "location")
-            if wire.status not in REDIRECTS or not location:
-                break
+            location = _location(wire)
             target = joined(url, location)
+            if not location or (target == url and wire.status not in REDIRECTS):
+                break
             if target is None or not self._stays(url, target):
                 self.redirected = target or location
                 break
             url = target
-            if wire.status not in REPEATED:
+            if wire.status not in REPEATED or not _header(wire, "location"):
                 method, body = "GET", b""
             wire = self._request(method, url, body)
         self.page = wire
@@ -459,6 +459,14 @@ class _Pages:
                 key, _, rest = value.partition("=")
                 cookies[key.strip()] = rest.partition(";")[0].strip()
         return delivery.wire
+
+
+def _location(wire: Wire) -> str:
+    """Return where a browser goes on by itself: by a redirect, or to the page that follows at once."""
+    if wire.status in REDIRECTS:
+        return _header(wire, "location")
+    refreshes = wire.status < FAILED and wire.body
+    return at_once(_header(wire, "refresh")) or (read_page(wire.body).refresh if refreshes else "")
 
 
 def _header(wire: Wire, name: str) -> str:

@@ -1183,3 +1183,29 @@ def test_a_customer_is_idle_on_the_screen_that_confirms() -> None:
     """Where the trial says nothing else."""
     way = walk(*ASKED, CODE, HOME, sca=BY_CODE, linger=(timedelta(minutes=3),))
     assert way.clock.waits[-2:] == [timedelta(minutes=3), timedelta(0)]
+
+
+@pytest.mark.parametrize(
+    ("page", "followed"),
+    [
+        (shows(f"<h1>Thanks</h1><meta http-equiv=Refresh content='0;url={BACK}'>"), True),
+        (shows(f'<meta http-equiv="refresh" content="1; URL=\'{BACK}\'">'), True),
+        (shows("Thanks", Refresh=f"0; url={BACK}"), True),
+        # A page that is read first, or that waits, is a page.
+        (shows(f"<meta http-equiv=refresh content='5;url={BACK}'>"), False),
+        (shows("<meta http-equiv=refresh content='0'>"), False),
+        (shows("<meta http-equiv=refresh content='0;url=/next'>"), False),
+    ],
+)
+def test_a_page_that_leads_on_at_once_is_followed(page: Any, followed: bool) -> None:
+    """As a browser does; one that only loads again is not, by a program that does not wait."""
+    way = walk(*ALL, page)
+    assert (Ending.CONFIRMED, BACK if followed else None) == ended(way)
+
+
+def test_a_page_between_two_screens_leads_on() -> None:
+    """The next screen is requested by GET."""
+    between = shows("<meta http-equiv=refresh content='0;url=/later'>")
+    way = walk(LOGIN, FACTOR, between, CODE, CONFIRM, HOME)
+    assert Ending.CONFIRMED is way.walked.ending
+    assert "GET /later" in way.lines
