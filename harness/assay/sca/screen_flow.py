@@ -136,7 +136,8 @@ class ScreenFlow:
                 return self._leave(Ending.DISCONNECTED)
             screen = self._screen()
             if screen and screen[0] == self.last and not self._tries_again(screen[0]):
-                return self._stop("the same screen was shown again")
+                asks = ", ".join(screen[0])
+                return self._stop(f"the same screen was shown again, which asks for {asks}")
             if screen is not None and lingers_on in screen[0].values():
                 screen = self._linger(screen)
             if screen is None:
@@ -244,6 +245,10 @@ class ScreenFlow:
                     filled[name] = picked
                 case "code":
                     filled[name] = text_to_enter(self.step.code, self._code())
+                case "continue":
+                    filled[name] = next(
+                        iter(form.choices.get(name, [])), form.carried.get(name, "")
+                    )
                 case _:
                     decision = self.step.decision.value
                     filled[name] = self.sca.decisions.get(decision, decision)

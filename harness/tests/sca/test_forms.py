@@ -309,7 +309,7 @@ def test_the_same_screen_again_stops_the_way() -> None:
     way = walk(*ALL[:3], CODE, code=Code.WRONG)
 
     assert Ending.STOPPED is way.walked.ending
-    assert "the same screen was shown again" == way.walked.why
+    assert "the same screen was shown again, which asks for" in way.walked.why
     assert 4 == len(way.asked)
 
 
@@ -1201,6 +1201,18 @@ def test_a_page_that_leads_on_at_once_is_followed(page: Any, followed: bool) -> 
     """As a browser does; one that only loads again is not, by a program that does not wait."""
     way = walk(*ALL, page)
     assert (Ending.CONFIRMED, BACK if followed else None) == ended(way)
+
+
+def test_a_page_that_is_only_read_is_sent_as_it_is() -> None:
+    """With the value of its button, or of its hidden field."""
+    read_first = [*SCA.screens, {"seen": "continue"}, {"step": "continue"}]
+    news = shows(form("<p>News</p><button name=seen value=yes>Go on</button>"))
+    terms = shows(form("<input type=hidden name=step value=4><button>Go on</button>"))
+    way = walk(
+        LOGIN, news, terms, FACTOR, CODE, CONFIRM, HOME, sca=replace(SCA, screens=read_first)
+    )
+    assert (Ending.CONFIRMED, BACK) == ended(way)
+    assert [{"seen": "yes"}, {"step": "4"}] == way.filled[1:3]
 
 
 def test_a_page_between_two_screens_leads_on() -> None:

@@ -268,7 +268,7 @@ class Sca:
     """How a request is signed.
 
     A screen is known by the names of its form's fields: each of `screens` maps names to
-    what is filled in: login, password, factor, code or decision. `factors` and
+    what is filled in: login, password, factor, code or decision; or `continue` for none. `factors` and
     `decisions` map the contract's words to the target's. Where no screen asks for a decision,
     the form that asks for `confirmed_by` confirms, and the customer refuses by the link or button with
     the text `refuse_link` beside it, or, without one, by leaving. `hosts` have only screens: they are

@@ -228,6 +228,9 @@ def _stopped(record: Examined, event: Authorised, page: Wire) -> Iterator[Findin
         yield from _filled(record, event, known[0], shown)
         return
     place, hint = _misspelt(target, names, event.screens)
+    buttons = (name for form in shown for name, given in form.choices.items() if len(given) == 1)
+    if not hint and (button := next(buttons, "")):
+        hint = f"a page that is only read: `{{{record.redactor.bounded(button, 40)}: continue}}`"
     found = f"a screen that asks for {record.redactor.bounded(', '.join(names), 120)}"
     yield record.finding(place, "a screen listed in the target file", found, hint)
 
