@@ -330,7 +330,7 @@ def test_an_unknown_factor_leaves_it_open(signed, state):
     asked = make(shown("P1"), at=AT, categoryPurpose="CASH")
     said = says(payer(), CONTROL, asked, signed, read(shown("P1", state)))
 
-    assert CONTROLLED == said[0]
+    assert said[0].startswith(CONTROLLED)
     assert {"unclear"} >= {line.split()[1] for line in said[1:]}
 
 

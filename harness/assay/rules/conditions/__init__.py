@@ -297,7 +297,7 @@ def _same(row: DecisionRow, stands: Sequence[Point | None]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedRequests:
-    """The requests that were executed: one of each sort, and the first of equal arguments.
+    """The requests that were executed: two of each sort, and the first of equal arguments.
 
     `known` has the values of conditional arguments that were accepted or that the contract
     names; `addresses` has the return addresses that were accepted.
@@ -305,7 +305,7 @@ class ExecutedRequests:
 
     table: Table
     lifecycle: tracker.Lifecycle
-    sorts: Mapping[Likeness, Instance]
+    sorts: Mapping[Likeness, Sequence[Instance]]
     first: Mapping[Likeness, Instance]
     known: frozenset[tuple[str, str]]
     addresses: frozenset[str]
@@ -315,13 +315,15 @@ class ExecutedRequests:
         table: Table, lifecycle: tracker.Lifecycle, tracked: tracker.Tracker
     ) -> ExecutedRequests:
         """Return the requests of a history that were executed."""
-        sorts: dict[Likeness, Instance] = {}
+        sorts: dict[Likeness, list[Instance]] = {}
         first: dict[Likeness, Instance] = {}
         known = set(named_values(table.atoms))
         for request in comparison.comparable(tracked):
             if request.done:
                 for sort in _sorts(table, lifecycle, request):
-                    sorts.setdefault(sort, request)
+                    of_sort = sorts.setdefault(sort, [])
+                    if len(of_sort) <= 1:  # another one is the control
+                        of_sort.append(request)
                 former = first.setdefault(_sent(lifecycle, request), request)
                 if _decided(request) < _decided(former):
                     first[_sent(lifecycle, request)] = request
@@ -341,9 +343,10 @@ class ExecutedRequests:
         )
 
     def control(self, request: Instance) -> Instance | None:
-        """Return a request that differs only in the arguments of the condition."""
+        """Return another request that differs only in the arguments of the condition."""
         sorts = _sorts(self.table, self.lifecycle, request)
-        return next((self.sorts[sort] for sort in sorts if sort in self.sorts), None)
+        executed = (each for sort in sorts for each in self.sorts.get(sort, ()))
+        return next((each for each in executed if each is not request), None)
 
     def strange(self, request: Instance) -> bool:
         """Whether a value was never accepted, so that it may be the cause of a rejection.
