@@ -28,7 +28,7 @@ from assay.running.session import Session
 from assay.sca.protocol import StderrPrompt
 
 if TYPE_CHECKING:
-    from assay.onboarding.doctor.probes import DoctorCost
+    from assay.onboarding.doctor.probing import DoctorCost
 
 #: Seconds between two lines.
 HEARTBEAT = 30.0

@@ -42,10 +42,8 @@ from assay.onboarding.doctor.probes import (
     SINCE,
     UNKNOWN,
     UNTIL,
-    DoctorCost,
-    cost,
 )
-from assay.onboarding.doctor.probing import make_calls, probe_plans
+from assay.onboarding.doctor.probing import DoctorCost, cost, make_calls, probe_plans
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight, from_problem
 from assay.onboarding.doctor.request_effects import (
     asked_for,

@@ -2,7 +2,7 @@
 
 A `ProbePlan` says what a contract and a target allow: how many items exceed a page, which
 operation transmits consents, which calls without the customer are counted. `doctor_probes`
-makes the probes. Each is a generator of steps, so that `cost` can estimate it in a dry run
+makes the probes. Each is a generator of steps, so that its cost can be estimated in a dry run
 before it is performed. Where no customers can be created for a probe, each operation is
 called at most once, with the customer present; only lists that are known whole are read to their
 end. Nothing is judged here.
@@ -10,14 +10,12 @@ end. Nothing is judged here.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
 from typing import Final, TypeAlias
 
-from assay.binding.model.submission import SUBMISSION
 from assay.binding.model.target import Role, ScaKind, Target
 from assay.binding.wire.values import repeats_argument
 from assay.contract.model import Capability, Contract, Operation
@@ -33,10 +31,7 @@ from assay.history import (
     Subject,
 )
 from assay.onboarding.doctor.probe_plan import HOST, ProbePlan, rule_probes
-from assay.planning.plan import submitting
 from assay.rules import steps
-from assay.rules.consent_probes import with_consents
-from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
 from assay.rules.rule import Script, facts_of
@@ -51,8 +46,6 @@ SINCE, UNTIL, ALIAS = "from a day on", "up to a day", "by another name"
 AGAIN = "once more, with all else unchanged"
 #: How many days ago the two dates are.
 SINCE_AGO, UNTIL_AGO = 5, 10
-#: The most steps of a probe that its cost is estimated from.
-_MOST_STEPS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,42 +112,6 @@ def _segments(plan: ProbePlan, create: Operation) -> Iterator[DoctorProbe]:
             segment=name,
             optional=name not in named,
         )
-
-
-@dataclass(slots=True, kw_only=True)
-class DoctorCost:
-    """Estimate of what the probes send: calls by operation, requests, consents and signatures."""
-
-    attended: Counter[str] = field(default_factory=Counter[str])
-    alone: Counter[str] = field(default_factory=Counter[str])
-    made: int = 0
-    consents: int = 0
-    signatures: int = 0
-
-    @property
-    def calls(self) -> int:
-        """The number of all calls."""
-        return self.attended.total() + self.alone.total()
-
-
-def cost(plan: ProbePlan, total: DoctorCost) -> None:
-    """Add an estimate of what the probes of a contract will send."""
-    for probe in doctor_probes(plan):
-        script = with_consents(plan.contract, probe.start())
-        dry_target = DryTarget(contract=plan.contract, submitted=submitting(plan.target))
-        for step in dry_run(script, dry_target, _MOST_STEPS):
-            match step:
-                case Call(operation=name, present=present):
-                    operation = plan.contract.operations[name]
-                    (total.attended if present else total.alone)[name] += 1
-                    total.made += bool(operation.makes)
-                    total.consents += bool(operation.grants)
-                case Authorise():
-                    total.signatures += 1
-                case _:
-                    pass
-        if dry_target.submissions:
-            total.attended[SUBMISSION] += dry_target.submissions
 
 
 def _reads(plan: ProbePlan) -> Script:

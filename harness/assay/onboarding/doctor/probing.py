@@ -1,21 +1,25 @@
-"""The calls of an examination: every probe is run, and what it saw is kept."""
+"""The calls of an examination: their cost; every probe is run, and what it saw is kept."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
+from assay.binding.model.submission import SUBMISSION
 from assay.binding.model.target import ScaKind
 from assay.binding.wire.encode import Access, HttpRequest
 from assay.contract.model import Contract
 from assay.errors import CannotArrange, InputError, Problem, TargetError
-from assay.history import Accepted, Authorised, Event, Exchange, Subject, Wire
+from assay.history import Accepted, Authorise, Authorised, Call, Event, Exchange, Subject, Wire
 from assay.onboarding.doctor.probe_plan import ProbePlan
 from assay.onboarding.doctor.probes import DoctorProbe, doctor_probes, quick_probes
 from assay.onboarding.doctor.record import Examined, Finding, Weight, from_problem, one_line
+from assay.planning.plan import submitting
 from assay.rules.consent_probes import with_consents
+from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.steps import perform_all
 from assay.running.executor import executing
 from assay.transport.auth.diagnostics import AuthenticationError
@@ -23,6 +27,44 @@ from assay.transport.protocol import Delivery, Transport
 
 #: The most calls of a quick examination.
 _QUICK = 3
+#: The most steps of a probe that its cost is estimated from.
+_MOST_STEPS = 300
+
+
+@dataclass(slots=True, kw_only=True)
+class DoctorCost:
+    """Estimate of what the probes send: calls by operation, requests, consents and signatures."""
+
+    attended: Counter[str] = field(default_factory=Counter[str])
+    alone: Counter[str] = field(default_factory=Counter[str])
+    made: int = 0
+    consents: int = 0
+    signatures: int = 0
+
+    @property
+    def calls(self) -> int:
+        """The number of all calls."""
+        return self.attended.total() + self.alone.total()
+
+
+def cost(plan: ProbePlan, total: DoctorCost) -> None:
+    """Add an estimate of what the probes of a contract will send."""
+    for probe in doctor_probes(plan):
+        script = with_consents(plan.contract, probe.start())
+        dry_target = DryTarget(contract=plan.contract, submitted=submitting(plan.target))
+        for step in dry_run(script, dry_target, _MOST_STEPS):
+            match step:
+                case Call(operation=name, present=present):
+                    operation = plan.contract.operations[name]
+                    (total.attended if present else total.alone)[name] += 1
+                    total.made += bool(operation.makes)
+                    total.consents += bool(operation.grants)
+                case Authorise():
+                    total.signatures += 1
+                case _:
+                    pass
+        if dry_target.submissions:
+            total.attended[SUBMISSION] += dry_target.submissions
 
 
 @dataclass(slots=True, kw_only=True)
