@@ -17,7 +17,7 @@ from typing import cast
 
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import number_of
-from assay.history import Call, Event, Exchange, State, Subject
+from assay.history import Authorised, Call, Event, Exchange, State, Subject
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.execution_record import is_usual
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
@@ -155,9 +155,10 @@ def _long_over(lifecycle: Lifecycle, request: Instance, at: datetime) -> bool:
     if lifecycle.create.grants:
         return False  # a consent stays in force
     zone = lifecycle.contract.zone
-    signed, changed = ([each.at for each in part] for part in (request.signings, request.changes))
+    changed = [each for each in request.changes if each.accepted]
     due = request_queries.due_day(lifecycle, request.arguments) or date.min
-    last = max(due, *(local_day(each, zone) for each in (request.made.at, *signed, *changed)))
+    events: tuple[Exchange | Authorised, ...] = (request.made, *request.signings, *changed)
+    last = max(due, *(local_day(each.at, zone) for each in events))
     return local_day(at, zone) - last > KEPT
 
 

@@ -1,6 +1,7 @@
 """Validity of calls: a refusal is a violation only where the call was certainly valid."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from account_information import BROKEN, LOST, NO
 from payment_initiation import (
@@ -267,3 +268,22 @@ def test_what_was_executed_for_a_thing_that_the_bank_chose_may_be_repeated(given
     assert [WRONG] == create(*first, make(NO, amount="13.30", varied=["amount"]))
     other = [make(), sign(), read(shown(state=DONE))]
     assert [] == create(*other, make(NO, **given))
+
+
+def test_what_is_long_over_may_be_archived():
+    """A day after anything was due on it; what was refused meanwhile does not keep it."""
+    done = [make(), sign(), read(shown("P1", DONE))]
+
+    def read_on(day, *events):
+        at = datetime.fromisoformat(f"{day}T12:00:00+02:00")
+        events = (*events, replace(read(NO), at=at))
+        return last("payments.read", payer(), *done, *events)
+
+    assert [WRONG] == read_on("2026-09-16")
+    assert [WRONG] == read_on("2026-09-17")
+    assert [] == read_on("2026-09-18")
+    late = datetime.fromisoformat("2026-09-18T12:00:00+02:00")
+    assert [] == read_on("2026-09-18", replace(modify(NO, amount="1.00"), at=late))
+    due = [make(mode="deferred", date=LATER, key="P2"), sign(key="P2")]
+    lost = replace(read(NO, key="P2"), at=late)
+    assert [WRONG] == last("payments.read", payer(), *due, lost)
