@@ -158,7 +158,11 @@ def _tpps(tried: OfferTrial) -> Iterator[_Doubt]:
     tokens = tried.customer("one")[1].tokens
     if Capability.TPP_TOKENS in tried.record.target.fixtures.offers and two.id not in tokens:
         named = "that of no TPP" if not tokens else "tokens, but none under its id"
-        yield "a token of the customer for the second TPP", named, "key `tokens` by the TPP's `id`"
+        yield (
+            "a token of the customer for the second TPP",
+            named,
+            "key `tokens` by the TPP's `Access.id` (`tpp` in the control API)",
+        )
 
 
 def _renewal(tried: OfferTrial) -> Iterator[_Doubt]:
