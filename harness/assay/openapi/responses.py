@@ -135,7 +135,10 @@ def answer(use: BoundOperation) -> Schema:
             in_response(binding.one, all_of({"type": "object"}, _item(use)), required=True)
         )
     elif (where := single(binding.list)) is not None:
-        parts.append(in_response(where, {"type": "array", "items": _item(use)}, required=True))
+        listed: Schema = {"type": "array", "items": _item(use)}
+        if binding.optional_list:
+            listed = {"anyOf": [listed, {"type": "null"}]}
+        parts.append(in_response(where, listed, required=not binding.optional_list))
     return all_of(*parts, *_features(binding, AROUND, in_item=False))
 
 

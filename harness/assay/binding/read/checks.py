@@ -124,6 +124,7 @@ def _beside_list(binding: _Raw, at: Pointer) -> Iterator[Finding]:
     if isinstance(turned, Mapping) and "last" in turned and not named:
         yield (*at, "next", "last"), "no item has an id", "add item.id or item.key"
     given: Any = binding.get("list", [])
+    given = [given["at"]] if isinstance(given, Mapping) else given
     listed: list[str] = [given] if isinstance(given, str) else (given or [])
     for place, pointer in _from_body(binding.get("item") or {}, (*at, "item")) if listed else ():
         if place[len(at) + 1] in {"key", "id"}:

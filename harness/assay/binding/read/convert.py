@@ -227,8 +227,11 @@ def _spelling(raw: _Raw) -> _Raw:
 
 
 def _operation(raw: _Raw) -> _Raw:
-    """Return the keys of a binding, with the links in headers and the optional ones apart."""
+    """Return the keys of a binding, with the links in headers and what is optional apart."""
     shaped = dict(raw)
+    listed = raw.get("list")
+    if isinstance(listed, dict):
+        shaped |= {"list": [listed["at"]], "optional_list": listed.get("optional", False)}
     approval = raw.get("approval")
     if isinstance(approval, dict):
         del shaped["approval"]

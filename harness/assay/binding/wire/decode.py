@@ -241,7 +241,8 @@ def _all(
         return (_item(in_body_of(body, shown), wire, binding.item, zone),) if shows else None
     item_lists = [lists(body, pointer) for pointer in binding.list]
     if all(items is None for items in item_lists):
-        return None
+        left_out = all(find(body, pointer) in (MISSING, None) for pointer in binding.list)
+        return () if binding.optional_list and left_out and isinstance(body, dict) else None
     return tuple(
         _item(in_body_of(body, item), wire, binding.item, zone)
         for items in item_lists

@@ -33,7 +33,14 @@ def properties(*way: str) -> set[str]:
 
 #: Fields that a key of another name has in one of its forms: `{header: …}`, `{authorize: …}`, `optional`.
 SHAPED = {
-    OperationBinding: {"optional_links", "link_headers", "approval_header", "authorize", "named"}
+    OperationBinding: {
+        "optional_list",
+        "optional_links",
+        "link_headers",
+        "approval_header",
+        "authorize",
+        "named",
+    }
 }
 
 

@@ -262,7 +262,7 @@ def test_another_base_url() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("operations: {a: {list: items}}", "t.yaml:5: operations.a.list: expected a JSON pointer or a list of them, found 'items' (did you mean '/items'?)"),
+        ("operations: {a: {list: items}}", "t.yaml:5: operations.a.list: expected a JSON pointer or a list of them, or at and optional, found 'items' (did you mean '/items'?)"),
         ("operations: {a: {values: {x: /a~2}}}", "t.yaml:5: operations.a.values.x: expected a JSON pointer, found '/a~2' (for example /links/next)"),
         ("operations: {a: {arguments: {x: {query: x, number: true}}}}", "t.yaml:5: operations.a.arguments.x.number: number needs format beside it (add `format`, or remove `number`)"),
         ("operations: {a: {arguments: {x: {query: x, path: x}}}}", "t.yaml:5: operations.a.arguments.x: expected exactly one of query, header, body and path, found query and path (for example {query: iban})"),

@@ -255,6 +255,9 @@ def test_no_list(body: str) -> None:
     """Where the profile points at no list, that is said and nothing is guessed."""
     why = "no list at '/accounts' in an accepted answer (200)"
     assert Indeterminate(cause=Cause.BINDING, why=why) == outcome(wire(200, body))
+    optional = OperationBinding(list=("/accounts",), optional_list=True)
+    left_out = body in {'{"accounts": null}', '{"Accounts": []}'}
+    assert left_out is (Accepted(items=()) == outcome(wire(200, body), optional))
 
 
 @for_each(
