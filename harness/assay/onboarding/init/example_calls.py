@@ -177,7 +177,8 @@ def _ids(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     for line in filter(_STATUS.match, lines):
         with suppress(ValueError, RecursionError):
             value = json.JSONDecoder().raw_decode(line[line.index("{") :])[0]
-            yield from ((str(each), name) for name, each in islice(value.items(), MOST))
+            members = islice(value.items(), MOST)
+            yield from ((str(each), name) for name, each in members if WORD.fullmatch(name))
 
 
 def _parameters(path: str, query: str, head: Sequence[str]) -> Iterator[dict[str, Any]]:
