@@ -232,7 +232,7 @@ class Authorised:
     actions (opened a page, looked again, sent a form), the last one being the end;
     `redirected` is the address to which the browser was sent from the screens. `wire` is
     the last page, without its body; `stuck` says that it leads nowhere. `reopened` says that the link
-    was opened once more, where a screen was loaded again. `adds` are the query
+    was opened once more, where the first screen was loaded again. `adds` are the query
     parameters that the target adds to the address, None where its file does not say.
     """
 

@@ -196,7 +196,9 @@ class ScreenFlow:
         match self.step.stays:
             case Staying.RELOAD:
                 address = self.result.wire.url
-                self.result.reopened |= address == self.step.approval
+                # After the login, the same screen at this address belongs to the same flow.
+                anew = address == self.step.approval and not self.result.screens
+                self.result.reopened |= anew
                 return self.driver.open(address)
             case Staying.LINK:
                 return self.driver.open(self.step.approval or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -812,6 +813,13 @@ def test_a_customer_stays_by_opening_the_link_again() -> None:
     assert ["GET /sign/P1"] * 3 == way.lines[:3]
     loaded = walk(LOGIN, LOGIN, *ALL, HOME, **step | {"stays": Staying.RELOAD})
     assert (way.lines[:3], True) == (loaded.lines[:3], loaded.walked.reopened)
+    # Where all screens stand at the link, the one of the decision is shown only after the login.
+    at_link = [
+        shows(re.sub("action='[^']*'", "action=''", body), status) for status, _, body in ALL
+    ]
+    late = walk(*at_link, at_link[-1], at_link[-1], HOME, linger=(MINUTE,) * 3)
+    assert (Ending.CONFIRMED, False) == (late.walked.ending, late.walked.reopened)
+    assert {"GET /sign/P1", "POST /sign/P1"} == set(late.lines)
     once = walk(LOGIN, THANKS, **step)
     assert (Ending.STOPPED, True) == (once.walked.ending, "the link" in once.walked.why)
 
