@@ -128,6 +128,19 @@ def test_a_consent_while_pages_are_turned():
     assert "consented-with-consent disagrees 4" in says(*walk, ask("accounts", listed("A2")))
 
 
+def test_what_may_stand_on_a_page_that_nothing_leads_to_is_not_missing():
+    """Of a single full page: the target file may not say how the next one is found."""
+    many = owner("psu", *(account(f"A{n}") for n in range(7)))
+    keys = [f"A{n}" for n in range(7)]
+    (said,) = says(many, ask("accounts", listed(*keys[:5])))
+    assert "unclear" in said
+    (said,) = says(many, ask("accounts", listed(*keys[:4])))
+    assert "disagrees" in said
+    turned = ask("accounts", listed(*keys[:5], next="2")), ask("accounts", listed(), follow="2")
+    (said,) = says(many, *turned)
+    assert "disagrees" in said
+
+
 # -- customers who were there before ---------------------------------------------------------
 
 OLD = owner("psu", account("A1"), account("A2"), card("C1"), fresh=False)

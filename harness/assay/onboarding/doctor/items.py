@@ -343,7 +343,9 @@ def fields(seen: AnsweredOperation) -> Iterator[Finding]:
 def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Finding]:
     fits = _field_fits(seen, name)
     shown = [value for value in values(seen.items, bound.at) if value is not None]
-    if shown and (fits is None or any(map(fits, _decoded(seen, name)))):
+    # Of answers that do not count as accepted, the outcome is named.
+    uncounted = not any(answer.items for answer in seen.answers)
+    if shown and (fits is None or uncounted or any(map(fits, _decoded(seen, name)))):
         yield from _of_one_resource(seen, name, bound, fits)
         return
     probe = PointerProbe(

@@ -310,7 +310,7 @@ class Eligibility(RefusingKind):
         if not control and facet != "lists-recent":
             return
         state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
-        unclear = walk.has_unnamed_items and not seen
+        unclear = walk.perhaps_lacks_some and not seen
         evidence = Evidence(
             facet=facet,
             agreement=UNCLEAR if unclear else AGREES if seen is listed else DISAGREES,

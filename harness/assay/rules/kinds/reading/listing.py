@@ -146,7 +146,7 @@ class Listing(Kind):
 def _all(facet: str, walk: PageWalk, owed: Mapping[str, str], expected: str) -> Evidence:
     """Judge whether all of these keys, each with its resource, are listed."""
     missing = sorted(owed[key] for key in owed.keys() - walk.keys)
-    unclear = missing and walk.has_unnamed_items
+    unclear = missing and walk.perhaps_lacks_some
     return Evidence(
         facet=facet,
         agreement=UNCLEAR if unclear else DISAGREES if missing else AGREES,
