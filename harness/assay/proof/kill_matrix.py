@@ -48,7 +48,7 @@ RAN, PLANNED = "trials that ran", "trials of a whole proof"
 #: Of the trials that a change does not concern, one in this number is run as well, at least one.
 SAMPLED: Final = 20
 #: The same, without `elsewhere`, of those that it concerns and that are not about its violations.
-SAMPLED_CONCERNED: Final = 3
+SAMPLED_CONCERNED: Final = 6
 #: A row to make: the variant, the trials to run, perhaps others where these do not give what is
 #: expected, and the clauses that judge them; None for all.
 _Task: TypeAlias = tuple[str, tuple[frozenset[str] | None, ...], frozenset[str] | None]

@@ -20,7 +20,7 @@ from file_kinds import KINDS, mutated_file
 from rows import for_each
 
 #: How many files of each kind are tested, or for how many seconds.
-FILES, SECONDS = int(os.environ.get("ASSAY_MUTATED_FILES", "0")), 0.8
+FILES, SECONDS = int(os.environ.get("ASSAY_MUTATED_FILES", "0")), 0.6
 FIRST = int(os.environ.get("ASSAY_MUTATED_FIRST", "0"))
 #: After this processor time a command hangs, in seconds.
 HANGS = 30
