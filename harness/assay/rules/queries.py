@@ -43,13 +43,11 @@ from assay.rules.verdict import Evidence
 class PageWalk:
     """The pages of one list, in order: nothing that may change the list came between them.
 
-    `changes` are how often the lists of its customer may have changed before it, and `size` is that
-    of a full page, if the contract says so.
+    `changes` are how often the lists of its customer may have changed before it.
     """
 
     pages: tuple[Exchange, ...]
     changes: int = 0
-    size: int | None = None
 
     @property
     def call(self) -> Call:
@@ -94,14 +92,6 @@ class PageWalk:
         """Whether some item has no key, so that the items cannot be compared as a whole."""
         return any(item.key is None for item in self.items)
 
-    @property
-    def perhaps_lacks_some(self) -> bool:
-        """Whether what is missing may be there: unnamed, or on a page that nothing leads to.
-
-        A target file may lack the way to the next page: whether pages lead on is judged by itself.
-        """
-        return self.has_unnamed_items or (len(self.pages) == 1 and len(self.items) == self.size)
-
 
 def page_walks(history: History, operation: str, contract: Contract) -> Iterator[PageWalk]:
     """Group the exchanges of an operation into page walks, each with the call that began it.
@@ -131,9 +121,8 @@ def page_walks(history: History, operation: str, contract: Contract) -> Iterator
             continue
         if isinstance(event.outcome, Accepted) and event.outcome.next:
             named.setdefault((*reader, event.outcome.next), []).append(pages)
-    size = facts_of(contract).page_sizes.get(operation)
     for before, pages in walks:
-        yield PageWalk(pages=tuple(pages), changes=before, size=size)
+        yield PageWalk(pages=tuple(pages), changes=before)
 
 
 def _changed_lists(event: Event, contract: Contract) -> tuple[str, ...]:

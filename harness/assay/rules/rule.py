@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias
 
 from typing_extensions import TypeVar
 
-from assay.contract.model import Clause, Contract, Json
+from assay.contract.model import Clause, Contract, Json, Operation
 from assay.history import History, Reply, Step
 from assay.history.events import Cached
 from assay.rules.facets import (
@@ -269,3 +269,8 @@ def clauses_of(contract: Contract) -> tuple[Kind, ...]:
 def facts_of(contract: Contract) -> Facts:
     """Return the facts of all clauses of a contract; no kind asks for them while it is parsed."""
     return Facts.together([clause.facts() for clause in clauses_of(contract)])
+
+
+def all_pages(contract: Contract, operation: Operation) -> tuple[BindingRequirement, ...]:
+    """Require the way to the next page, where a list has pages: what is missing may be there."""
+    return bound(operation, "next") if operation.id in facts_of(contract).page_sizes else ()

@@ -39,6 +39,7 @@ from assay.rules.rule import (
     Purpose,
     Scenario,
     Script,
+    all_pages,
     bound,
     consent,
     facts_of,
@@ -155,6 +156,7 @@ class Eligibility(RefusingKind):
         roster = needs(Capability.PSU, Capability.ROSTER)
         dated = roster | needs(Capability.ZONE)
         requirements = bound(self.operation, "key")
+        pages = all_pages(self.contract, self.operation)
         descriptions = [
             (f"hides-{trait}", f"no {trait} {self.resource} is listed", roster)
             for trait in self.hides
@@ -172,7 +174,13 @@ class Eligibility(RefusingKind):
                 what = f"{word} {self.resource} last used exactly {span} ago is listed"
                 descriptions.append((on[0], what, dated))
         out = [
-            make_facet(id_, description, "states", needed, requirements)
+            make_facet(
+                id_,
+                description,
+                "states",
+                needed,
+                (*requirements, *(() if id_.startswith("hides-") else pages)),
+            )
             for id_, description, needed in descriptions
         ]
         out += [
@@ -310,7 +318,7 @@ class Eligibility(RefusingKind):
         if not control and facet != "lists-recent":
             return
         state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
-        unclear = walk.perhaps_lacks_some and not seen
+        unclear = walk.has_unnamed_items and not seen
         evidence = Evidence(
             facet=facet,
             agreement=UNCLEAR if unclear else AGREES if seen is listed else DISAGREES,

@@ -25,6 +25,7 @@ from assay.rules.rule import (
     Scenario,
     Scope,
     Script,
+    all_pages,
     bound,
     facts_of,
     needs,
@@ -70,13 +71,17 @@ class Listing(Kind):
             asks = "everything that the customer owns is listed, also after a consent to a part"
             asked.append((EVERYTHING, asks, roster | needs(Capability.CONSENT)))
         asked.append((FOREIGN, "nothing that belongs to another customer is listed", roster | two))
+        whole = {WITHOUT, WITH, EVERYTHING}
         return tuple(
             Facet(
                 id=id_,
                 description=asks,
                 scenario=Scenario(id=id_),
                 needs=needed,
-                requires=bound(self.operation, "key"),
+                requires=(
+                    *bound(self.operation, "key"),
+                    *(all_pages(self.contract, self.operation) if id_ in whole else ()),
+                ),
                 not_applicable_because=NEEDS_CONSENT
                 if id_ == WITHOUT and self.operation.consent
                 else "",
@@ -146,7 +151,7 @@ class Listing(Kind):
 def _all(facet: str, walk: PageWalk, owed: Mapping[str, str], expected: str) -> Evidence:
     """Judge whether all of these keys, each with its resource, are listed."""
     missing = sorted(owed[key] for key in owed.keys() - walk.keys)
-    unclear = missing and walk.perhaps_lacks_some
+    unclear = missing and walk.has_unnamed_items
     return Evidence(
         facet=facet,
         agreement=UNCLEAR if unclear else DISAGREES if missing else AGREES,
