@@ -68,8 +68,8 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
     "told",
     multiple=True,
     metavar="NAME='METHOD PATH'",
-    help="Call of the document that an operation of the contract is, where its name does not tell."
-    " Repeatable.",
+    help="Which call of the document an operation of the contract is, where no name tells; for"
+    " example accounts='GET /holdings'. Repeatable.",
 )
 @click.option("--name", help="Name of the target in reports.")
 @click.option("--base-url", help="Base URL of the API, to which every path is appended.")

@@ -288,9 +288,10 @@ class ScreenFlow:
         elif len(codes) == 1:
             # No screen let the customer choose: the factor of the only code is the only one there is.
             (factor,) = result.offered = (*codes,)
-            code = codes[factor] if self.step.factor in (None, factor) else ""
+            code, missing = codes[factor], "the fixture provider has no code of the customer"
+            if self.step.factor not in (None, factor):
+                code, missing = "", f"the factor {self.step.factor} is not offered"
             result.coded = bool(code)
-            missing = f"the factor {self.step.factor} is not offered"
         else:
             code, missing = "", "the fixture provider has no code of the customer"
             if codes:
@@ -439,7 +440,7 @@ class _Pages:
                 self.redirected = target or location
                 break
             url = target
-            if wire.status not in REPEATED or not _header(wire, "location"):
+            if wire.status not in REPEATED:
                 method, body = "GET", b""
             wire = self._request(method, url, body)
         self.page = wire

@@ -255,7 +255,8 @@ class OperationBinding:
     `named` has the whole binding under each alias that has arguments of its own, by its number.
 
     `list` points at the lists of items of an answer, which count as one; a step `*` goes
-    into every element; with `optional_list`, an answer without one shows none. `one` points at the single thing that it shows, `approval` (or
+    into every element; with `optional_list`, an answer without one shows none. `one` points at
+    the single thing that it shows, `approval` (or
     `approval_header`) at the link to the screens where the customer signs. `links` point at
     those that the TPP follows, of which `optional_links` may be absent; `link_headers` are
     headers with such links. `headers` and `queries` (parameters)

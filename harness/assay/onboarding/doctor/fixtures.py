@@ -230,7 +230,8 @@ def _stopped(record: Examined, event: Authorised, page: Wire) -> Iterator[Findin
     place, hint = _misspelt(target, names, event.screens)
     buttons = (name for form in shown for name, given in form.choices.items() if len(given) == 1)
     if not hint and (button := next(buttons, "")):
-        hint = f"a page that is only read: `{{{record.redactor.bounded(button, 40)}: continue}}`"
+        shown_button = record.redactor.bounded(button, 40)
+        hint = f"if this page is only read, add the screen `{{{shown_button}: continue}}`"
     found = f"a screen that asks for {record.redactor.bounded(', '.join(names), 120)}"
     yield record.finding(place, "a screen listed in the target file", found, hint)
 

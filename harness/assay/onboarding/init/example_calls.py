@@ -73,7 +73,9 @@ def is_calls(text: str) -> bool:
 
 
 def document(text: str, path: str) -> dict[str, Any]:
-    """Return the document of the calls in a text; an id has the operations that a call is said to be.
+    """Return the document of the calls in a text.
+
+    Under `SAID` each has the operations of the contract that the text says it to be.
 
     Raises:
         InputError: a body is not JSON.

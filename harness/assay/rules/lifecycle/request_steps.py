@@ -94,7 +94,7 @@ def request(
     """Return the call that makes a valid request; use `replace` for variations.
 
     Arguments that are not given have the values of the target file. In a deferred mode the
-    day is `ahead` days after the creation of the subject, or after `days_ahead`.
+    day is `ahead` days after the creation of the subject, by default as many as `days_ahead` says.
     """
     mode = mode or lifecycle.mode
     given: dict[str, Json] = {}
@@ -229,7 +229,7 @@ def inquire() -> Part[Effects]:
 
 
 def withdraw(made: Exchange) -> Part[Withdrawn | None]:
-    """Let the customer cancel a request elsewhere; return whether that was accepted."""
+    """Let the customer cancel a request elsewhere; return the event."""
     key = key_of(made)
     done = (yield Withdraw(subject=made.call.subject, request=key)) if key is not None else None
     return done if isinstance(done, Withdrawn) else None

@@ -158,30 +158,36 @@ class Eligibility(RefusingKind):
         requirements = bound(self.operation, "key")
         pages = all_pages(self.contract, self.operation)
         descriptions = [
-            (f"hides-{trait}", f"no {trait} {self.resource} is listed", roster)
+            (f"hides-{trait}", f"no {trait} {self.resource} is listed", roster, False)
             for trait in self.hides
         ]
         if self.recent:
             span = f"{self.recent.months} months"
             inside, outside = f"a day less than {span} ago", f"{span} and a day ago"
             descriptions += [
-                ("lists-recent", f"every {self.resource} used yesterday is listed", roster),
-                ("lists-just-inside", f"every {self.resource} last used {inside} is listed", dated),
-                ("hides-just-outside", f"no {self.resource} last used {outside} is listed", dated),
+                ("lists-recent", f"every {self.resource} used yesterday is listed", roster, True),
+                (
+                    "lists-just-inside",
+                    f"every {self.resource} last used {inside} is listed",
+                    dated,
+                    True,
+                ),
+                (
+                    "hides-just-outside",
+                    f"no {self.resource} last used {outside} is listed",
+                    dated,
+                    False,
+                ),
             ]
             if on := _ON_THE_EDGE.get(self.recent.edge):
                 word = "every" if on[1] else "no"
                 what = f"{word} {self.resource} last used exactly {span} ago is listed"
-                descriptions.append((on[0], what, dated))
+                descriptions.append((on[0], what, dated, on[1]))
         out = [
             make_facet(
-                id_,
-                description,
-                "states",
-                needed,
-                (*requirements, *(() if id_.startswith("hides-") else pages)),
+                id_, description, "states", needed, (*requirements, *(pages if listed else ()))
             )
-            for id_, description, needed in descriptions
+            for id_, description, needed, listed in descriptions
         ]
         out += [
             Facet(

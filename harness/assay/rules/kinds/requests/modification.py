@@ -157,18 +157,13 @@ class Modification(RefusingKind[ModificationScenario]):
         if scenario.id == "done":
             yield from self._probe_done(psu)
         elif scenario.id == "carried-out":
+            ahead = request_steps.days_ahead(self.lifecycle, psu)
             made = yield from self._made(psu, first)
-            yield from self._change(
-                psu, made, self.fields, days=request_steps.days_ahead(self.lifecycle, psu) + 1
-            )
+            yield from self._change(psu, made, self.fields, days=ahead + 1)
             yield from request_steps.sign(self.lifecycle, made)
             made = yield from self._made(psu, first, sign=True)
-            yield from self._change(
-                psu, made, self.fields, days=request_steps.days_ahead(self.lifecycle, psu) + 2
-            )
-            yield from request_steps.wait_days(
-                psu, request_steps.days_ahead(self.lifecycle, psu) + 3
-            )
+            yield from self._change(psu, made, self.fields, days=ahead + 2)
+            yield from request_steps.wait_days(psu, ahead + 3)
             yield from request_steps.inquire()
         elif scenario.refused:
             control = yield from self._made(psu, first)
