@@ -51,9 +51,12 @@ WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,40}")
 DECIMAL: Final = "decimal"
 DAY: Final = "YYYYMMDD"
 IBAN: Final = "iban"
+#: The formats of a day.
+DAYS: Final = frozenset({"date", "date-time", DAY})
+LIKE_AN_IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 _FORMS: Final = {
     DAY: re.compile(r"20\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"),
-    IBAN: re.compile(r"[A-Z]{2}\d\d[A-Z0-9]{11,30}"),
+    IBAN: LIKE_AN_IBAN,
     "uri": re.compile(r"https?://\S+"),
     "date": re.compile(r"\d{4}-\d\d-\d\d"),
     "date-time": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d.*"),

@@ -11,7 +11,7 @@ from typing import cast
 
 from assay.contract.model import Json
 from assay.files.edits import flow
-from assay.onboarding.init.example_calls import DAY, IBAN
+from assay.onboarding.init.example_calls import DAYS, IBAN
 from assay.onboarding.init.openapi_operations import EACH, SchemaLeaf, words
 from assay.onboarding.init.operation_matching import MatchedOperation
 from assay.onboarding.init.synonyms import (
@@ -33,8 +33,6 @@ _ELSEWHERE = {
     "account": ("konto", "compte", "conto", "cuenta", "rekening", "rachunek"),
     "card": ("karte", "carte", "carta", "tarjeta", "kaart", "karta"),
 }
-#: The formats of a day.
-_DAYS = frozenset({"date", "date-time", DAY})
 #: Words for the date by which lists are filtered, the usual ones first.
 _DATES = ("booking", "book", "booked", "posting", "date", "transaction", "value")
 #: Usual words for the states of a request, in lower case.
@@ -142,17 +140,17 @@ def date(shape: MatchedOperation) -> Iterator[YamlEntry]:
     days = [
         leaf
         for leaf in shape.item
-        if (leaf.form in _DAYS or "date" in leaf.words)
+        if (leaf.form in DAYS or "date" in leaf.words)
         and not leaf.is_listed
         and not leaf.path & THEIRS
     ]
     usual = (leaf for word in _DATES for leaf in days if word in leaf.words)
     # Where an item has a single date, its name does not matter.
-    dates = [leaf for leaf in days if leaf.form in _DAYS]
+    dates = [leaf for leaf in days if leaf.form in DAYS]
     leaf = next(usual, None) or (dates[0] if len(dates) == 1 else None)
     entry = shape.pointer("on", leaf, f"{leaf.name} is a date" if leaf else "")
-    spelt = days_of(leaf) if leaf else {}
-    yield replace(entry, value={"at": entry.value, **spelt}) if spelt else entry
+    day_format = days_of(leaf) if leaf else {}
+    yield replace(entry, value={"at": entry.value, **day_format}) if day_format else entry
 
 
 def resource(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -295,8 +293,8 @@ def _pointer(at: str, leaf: SchemaLeaf, name: str, item: Sequence[SchemaLeaf] = 
         return YamlEntry(
             key=at, value=day, why=f"{why or name}; a timestamp that begins with the day"
         )
-    if spelt := {**unit_of(leaf), **days_of(leaf)}:
-        return YamlEntry(key=at, value={"at": leaf.pointer, **spelt}, why=why)
+    if spelling := {**unit_of(leaf), **days_of(leaf)}:
+        return YamlEntry(key=at, value={"at": leaf.pointer, **spelling}, why=why)
     if neighbour is None:
         return YamlEntry(key=at, value=leaf.pointer, why=why)
     why = f"{why}; or the identification next to it"

@@ -15,7 +15,7 @@ from assay.binding.model.pointer import texts
 from assay.binding.model.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
 from assay.files.edits import flow
-from assay.onboarding.init.example_calls import DAY, IBAN
+from assay.onboarding.init.example_calls import DAYS, IBAN, LIKE_AN_IBAN
 from assay.onboarding.init.openapi_operations import (
     EACH,
     OpenApiParameter,
@@ -52,10 +52,7 @@ _MODES = {
     "deferred": (frozenset({"future", "dated"}), frozenset({"future"})),
     "instant": (frozenset({"inst"}),),
 }
-#: The formats of a day.
-_DATES = frozenset({"date", "date-time", DAY})
 _IBAN = re.compile(r"\biban\b", re.IGNORECASE)
-_LIKE_AN_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 #: Descriptions of the end of a range without its day; "on or before" is with it.
 _OUT = re.compile(r"exclu|not included|non inclus|(?<!\bor )\bbefore\b", re.IGNORECASE)
@@ -335,14 +332,14 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
     spelling: dict[str, Json] = {"body": leaf.pointer}
     # The account of the customer is that of the fixture, whatever the document's example.
     spelling |= {**unit_of(leaf), **days_of(leaf), **_sums(leaf)}
-    if leaf.form not in _DATES and name != shape.operation.owned and not unit_of(leaf):
+    if leaf.form not in DAYS and name != shape.operation.owned and not unit_of(leaf):
         spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
     if leaf.form == "date-time":
         spelling["text"] = "{}T00:00:00Z"
     due = shape.operation.due
     if leaf.form == "date" and shape.operation.makes and not (due and due.argument == name):
         spelling["value"] = "{today+30}"
-    is_date = leaf.form in _DATES
+    is_date = leaf.form in DAYS
     return YamlEntry(key=name, value=spelling, why=guessed(name, leaf)), is_date
 
 
@@ -377,7 +374,7 @@ def _is_ordinary(shape: MatchedOperation, name: str, value: str) -> bool:
     """Whether a bank may accept a document's example: an IBAN that exists, an amount that is usual."""
     if name == shape.operation.amount:
         return not _NUMBER.fullmatch(value) or USUAL[0] <= Decimal(value) <= USUAL[1]
-    return not _LIKE_AN_IBAN.fullmatch(value) or is_iban(value)
+    return not LIKE_AN_IBAN.fullmatch(value) or is_iban(value)
 
 
 # -- Where a consent lists what it covers, and in which shape ------------------------------------
