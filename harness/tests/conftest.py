@@ -12,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent / "support"))
 
 from tiers import BUDGET, TIER, in_tier
 
+TESTS = Path(__file__).parent
+
 # How long a case takes says nothing on a busy machine. Every commit is judged by the same cases.
 settings.register_profile("assay", deadline=None, derandomize=TIER == "gate")
 settings.load_profile("assay")
@@ -36,11 +38,23 @@ def generated(request):
     return compare
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Let each worker begin with other rooms: in a clean clone it compiles them for the others."""
+    report = yield
+    worker = getattr(collector.config, "workerinput", None)
+    if worker and collector.path == TESTS and report.passed:
+        rooms = report.result
+        first = int(worker["workerid"].removeprefix("gw")) * len(rooms) // worker["workercount"]
+        report.result = rooms[first:] + rooms[:first]
+    return report
+
+
 def pytest_collection_modifyitems(config, items):
     """Leave what the nightly tests run to them."""
-    tests = Path(__file__).parent
+    items.sort(key=lambda item: item.path.parts)  # the same order for each worker
     ours = in_tier(
-        f"{item.path.relative_to(tests).as_posix()}::{item.originalname}" for item in items
+        f"{item.path.relative_to(TESTS).as_posix()}::{item.originalname}" for item in items
     )
     left = [item for item, mine in zip(items, ours, strict=True) if not mine]
     if left:

@@ -34,17 +34,21 @@ _OWN_KEY: Final = re.compile(rb"(?m)^[{\s\"']*assay[\"']?\s*:")
 
 def load(path: str | Path) -> Document:
     """Read the file at `path`; its problems raise an `InputError`."""
-    raw = _bytes(Path(path))
+    return document_of(read_bytes(path), str(path))
+
+
+def document_of(raw: bytes, path: str) -> Document:
+    """Read the content of the file at `path`; its problems raise an `InputError`."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError.one(
-            str(path),
+            path,
             "this is not UTF-8 text",
             line=raw.count(b"\n", 0, error.start) + 1,
             hint="save the file as UTF-8",
         ) from None
-    return _document(text, str(path), raw)
+    return _document(text, path, raw)
 
 
 def load_named(path: str | Path) -> Document:
@@ -56,7 +60,7 @@ def load_named(path: str | Path) -> Document:
         document = load(path)
     except InputError as error:
         # Without a line, the error is about the file as a whole.
-        if not error.problems[0].line or _OWN_KEY.search(_bytes(Path(path))):
+        if not error.problems[0].line or _OWN_KEY.search(read_bytes(path)):
             raise
         document = None
     if document is None or "assay" not in document.data:
@@ -71,7 +75,7 @@ def load_openapi(path: Path) -> Document:
     It is not written for this reader: a key may be a number, which is its text. Of a file that has
     no key `openapi` nothing is quoted, for it may be any file of the machine.
     """
-    raw = _bytes(path)
+    raw = read_bytes(path)
     if not re.search(rb"(?m)^[{\s\"']*openapi[\"']?\s*:", raw):
         what = "this is not an OpenAPI document (it has no key `openapi`)"
         raise InputError.one(str(path), what, hint="OpenAPI 3.0 or 3.1, in JSON or YAML")
@@ -110,7 +114,9 @@ def _document(text: str, path: str, raw: bytes, *, foreign: bool = False) -> Doc
     return Document(data=data, path=path, digest=digest, spots=root.spot)
 
 
-def _bytes(path: Path) -> bytes:
+def read_bytes(path: str | Path) -> bytes:
+    """Return what stands in a file that is not too big; an `InputError` says why it cannot be read."""
+    path = Path(path)
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)

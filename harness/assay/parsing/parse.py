@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -31,7 +32,7 @@ from assay.contract.model import (
 )
 from assay.errors import SOUGHT_PROBLEMS, InputError, Problem, did_you_mean
 from assay.files.document import Document, Finding, problem
-from assay.files.load import load, read_zone
+from assay.files.load import document_of, read_bytes, read_zone
 from assay.files.shape_check import check, prebuilt, validate
 from assay.parsing import answers
 from assay.parsing.references import OPEN, findings, line_numbers
@@ -61,8 +62,22 @@ def find_contract(name_or_path: str | Path) -> Path:
 
 
 def parse_contract(path: str | Path) -> Contract:
-    """Read a contract file; an `InputError` lists all its problems."""
-    return parse_document(load(path))
+    """Read a contract file; an `InputError` lists all its problems.
+
+    A file is parsed once in a process, unless it has changed: a contract is never modified, and
+    whoever examines a target file again and again would wait for its contracts each time. The kinds
+    of packages come and go, and so does what is known of a contract that has such a kind.
+    """
+    content = read_bytes(path)
+    parsed = _parsed(str(path), content)
+    if all(KINDS.get(clause.kind) is clause.rule for clause in parsed.clauses):
+        return parsed
+    return parse_document(document_of(content, str(path)))
+
+
+@lru_cache(maxsize=16)
+def _parsed(path: str, content: bytes) -> Contract:
+    return parse_document(document_of(content, path))
 
 
 def parse_contracts(names: Iterable[str | Path]) -> list[Contract]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from assay.contract.model import BankAnswer, Capability, Clause, Contract, Level, Source
@@ -77,6 +78,7 @@ def bound_clauses(contract: Contract) -> dict[str, BoundClause]:
     }
 
 
+@lru_cache(maxsize=16)
 def obligations(contract: Contract) -> tuple[Obligation, ...]:
     """Return the obligations of a bank under a contract, in the contract's order."""
     of_clauses = [

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from assay.binding.model.security import ISSUING, places_for
 from assay.binding.model.target import (
@@ -90,7 +91,7 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
 
 
 def _bind(contract: Contract, target: Target) -> BoundContract:
-    undecided = replace(contract, zone=contract.zone or target.zone)
+    undecided = _in_zone(contract, contract.zone or target.zone)
     answers = with_document(decided(undecided, target), target)
     absent = missing_parts(target)
     if not absent:
@@ -106,6 +107,12 @@ def _bind(contract: Contract, target: Target) -> BoundContract:
         tpp_obligations=of_tpp,
         decisions=answers.answered,
     )
+
+
+@lru_cache(maxsize=16)
+def _in_zone(contract: Contract, zone: ZoneInfo | None) -> Contract:
+    """Return a contract with its days in a zone, the same one each time: its clauses are parsed once."""
+    return replace(contract, zone=zone)
 
 
 def _following(
