@@ -35,7 +35,7 @@ def segments(at: Situation) -> Values:
         if Capability.SEGMENTS not in at.offered:
             yield segment, "`segments` in `fixtures.offers` in the target file"
             continue
-        listed = {role.segment for role in at.target.fixtures.roles}
+        listed = {role.segment for role in at.target.fixtures.own_roles}
         if listed and segment not in listed:
             yield segment, "a customer with this `segment` in `fixtures.roles`"
             continue

@@ -183,6 +183,10 @@ def banks(at: Situation) -> Values:
         if Capability.BANKS not in at.offered:
             yield bank.name, "`banks` in `fixtures.offers` in the target file"
             continue
+        roles = at.target.fixtures.roles
+        if roles and all(role.bank != bank.name for role in roles):
+            yield bank.name, "a customer with this `bank` in `fixtures.roles`"
+            continue
         yield DimensionValue(
             dimension="bank",
             name=bank.name,

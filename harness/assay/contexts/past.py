@@ -46,6 +46,10 @@ def pasts(at: Situation) -> Values:
     made = [each for each in operations if each.makes and not each.grants]
     lifecycles = [lifecycle_of_operation(at.contract, each) for each in made]
     lifecycles = [each for each in lifecycles if each.signing_needs <= at.offered]
+    if grants and Capability.CONSENT not in at.offered:
+        if not lifecycles:
+            yield "lived", "`consent` in `fixtures.offers` in the target file"
+        grants = []
     if not grants and not lifecycles:
         return
     if lifecycles and at.target.sca.kind is ScaKind.MANUAL:

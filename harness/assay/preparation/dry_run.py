@@ -422,6 +422,7 @@ def fixture_of(target: Target, dry_target: DryTarget, choice: RoleChoice) -> Fix
                 standing=target.fixtures.now is not None,
                 choice=choice,
                 environ={tpp.token_env: ANYTHING for tpp in target.fixtures.tpps},
+                find_bank=target.group_bank,
                 now=lambda: dry_target.now,
             )
         case Customers.CREATED | Customers.CHOSEN:

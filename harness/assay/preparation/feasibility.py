@@ -99,9 +99,9 @@ class RoleChoices:
         for (customer, operation, _), number in spent.items():
             if operation in operations:
                 accesses[customer.name] += number
-        segments = {role.name: role.segment for role in self.roles}
-        asked = {segments[name] for name in estimate.customers}
-        names = [name for name in first.roles if segments[name] in asked]
+        groups = {role.name: (role.bank, role.segment) for role in self.roles}
+        asked = {groups[name] for name in estimate.customers}
+        names = [name for name in first.roles if groups[name] in asked]
         names.sort(key=lambda name: accesses[name])
         moved = min(len(estimate.customers), MOST_MOVED)
         for front in islice(permutations(names, moved), MOST_CHOICES):

@@ -82,8 +82,10 @@ def read_merged(
         contracts=frozenset(contracts),
         contract_files={contract: path for contract, path in contracts.items() if path},
     )
-    if merged.place(("banks",))[0] != merged.place(("base_url",))[0]:
-        target = replace(target, banks=())  # another bank's group
+    # Those that are inherited from below the file with the base URL are another bank's group.
+    own = {document.path, merged.place(("base_url",))[0]}
+    ours = tuple(bank for bank in target.banks if merged.place(("banks", bank.name))[0] in own)
+    target = replace(target, banks=ours)
     if target.openapi is not None:
         found = _document_of_bank(target)
         both = hashlib.sha256(f"{target.digest} {found.document.digest}".encode()).hexdigest()

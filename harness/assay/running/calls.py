@@ -109,10 +109,14 @@ _WHOLE = frozenset({"malformed", "credentials", "bearer", "follow", "consent"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedCall:
-    """An accepted call without a variation, as its probe made it, with its credentials."""
+    """An accepted call without a variation, as its probe made it, with its credentials.
+
+    `base_url` is that of the bank where it was made; empty for the one of the call beside it.
+    """
 
     call: Call
     access: Access
+    base_url: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -121,12 +125,12 @@ class VariationGuard:
 
     controls: dict[str, list[AcceptedCall]] = field(default_factory=dict[str, list[AcceptedCall]])
 
-    def see(self, call: Call, access: Access, *, accepted: bool) -> None:
+    def see(self, call: Call, access: Access, *, accepted: bool, base_url: str = "") -> None:
         """Remember a call that was accepted, if it can be a control."""
         if accepted and not call.variation and call.malformed is None:
             known = self.controls.setdefault(call.operation, [])
             if all(control.call != call for control in known):
-                known.append(AcceptedCall(call=call, access=access))
+                known.append(AcceptedCall(call=call, access=access, base_url=base_url))
 
     def doubt(
         self,
@@ -166,7 +170,9 @@ class VariationGuard:
             changed = {place: how for place, how in changed.items() if not _within(place, tokens)}
         if not changed:
             names = ", ".join(sorted(name.removeprefix("arguments.") for name in different))
-            return f"the request equals its control: {names} changes nothing in it"
+            what = f"the request equals its control: {names} changes nothing in it"
+            # At another bank, the bank is the difference.
+            return what if control.base_url in {"", target.base_url} else ""
         explained = [
             *tokens,
             *_of_arguments(different, call, control.call, binding),
@@ -428,7 +434,8 @@ class TrialCalls:
         waiting = ready.call.together and self.ahead
         encoded = self.ahead.pop(0) if waiting else self._encoded(ready)
         exchange = self.exchanged(encoded.made, encoded.request, ready.target, encoded.delivery)
-        self.variations.see(ready.call, ready.access, accepted=exchange.accepted)
+        at, accepted = self.trial.target.base_url, exchange.accepted
+        self.variations.see(ready.call, ready.access, accepted=accepted, base_url=at)
         doubt = encoded.doubt or self._perhaps_unattended(exchange)
         return replace(exchange, confounded=doubt)
 

@@ -104,7 +104,8 @@ class Role:
     `login_env`, `password_env` and `code_envs` (by factor, in the target's words) name the
     variables of what the customer types in, `token_env` that of its token, and `token_envs` those of
     its tokens for further TPPs, by the TPP; `secret_envs` those of further secrets, by their names in
-    `auth.further`. `segment` is in the contract's words.
+    `auth.further`. `segment` is in the contract's words. `bank` is the bank of the group whose
+    customer it is, by its name in `banks`; empty for the bank of the file.
     `registrations` are all that it has on file, None if that is not known.
     """
 
@@ -112,6 +113,7 @@ class Role:
     owns: tuple[RoleHolding, ...]
     token_env: str | None = None
     segment: str | None = None
+    bank: str = ""
     login_env: str | None = None
     password_env: str | None = None
     code_envs: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -160,6 +162,11 @@ class Fixtures:
     now: datetime | None = None
     segments: Mapping[str, str] = field(default_factory=dict[str, str])
     effects: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def own_roles(self) -> tuple[Role, ...]:
+        """The listed customers of the bank of the file, without those of other banks of its group."""
+        return tuple(role for role in self.roles if not role.bank)
 
 
 # -- A target file as values: address, credentials, fixtures, signer, operations, waivers ----

@@ -67,7 +67,7 @@ def doctor_probes(plan: ProbePlan) -> Iterator[DoctorProbe]:
     """Yield the probes of a contract."""
     if any(operation.available and not operation.grants for operation in plan.reads):
         yield DoctorProbe(name=READS, start=partial(_reads, plan))
-        if len(plan.target.fixtures.roles) > 1:
+        if len(plan.target.fixtures.own_roles) > 1:
             yield DoctorProbe(name=ROLES, start=partial(_roles, plan))
     for create in plan.making:
         yield from _requests(plan, create)
@@ -230,7 +230,7 @@ def _between(plan: ProbePlan, operation: Operation, call: Call, today: date) -> 
 def _roles(plan: ProbePlan) -> Script:
     """Call once for every listed customer not used yet, to see whether its token is accepted."""
     first = plan.first_role
-    for role in plan.target.fixtures.roles:
+    for role in plan.target.fixtures.own_roles:
         # The next one of this kind of customer, whatever it owns.
         yield Arrange(subject=role.name, holdings=(), segment=role.segment)
         if role != first and plan.lists:
