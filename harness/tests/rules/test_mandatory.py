@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 
 from account_information import NO
 from payment_initiation import (
     ARGUMENTS,
     DONE,
+    PIS,
     REJECTED,
     check,
     make,
@@ -19,6 +21,7 @@ from rows import for_each
 
 from assay.history import Arrange, Call
 from assay.planning.plan import count_calls
+from assay.rules.rule import clauses_of
 from assay.rules.verdict import Agreement
 from assay.testing import evidence, history, play
 
@@ -152,9 +155,9 @@ def test_one_trial_a_field():
 
 
 # -- the probe --------------------------------------------------------------------
-def played(field, accepts, **known):
+def played(field, accepts, params=None, **known):
     """Play a probe at a bank that takes what `accepts` says; return its steps, and what the check says."""
-    params = ruled("mandatory-fields")
+    params = params or ruled("mandatory-fields")
 
     def sent(call):
         arguments = {**ARGUMENTS, **known, **call.arguments}
@@ -220,3 +223,70 @@ def test_what_is_accepted_is_read_and_never_signed():
         for one in calls
         if one.operation == "read-payment"
     ]
+
+
+# -- fields that may be empty ------------------------------------------------------------
+@cache
+def may_be_empty():
+    """Return the clause of a contract that says so of one of its fields."""
+    contract = PIS
+    number = next(n for n, each in enumerate(contract.clauses) if each.id == "mandatory-fields")
+    clause = contract.clauses[number]
+    said = replace(clause, params={**clause.params, "may-be-empty": ["chargeBearer"]})
+    clauses = (*contract.clauses[:number], said, *contract.clauses[number + 1 :])
+    return clauses_of(replace(contract, clauses=clauses))[number]
+
+
+def says_of_empty(*events):
+    return evidence(may_be_empty(), history(payer(), *events))
+
+
+def test_a_field_that_may_be_empty_is_a_facet_of_its_own():
+    """In place of the one that wants it refused; it expects no refusal."""
+    clause = may_be_empty()
+    ids = {facet.id for facet in clause.facets()}
+    assert "chargeBearer-empty" not in ids
+    assert ids - set(clause.refusing()) == {"chargeBearer-may-be-empty"}
+    assert 16 == len(ids)
+
+
+def test_an_empty_field_that_is_taken_is_right():
+    """It is no fault of the request either, so the request can be a control."""
+    taken = bent(shown("P2"), value="", key="P2")
+    assert ["chargeBearer-may-be-empty agrees 2"] == says_of_empty(make(), taken)
+    assert [
+        "chargeBearer-may-be-empty agrees 1",
+        "chargeBearer-missing agrees 1,2",
+    ] == says_of_empty(taken, bent(NO))
+
+
+def test_an_empty_field_that_is_refused_between_two_that_are_taken_is_wrong():
+    """Refused before or after both, it may have been the moment."""
+    refused = bent(NO, value="")
+    assert ["chargeBearer-may-be-empty disagrees 1,2,3"] == says_of_empty(make(), refused, make())
+    for events in ([make(), refused], [refused, make()], [make(NO), refused, make(NO)]):
+        assert not any("disagrees" in line for line in says_of_empty(*events))
+
+
+@for_each(("accepts", "agreement"), [(True, "agrees"), (False, "disagrees")])
+def test_the_probe_of_a_field_that_may_be_empty(accepts, agreement):
+    """The bank is asked once with nothing in the field, between two plain requests."""
+    good = ["SLEV", ""] if accepts else ["SLEV"]
+    calls, results = played(
+        "chargeBearer", lambda sent: sent.get("chargeBearer") in good, may_be_empty()
+    )
+    assert [f"chargeBearer-may-be-empty {agreement}"] == [one for one in results if "may-be" in one]
+    (empty,) = (call for call in calls if call.arguments.get("chargeBearer") == "")
+    assert "" == empty.variation
+
+
+def test_the_tpp_may_leave_it_empty():
+    """But not out."""
+
+    def duty(**sent):
+        (found,) = may_be_empty().check_tpp(history(payer(), make(**sent)))
+        return found.agreement.value
+
+    assert "agrees" == duty(chargeBearer="")
+    assert "disagrees" == duty(chargeBearer=None)
+    assert "disagrees" == duty(categoryPurpose="")

@@ -3,7 +3,8 @@
 The valid type is learned from the first request that was accepted with all fields; values
 of other types are derived from its value. A number or a truth value is no other type than a
 text: documents rarely give types, and a bank may read one as the other. A request with two
-invalid fields proves nothing about either. `argument_rules` defines when a request counts as accepted, and when a
+invalid fields proves nothing about either. A field may be one that `may-be-empty`: then a request
+with nothing in it is accepted, between two others that are. `argument_rules` defines when a request counts as accepted, and when a
 refusal counts.
 
 The TPP: it makes no request without a mandatory field.
@@ -18,20 +19,25 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from assay.contract.model import Json
+from assay.files.document import Finding, Pointer
 from assay.history import Call, Exchange
 from assay.rules import steps
 from assay.rules.argument_rules import (
+    Beside,
     Defect,
     Defects,
     RequestArgumentRule,
+    Tried,
     replaced,
 )
+from assay.rules.controls import served_between
 from assay.rules.facets import Facts, Schema
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.parameters import arguments
 from assay.rules.lifecycle.tracker import Instance
+from assay.rules.parameters import Raw, all_known, names, ref
 from assay.rules.rule import Facet, Scenario, Script
-from assay.rules.verdict import AGREES, DISAGREES, Agreement
+from assay.rules.verdict import AGREES, DISAGREES, Agreement, Evidence
 
 #: The ways in which a mandatory field can be invalid, with their predicates.
 WAYS: Mapping[str, str] = {
@@ -40,13 +46,24 @@ WAYS: Mapping[str, str] = {
     "empty": "is empty",
     "type": "is of another type",
 }
+#: The way that is none where a field may be empty, and how the facet ends that says so.
+EMPTY, MAY_BE_EMPTY = "empty", "may-be-empty"
 #: The value of a field that was not sent.
 _ABSENT = object()
 
 
 def _expects(value: Json) -> str:
     """Return that a value is not empty, if it is."""
-    return "a value" if value in (None, "", [], {}) else ""
+    return "a value" if value is None or _is_empty(value) else ""
+
+
+def _is_empty(value: Json) -> bool:
+    """Whether a value is an empty text, list or object."""
+    return value == "" or (_kind(value) in {"list", "object"} and not value)
+
+
+def _among_fields(at: Pointer, wanted: list[str], clause: Raw, _raw: Raw) -> Iterator[Finding]:
+    yield from all_known(at, wanted, clause.get("fields", ()), "mandatory field")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +74,15 @@ class Mandatory(RequestArgumentRule):
     duty_facet = "fields-there"
 
     fields: tuple[str, ...] = arguments()
+    may_be_empty: tuple[str, ...] = names(
+        ref("words"), key=MAY_BE_EMPTY, references=_among_fields, required=False
+    )
 
     def facts(self) -> Facts:
-        """Return that each argument has a value that is not empty."""
+        """Return that each argument has a value that is not empty, but for those that may be."""
         create = self.lifecycle.create.id
-        return Facts(expected=dict.fromkeys(((create, each) for each in self.fields), (_expects,)))
+        filled = ((create, each) for each in self.fields if each not in self.may_be_empty)
+        return Facts(expected=dict.fromkeys(filled, (_expects,)))
 
     def value_schema(self) -> tuple[Schema, bool]:
         """Return that each field is mandatory."""
@@ -69,17 +90,24 @@ class Mandatory(RequestArgumentRule):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return a facet for each field and way, with one trial for each field."""
-        return tuple(
-            self.argument_facet(
-                f"{field}-{way}",
-                f"a request is not accepted if {field} {predicate}",
-                field,
-                field,
-                *self.lifecycle.open_mode_requirement(),
-            )
+        described = (
+            (field, MAY_BE_EMPTY, f"a request is accepted if {field} is empty")
+            if way == EMPTY and field in self.may_be_empty
+            else (field, way, f"a request is not accepted if {field} {predicate}")
             for field in self.fields
             for way, predicate in WAYS.items()
         )
+        return tuple(
+            self.argument_facet(
+                f"{field}-{id_}", says, field, field, *self.lifecycle.open_mode_requirement()
+            )
+            for field, id_, says in described
+        )
+
+    def refusing(self) -> frozenset[str]:
+        """Return the facets that expect a refusal."""
+        accepted = {f"{field}-{MAY_BE_EMPTY}" for field in self.may_be_empty}
+        return frozenset(facet.id for facet in self.own_facets) - accepted
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a valid request, then one for each way in which the field can be invalid."""
@@ -87,7 +115,11 @@ class Mandatory(RequestArgumentRule):
         control = request_steps.request(self.lifecycle, psu, self.lifecycle.open_mode)
         made = yield from steps.send(control)
         right = made.call.arguments.get(scenario.id, "")
-        yield from self.send_and_read(_variations(control, scenario.id, right))
+        may_be_empty = scenario.id in self.may_be_empty
+        calls = _variations(control, scenario.id, right, may_be_empty=may_be_empty)
+        yield from self.send_and_read(calls)
+        if may_be_empty:
+            yield from steps.send(control)
 
     def arguments_of(self) -> Mapping[str, Sequence[str]]:
         """Return the mandatory fields."""
@@ -103,6 +135,14 @@ class Mandatory(RequestArgumentRule):
             )
             yield wrong if wrong or types else None
 
+    def judge_other(self, tried: Tried, beside: Beside) -> Iterator[Evidence]:
+        """Judge a request with nothing in a field that may be empty."""
+        call = tried.made.call
+        for field in self.may_be_empty if tried.faults == () else ():
+            if _is_empty(call.arguments.get(field)):
+                controls = [each.made.n for each in beside(field) if each is not tried]
+                yield from served_between(f"{field}-{MAY_BE_EMPTY}", tried.made, controls, ())
+
     def duty(self) -> str:
         """Return that every request has the fields."""
         return f"every request has {', '.join(self.fields)}"
@@ -110,7 +150,11 @@ class Mandatory(RequestArgumentRule):
     def judge_sent(self, exchange: Exchange) -> tuple[Agreement, str, str]:
         """Judge whether a request has the fields."""
         sent = exchange.call.arguments
-        lacking = [name for name in self.fields if sent.get(name) in (None, "", [], {})]
+        lacking = [
+            name
+            for name in self.fields
+            if sent.get(name) is None or (_is_empty(sent[name]) and name not in self.may_be_empty)
+        ]
         done = f"it has no {', '.join(lacking)}" if lacking else "it has them"
         return DISAGREES if lacking else AGREES, f"a request with {', '.join(self.fields)}", done
 
@@ -125,7 +169,11 @@ class Mandatory(RequestArgumentRule):
     def _wrong(self, sent: Mapping[str, Json], types: Mapping[str, str]) -> Mapping[str, str]:
         """Return the invalid fields of a request and how, as far as the types are known."""
         ways = {field: _way(sent.get(field, _ABSENT), types.get(field)) for field in self.fields}
-        return {field: way for field, way in ways.items() if way}
+        return {
+            field: way
+            for field, way in ways.items()
+            if way and not (way == EMPTY and field in self.may_be_empty)
+        }
 
 
 def _kind(value: Json) -> str:
@@ -160,11 +208,14 @@ def _differs(kind: str, right: str) -> bool:
     return kind != right and not ("text" in (kind, right) and {kind, right} <= scalars)
 
 
-def _variations(control: Call, field: str, right: Json) -> Iterator[Call]:
-    """Yield the request with each invalid value of the field."""
+def _variations(
+    control: Call, field: str, right: Json, *, may_be_empty: bool = False
+) -> Iterator[Call]:
+    """Yield the request with each invalid value of the field; an empty one is valid where it may be."""
     yield replace(control, without=(field,), variation=f"{field} is missing")
     nothing: Json = {"list": [], "object": {}}.get(_kind(right), "")
-    for description, value in (("null", None), ("empty", nothing), *_others(right)):
+    empty = "" if may_be_empty else EMPTY
+    for description, value in (("null", None), (empty, nothing), *_others(right)):
         yield replaced(control, field, value, description)
 
 
