@@ -521,7 +521,10 @@ def check_order(bank, call, mode, body):
         raise Refused
     if body["number"] not in call.customer.accounts:
         raise Refused(404)
-    texts = all(isinstance(body.get(name), str) for name in ("label", "amount", "until"))
+    if not (bank.label or "label" in body):
+        raise Refused(422)
+    label = body.get("label", bank.label)
+    texts = all(isinstance(each, str) for each in (label, body.get("amount"), body.get("until")))
     day = body.get("day") or NEVER
     right = (
         texts
@@ -530,8 +533,8 @@ def check_order(bank, call, mode, body):
         and is_day(body["until"])
         and is_day(day)
         and day >= bank.earliest(call)
-        and len(body["label"]) <= bank.longest_label
-        and re.fullmatch(bank.label_form, body["label"])
+        and len(label) <= bank.longest_label
+        and re.fullmatch(bank.label_form, label)
     )
     if not right:
         raise Refused(422)
@@ -540,7 +543,8 @@ def check_order(bank, call, mode, body):
 def kept_order(bank, call, body):
     """Return an order with two decimals, and a last day that is not too far."""
     whole, _, decimals = body["amount"].partition(".")
-    return {**body, "amount": f"{whole}.{decimals:0<2}", "until": bank.last_day(call, body)}
+    kept = {"amount": f"{whole}.{decimals:0<2}", "until": bank.last_day(call, body)}
+    return {"label": bank.label, **body, **kept}
 
 
 def selects(bank, entry, wanted):
@@ -578,6 +582,7 @@ DESK = dialect(
     most_rows=100,
     check=check_order,
     decimals=2,
+    label="Order",
     longest_label=30,
     label_form="[A-Za-z0-9 ]*",
     earliest=lambda bank, call: call.world.now.date().isoformat(),

@@ -61,7 +61,7 @@ UNVERIFIED = {
 CLAUSES = {
     QUAY: {"signed", "until", "revoked", "one", "holder", "payer"},
     DESK: {"request-id", "status", "rows", "echo", "key", "order-status", "amount", "label", "day"}
-    | {"until", "selected", "entry-id", "order-amount", "own"},
+    | {"usual-label", "until", "selected", "entry-id", "order-amount", "own"},
     COUNTED: {"together", "each"},
     LOCKERS: {"trace", "once"},
 }

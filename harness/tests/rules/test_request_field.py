@@ -176,3 +176,36 @@ def test_the_tpp_sends_good_values():
         ordered(amount=None),
         tpp=True,
     )
+
+
+# -- a default ---------------------------------------------------------------------------
+def unlabelled(answer=MADE):
+    """Write down an order without a label."""
+    order = ordered(answer, label=None)
+    return replace(order, call=replace(order.call, without=("label",)))
+
+
+@for_each(
+    ("label", "agreement"),
+    [("Order", "agrees"), ("ORDER", "unclear"), ("Or***", "unclear"), ("Sale", "disagrees")],
+)
+def test_what_is_left_out_is_shown_as_the_default(label, agreement):
+    """By the answer that made it, or by a later one."""
+    assert [f"default {agreement} 1,2"] == says("usual-label", unlabelled(), shown(label=label))
+    made = accepted(Item(key="O-1", state=State.OPEN, fields={"label": label}), status=201)
+    assert [f"default {agreement} 1"] == says("usual-label", unlabelled(made))
+
+
+def test_a_default_that_nobody_needs_is_not_judged():
+    """Something was sent, nothing is shown, or it may have been changed since."""
+    assert [] == says("usual-label", ordered(), shown(label="Sale"))
+    assert [] == says("usual-label", unlabelled(), shown(label=None))
+    assert [] == says("usual-label", unlabelled(), shown(amount="10.00"))
+
+
+def test_an_order_without_what_has_a_default_is_taken():
+    """Refused between two like it that are taken, it violates; otherwise that may be the moment."""
+    events = ordered(), unlabelled(NO), ordered()
+    assert ["default disagrees 1,2,3"] == says("usual-label", *events)
+    for few in (events[:2], events[1:]):
+        assert not any("disagrees" in line for line in says("usual-label", *few))

@@ -7,6 +7,7 @@ as accepted, and when a refusal counts.
 
 A day that is further away than it may be (`at-most-days`) is not refused but reduced: the request
 shows the last possible day. One day more or less is the same, since documents count days in two ways.
+A request without an argument that has a `default` is accepted, and shows that value.
 
 The TPP: it sends no value that is to be rejected.
 """
@@ -36,9 +37,9 @@ from assay.rules.text_shape import TextShape
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, describe_answer
 
 PRECISE, LONG, LONGEST = "too-precise", "too-long", "longest"
-INVALID, PAST, REDUCED = "invalid", "past", "reduced"
-#: The trial with values of another form, and the one with a day that is too far away.
-VALUES, FAR = "values", "far"
+INVALID, PAST, REDUCED, DEFAULT = "invalid", "past", "reduced", "default"
+#: The trial with values of another form, the one with a day that is too far away, and that without one.
+VALUES, FAR, NONE = "values", "far", "none"
 #: How many days beyond the last possible one a day is that is reduced.
 BEYOND, DAY = 40, timedelta(days=1)
 #: A number without an exponent, and its decimals.
@@ -61,6 +62,7 @@ class RequestField(RequestArgumentRule):
         "enum",
         "not-past",
         "at-most-days",
+        "default",
     )
 
     field: str = parameters.word(key="field", references=check_argument)
@@ -81,6 +83,12 @@ class RequestField(RequestArgumentRule):
     enum: tuple[str, ...] = text_shape.enum()
     not_past: bool = parameters.flag(key="not-past")
     at_most_days: int | None = parameters.whole(key="at-most-days", required=False)
+    default: Json = parameters.parameter(
+        {"description": "a text, a number, true or false", "type": ["string", "number", "boolean"]},
+        lambda value, _: value,
+        key="default",
+        required=False,
+    )
 
     @property
     def shape(self) -> TextShape:
@@ -149,8 +157,8 @@ class RequestField(RequestArgumentRule):
                 id_,
                 description,
                 self.field,
-                FAR if id_ == REDUCED else VALUES,
-                *(shown if id_ == REDUCED else ()),
+                {REDUCED: FAR, DEFAULT: NONE}.get(id_, VALUES),
+                *(shown if id_ in {REDUCED, DEFAULT} else ()),
                 not_applicable_because=unknown if id_ == INVALID else "",
             )
             for id_, description in self._described()
@@ -169,6 +177,9 @@ class RequestField(RequestArgumentRule):
             yield PAST, f"{no} {name} is in the past"
         if self._reduces:
             yield REDUCED, f"{name} is reduced to {self.at_most_days} days from today and shown so"
+        if self.default is not None:
+            value = text_of(self.default)
+            yield DEFAULT, f"a request without {name} is accepted, and shows {value}"
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a valid request, then one with each other value, then a valid one again."""
@@ -182,6 +193,13 @@ class RequestField(RequestArgumentRule):
         if scenario.id == FAR:
             day = day_of_trial + ((self.at_most_days or 0) + BEYOND) * DAY
             yield from self.send_and_read([replaced(control, self.field, day.isoformat())])
+            return
+        if scenario.id == NONE:
+            given = {name: value for name, value in control.arguments.items() if name != self.field}
+            yield from self.send_and_read(
+                [replace(control, arguments=given, without=(*control.without, self.field))]
+            )
+            yield from steps.send(control)
             return
         usual = made.call.arguments.get(self.field)
         values = self._values("" if usual is None else text_of(usual), day_of_trial)
@@ -252,7 +270,7 @@ class RequestField(RequestArgumentRule):
         return wrong
 
     def judge_other(self, tried: Tried, beside: Beside) -> Iterator[Evidence]:
-        """Judge the longest values, and days that are too far away."""
+        """Judge the longest values, days that are too far away, and requests without the argument."""
         made, value = tried.made, tried.made.call.arguments.get(self.field)
         longest = isinstance(value, str) and len(value) == self.max_length
         if tried.faults == () and longest and not text_shape.is_hidden(value):
@@ -261,6 +279,29 @@ class RequestField(RequestArgumentRule):
         if tried.request is not None and self._is_too_far(value, made.at):
             controls = [each.made.n for each in beside(self.field)]
             yield from self._judge_reduced(tried.request, controls)
+        if self.default is not None and self.field in made.call.without and tried.request:
+            controls = [each.made.n for each in beside(self.field)]
+            yield from self._judge_default(tried.request, controls)
+
+    def _judge_default(self, request: Instance, controls: Sequence[int]) -> Iterator[Evidence]:
+        """Judge what is shown of a request without the argument, until it is changed."""
+        made, expected = request.made, f"{self.field} to be {text_of(self.default)}: none was sent"
+        if request_queries.was_refused(made):
+            yield from served_between(DEFAULT, made, controls, ())
+        for exchange in () if request.changes else (made, *request.reads):
+            value = exchange.item.fields.get(self.field) if exchange.item else None
+            if exchange.item is None or value in (None, ""):
+                continue
+            same = request_queries.shows_value(self.default, value)
+            evidence = _evidence(
+                made, expected, text_of(value), exchange.n, facet=DEFAULT, good=same is not False
+            )
+            yield replace(
+                evidence,
+                agreement=UNCLEAR if same is None else evidence.agreement,
+                decisive=exchange.n,
+                member=exchange.member_of(exchange.item, "field", self.field),
+            )
 
     def _judge_reduced(self, request: Instance, controls: Sequence[int]) -> Iterator[Evidence]:
         """Judge what is shown of a request whose day is too far away."""
@@ -302,9 +343,11 @@ class RequestField(RequestArgumentRule):
         return DISAGREES if sure else AGREES, f"{self.field} is valid", done
 
 
-def _evidence(made: Exchange, expected: str, seen: str, *others: int, good: bool) -> Evidence:
+def _evidence(
+    made: Exchange, expected: str, seen: str, *others: int, good: bool, facet: str = REDUCED
+) -> Evidence:
     return Evidence(
-        facet=REDUCED,
+        facet=facet,
         agreement=AGREES if good else DISAGREES,
         expected=expected,
         seen=seen,
