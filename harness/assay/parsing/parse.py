@@ -70,7 +70,7 @@ def parse_contract(path: str | Path) -> Contract:
     """
     content = read_bytes(path)
     parsed = _parsed(str(path), content)
-    if all(KINDS.get(clause.kind) is clause.rule for clause in parsed.clauses):
+    if all(clause.kind in KINDS for clause in parsed.clauses):
         return parsed
     return parse_document(document_of(content, str(path)))
 
