@@ -28,7 +28,7 @@ from assay.history import (
     Subject,
 )
 from assay.rules.rule import Script, facts_of
-from assay.rules.state.calendar import at, local_day
+from assay.rules.state.calendar import at, is_banking_day, local_day
 from assay.rules.steps import roots
 
 OWN = "the trial itself varies this value"
@@ -294,8 +294,9 @@ def may_take_days(contract: Contract, steps: Sequence[Step]) -> bool:
 
 
 # -- Requests: mode, amount, payee, factor, TPP, and whether it is the first ---------------------
-#: How far ahead a deferred request is: whole weeks, so that a trial stays on its weekday.
-AHEAD = timedelta(weeks=1)
+#: How many days ahead a deferred request is: whole weeks, so that a trial stays on its weekday; fewer, but
+#: no fewer than these, or up to two weeks, where that is no banking day.
+WEEK, FEWEST = 7, 3
 #: When the day of a deferred request is waited for: after a bank has executed it, be it in the evening.
 LATE = time(23)
 #: An amount that target files hardly give, neither small nor large.
@@ -336,6 +337,7 @@ class InMode(StepMapper):
     mode: str
     now: datetime | None = None
     due: datetime | None = None
+    ahead: int = WEEK
 
     def map(self, step: Step) -> Step:
         """Return a plain request in the mode."""
@@ -356,7 +358,11 @@ class InMode(StepMapper):
         if self.now is None:
             return None
         zone = self.contract.zone or self.now.tzinfo or UTC
-        return at(local_day(self.now, zone) + AHEAD, LATE, zone)
+        today = local_day(self.now, zone)
+        tried = (*range(self.ahead, FEWEST - 1, -1), *range(2 * WEEK, self.ahead, -1))
+        # As many for the next request, if possible: one that differs in this is no control.
+        self.ahead = next(n for n in tried if is_banking_day(today + timedelta(days=n)))
+        return at(today + timedelta(days=self.ahead), LATE, zone)
 
     def before(self, step: Step) -> Script:
         """Let the days pass until a deferred request that was signed is due."""

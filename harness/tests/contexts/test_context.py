@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from rows import for_each
 
 from assay.contexts import customer_dimensions, dimensions, mappers, request_dimensions
 from assay.contexts.context import DimensionValue, StepMapper, in_context, label
@@ -24,6 +25,7 @@ from assay.history import (
 )
 from assay.parsing.parse import find_contract, parse_contract
 from assay.rules.dry_run import START, ConformingTarget, DryTarget, play
+from assay.rules.state.calendar import is_banking_day
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +110,30 @@ def test_plain_requests_are_made_in_the_mode_and_wait_for_their_day(pis):
     assert day == date.fromisoformat(made.arguments["date"])
     assert isinstance(moved, Advance)
     assert day == moved.to.date()
+
+
+@for_each("offset", range(30))
+def test_deferred_requests_of_a_trial_are_due_on_banking_days(pis, offset):
+    """On each day of a year's end: never a day on which nothing is settled, and as far ahead again."""
+    mapper = mappers.InMode(contract=pis, mode="deferred")
+    begun = datetime(2026, 12, 10, 11, tzinfo=UTC) + timedelta(days=offset)
+    mapper.reply(CUSTOMER, Subject(name="psu", now=begun, owns=()))
+    first = date.fromisoformat(mapper.map(CREATE).arguments["date"])
+    assert is_banking_day(first)
+    assert 3 <= (first - begun.date()).days <= 14
+    assert first == date.fromisoformat(mapper.map(CREATE).arguments["date"])
+
+
+def test_two_deferred_requests_of_a_sunday_are_alike(pis):
+    """Both are due on the Friday before a week is over, and so one can be the control of the other."""
+    mapper = mappers.InMode(contract=pis, mode="deferred")
+    days = []
+    sunday = datetime(2026, 9, 20, 12, tzinfo=UTC)
+    for begun in (sunday, sunday + timedelta(days=5)):
+        mapper.reply(CUSTOMER, Subject(name="psu", now=begun, owns=()))
+        due = date.fromisoformat(mapper.map(CREATE).arguments["date"])
+        days.append((due - begun.date()).days)
+    assert [5, 5] == days
 
 
 def test_a_request_in_another_mode_stays_as_it_is(pis):
