@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 
 from assay.contexts.context import StepMapper
@@ -294,8 +294,8 @@ def may_take_days(contract: Contract, steps: Sequence[Step]) -> bool:
 
 
 # -- Requests: mode, amount, payee, factor, TPP, and whether it is the first ---------------------
-#: How many days ahead a deferred request is: whole weeks, so that a trial stays on its weekday; fewer, but
-#: no fewer than these, or up to two weeks, where that is no banking day.
+#: How many days ahead a deferred request is due: fewer, but no fewer than these, or up to two weeks, where
+#: that is no banking day. Whole weeks are waited for it, so that a trial stays on its weekday.
 WEEK, FEWEST = 7, 3
 #: When the day of a deferred request is waited for: after a bank has executed it, be it in the evening.
 LATE = time(23)
@@ -348,21 +348,20 @@ class InMode(StepMapper):
         if step.mode != operation.modes[0]:
             return step
         arguments = dict(step.arguments)
-        if operation.due and self.mode in operation.due.modes:
-            day = self._day()
-            if day is not None and operation.due.argument not in step.without:
-                arguments.setdefault(operation.due.argument, day.date().isoformat())
+        due = operation.due if operation.due and self.mode in operation.due.modes else None
+        if due and self.now and due.argument not in step.without:
+            arguments.setdefault(due.argument, self._due_day(self.now).isoformat())
         return replace(step, mode=self.mode, arguments=arguments)
 
-    def _day(self) -> datetime | None:
-        if self.now is None:
-            return None
-        zone = self.contract.zone or self.now.tzinfo or UTC
-        today = local_day(self.now, zone)
+    def _due_day(self, now: datetime) -> date:
+        """Return a banking day, as far ahead as for the last request, if possible: that is its control."""
+        today = local_day(now, self._zone(now))
         tried = (*range(self.ahead, FEWEST - 1, -1), *range(2 * WEEK, self.ahead, -1))
-        # As many for the next request, if possible: one that differs in this is no control.
         self.ahead = next(n for n in tried if is_banking_day(today + timedelta(days=n)))
-        return at(today + timedelta(days=self.ahead), LATE, zone)
+        return today + timedelta(days=self.ahead)
+
+    def _zone(self, now: datetime) -> tzinfo:
+        return self.contract.zone or now.tzinfo or UTC
 
     def before(self, step: Step) -> Script:
         """Let the days pass until a deferred request that was signed is due."""
@@ -375,9 +374,12 @@ class InMode(StepMapper):
         """Note until when a deferred request that was signed is not executed."""
         operation = next(iter(creating(self.contract, mode=self.mode).values()))
         deferred = operation.due is not None and self.mode in operation.due.modes
-        day = self._day()
-        if isinstance(reply, Authorised) and reply.ending is Ending.CONFIRMED:
-            self.due = day if deferred and day and day > reply.at else self.due
+        signed = isinstance(reply, Authorised) and reply.ending is Ending.CONFIRMED and reply
+        if signed and deferred and self.now:
+            weeks = timedelta(weeks=1 if self.ahead <= WEEK else 2)
+            over = local_day(self.now, self._zone(self.now)) + weeks
+            day = at(over, LATE, self._zone(self.now))
+            self.due = day if day > signed.at else self.due
         yield from StepMapper.after(self, step, reply)
 
     def reply(self, step: Step, reply: Reply) -> Reply:

@@ -110,11 +110,19 @@ def _contexts(plan: Plan, trial: Trial, every: Sequence[Dimension], depth: Depth
     ):
         unaffected = dict.fromkeys((each.name for each in every), _ANOTHER_BANK)
     suited = _affecting(_suited(every, steps), unaffected)
+    # Where every two values meet, those that hide something meet others, too.
+    known = kind.hiding if depth is Depth.EACH else ()
+    hiding = {dimension for scenario, dimension in known if scenario in {"", trial.scenario.id}}
+    apart = applicable((each for each in suited if each.name in hiding), steps)
+    together = applicable((each for each in suited if each.name not in hiding), steps)
     return TrialContexts(
         trial=trial,
         steps=steps,
         dimensions=suited,
-        contexts=contexts(applicable(suited, steps), depth),
+        contexts=(
+            *contexts(together, depth),
+            *((value,) for values in apart for value in values),
+        ),
     )
 
 

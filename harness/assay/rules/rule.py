@@ -154,6 +154,10 @@ class Kind(Cached, Generic[S]):
     across_banks: ClassVar[bool] = False
     #: Whether probes make the consents that they need, because they also call without one.
     own_consents: ClassVar[bool] = False
+    #: The scenarios by their ids ("": any), each with a dimension in whose values it shows less than in the
+    #: base context. Each such value has a context of its own, where it hides nothing that others would
+    #: show. A run finds out by itself what hides something: this saves it the trials.
+    hiding: ClassVar[tuple[tuple[str, str], ...]] = ()
     #: The part of a history that can make a difference to the check.
     scope: ClassVar[Scope] = Scope()
 

@@ -22,6 +22,7 @@ from assay.history import (
     Register,
     Renew,
     Subject,
+    Wire,
 )
 from assay.parsing.parse import find_contract, parse_contract
 from assay.rules.dry_run import START, ConformingTarget, DryTarget, play
@@ -125,15 +126,34 @@ def test_deferred_requests_of_a_trial_are_due_on_banking_days(pis, offset):
 
 
 def test_two_deferred_requests_of_a_sunday_are_alike(pis):
-    """Both are due on the Friday before a week is over, and so one can be the control of the other."""
-    mapper = mappers.InMode(contract=pis, mode="deferred")
-    days = []
-    sunday = datetime(2026, 9, 20, 12, tzinfo=UTC)
-    for begun in (sunday, sunday + timedelta(days=5)):
-        mapper.reply(CUSTOMER, Subject(name="psu", now=begun, owns=()))
-        due = date.fromisoformat(mapper.map(CREATE).arguments["date"])
-        days.append((due - begun.date()).days)
-    assert [5, 5] == days
+    """Both are due on a Friday, so that one can be the control of the other, and signed on a Sunday."""
+
+    def day_of(step):
+        return date.fromisoformat(step.arguments["date"])
+
+    sunday = START + timedelta(days=6 - START.weekday())
+    begins = Advance(to=sunday)
+
+    def mapper():
+        return mappers.InMode(contract=pis, mode="deferred", now=sunday)
+
+    done = played(steps(begins, CREATE, SIGN, READ, CREATE, SIGN, READ), pis, mapper)
+    first, second = (step for step in done if isinstance(step, Call) and step.arguments.get("date"))
+    waited = [step.to.date() for step in done if isinstance(step, Advance)][1:]
+    week = timedelta(weeks=1)
+    friday = sunday.date() + timedelta(days=5)
+    assert [friday, friday + week] == [day_of(first), day_of(second)]
+    assert [sunday.date() + week, sunday.date() + 2 * week] == waited
+
+
+def test_the_clock_is_not_moved_back_to_a_day_that_is_over(pis):
+    """A request that was signed after its weeks are over is not waited for."""
+    mapper = mappers.InMode(contract=pis, mode="deferred", now=START)
+    over = (START + timedelta(days=9),)
+    page = Wire(method="SIGN", url="", status=200)
+    late = Authorised(n=1, step=SIGN, ending=Ending.CONFIRMED, moments=over, wire=page)
+    list(mapper.after(SIGN, late))
+    assert mapper.due is None
 
 
 def test_a_request_in_another_mode_stays_as_it_is(pis):

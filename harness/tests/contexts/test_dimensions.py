@@ -353,6 +353,34 @@ def test_kinds_name_known_dimensions_only(prepared):
     assert named <= set(DIMENSIONS)
 
 
+def test_what_hides_something_stands_alone(prepared):
+    """But where every two values meet; each scenario and dimension that a kind names exists."""
+    planned = with_contexts(prepared.plan, prepared.target, Depth.EACH).plan
+    sizes = {}
+    for trial in planned.contextual:
+        kind = planned.clauses[trial.contract][trial.clause].kind
+        for scenario, dimension in kind.hiding:
+            if scenario in {"", trial.scenario.id}:
+                named = [value for value in trial.context if value.dimension == dimension]
+                known = sizes.setdefault((kind.name, scenario, dimension), set())
+                known |= {len(trial.context)} if named else set()
+    hiding = {
+        (clause.kind.name, *each)
+        for clauses in prepared.plan.clauses.values()
+        for clause in clauses.values()
+        for each in clause.kind.hiding
+    }
+    assert {key: {1} for key in hiding} == sizes
+
+    ids = [item.obligation.id for item in prepared.plan.items]
+    some = restrict(prepared.plan, [id_ for id_ in ids if "/execution/main-flow" in id_])
+    pairs = with_contexts(some, prepared.target, Depth.PAIRS).plan.contextual
+    met = [
+        trial.context for trial in pairs if any(one.dimension == "amount" for one in trial.context)
+    ]
+    assert max(map(len, met)) > 1
+
+
 def test_the_day_of_a_request_matters_to_the_age_of_a_registration_only(prepared):
     """A creditor who was never registered is not registered on the day of a deferred request either."""
     planned = with_contexts(prepared.plan, prepared.target, Depth.EACH)

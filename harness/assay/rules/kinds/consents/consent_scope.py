@@ -100,6 +100,8 @@ class ConsentScope(RefusingKind):
     """The operations that need a consent, and the data that they guard."""
 
     name = "consent-scope"
+    # Other resources have other facets.
+    hiding = (("", "item"),)
     own_consents = True
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
     purpose = Purpose.LIMIT

@@ -50,6 +50,8 @@ class DisclosedWhen(Kind):
     """An operation, and the value that it discloses only with a consent."""
 
     name = "disclosed-when"
+    # Before a consent there may be nothing on later pages.
+    hiding = (("", "page"),)
     own_consents = True
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE

@@ -45,6 +45,8 @@ class Listing(Kind):
     """An operation that lists the resources of a customer, and how consent is given."""
 
     name = "listing"
+    # There may have been a consent.
+    hiding = ((WITHOUT, "past"),)
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
     purpose = Purpose.PROMISE
 

@@ -80,6 +80,8 @@ class Pagination(Kind):
     """An operation with its page size, and the resources whose items it lists."""
 
     name = "pagination"
+    # A range selects entries; a later page may be refused without the customer.
+    hiding = (("", "arguments"), (EXACT, "presence"))
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
 

@@ -78,6 +78,8 @@ class Consistent(Kind):
     """Operations whose answers must agree; `ranged` takes a range of dates."""
 
     name = "consistent"
+    # A consent may be of one TPP only.
+    hiding = ((SMALLER, "tpp"),)
     purpose = Purpose.PROMISE
 
     operations: tuple[Operation, ...] = parameters.operations()

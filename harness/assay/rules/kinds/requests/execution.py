@@ -99,6 +99,8 @@ class Execution(Kind):
     """
 
     name = "execution"
+    # A bank may limit the amounts that it executes.
+    hiding = (("", "amount"),)
     scope = Scope(calls=Calls.NAMED)
     purpose = Purpose.PROMISE
     applies_to = ("makes",)

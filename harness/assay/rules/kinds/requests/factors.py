@@ -76,6 +76,8 @@ class Factors(Kind[FactorsScenario]):
     """The factors with which each segment of customers can sign a request."""
 
     name = "factors"
+    # Customers of another segment may have fewer factors.
+    hiding = ((CODES, "segment"),)
     scope = Scope(calls=Calls.NAMED, needs=(Authorised,))
     purpose = Purpose.LIMIT
     applies_to = ("makes",)
