@@ -25,7 +25,14 @@ from assay.rules.consents import without_unconsented
 from assay.rules.queries import at_own_bank, perhaps_exhausted, perhaps_over_quota
 from assay.rules.refusing_kind import AT_ONCE, CODE, REJECTION, STATUS, RefusingKind
 from assay.rules.rule import BindingRequirement, Facet, Kind, TppFacet, clauses_of, facts_of
-from assay.rules.verdict import DISAGREES, UNCLEAR, Agreement, Evidence, doubt
+from assay.rules.verdict import (
+    DISAGREES,
+    FOR_A_WHILE,
+    UNCLEAR,
+    Agreement,
+    Evidence,
+    doubt,
+)
 
 _Calls: TypeAlias = Mapping[int, AnsweredCall]
 #: What was seen where a check cannot count days from a date.
@@ -55,16 +62,38 @@ def checked(
 def _without_breaches(
     kind: Kind, history: History, evidences: Iterator[Evidence]
 ) -> Iterator[Evidence]:
-    """Yield evidence, in doubt where the TPP's own breach explains the refusal that it blames."""
+    """Yield evidence, in doubt where something else explains the refusal that it blames.
+
+    That is the TPP's own breach of a duty, or that the bank takes no call for a while, where the
+    contract says nothing about how many there may be.
+    """
     breaches: dict[int, str] | None = None
+    for_a_while: frozenset[int] = frozenset()
     for evidence in evidences:
         if evidence.agreement is not DISAGREES or kind.accepts_refusals:
             yield evidence
             continue
         if breaches is None:
             breaches = _refused_breaches(kind, history)
+            for_a_while = _refused_for_a_while(kind, history)
         owed = next((breaches[n] for n in evidence.exchanges if n in breaches), None)
-        yield doubt(evidence, f"the TPP breached its own duty: {owed}") if owed else evidence
+        blamed = {evidence.decisive} if evidence.decisive else {*evidence.exchanges}
+        if owed:
+            yield doubt(evidence, f"the TPP breached its own duty: {owed}")
+        elif for_a_while & blamed:
+            yield doubt(evidence, "the bank says that it takes no call for a while")
+        else:
+            yield evidence
+
+
+def _refused_for_a_while(kind: Kind, history: History) -> frozenset[int]:
+    """Return the calls of which the contract limits no number, and that are too many for the bank."""
+    limited = facts_of(kind.contract).call_limits
+    return frozenset(
+        each.n
+        for each in history.exchanges
+        if each.refused and each.wire.status in FOR_A_WHILE and each.call.operation not in limited
+    )
 
 
 def _refused_breaches(kind: Kind, history: History) -> dict[int, str]:

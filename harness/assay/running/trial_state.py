@@ -136,7 +136,7 @@ class TrialState:
     #: The target's own ids of things, as the fixture provider says them: a list may not show them.
     told_ids: dict[str, str] = field(default_factory=dict[str, str])
     submissions: Submissions = field(default_factory=Submissions)
-    #: The target's clock when it was last set.
+    #: The target's clock when it was last set or read.
     now: datetime | None = None
 
     @property
@@ -181,11 +181,15 @@ class TrialState:
     def move(self, to: datetime | None) -> datetime:
         """Move the target's clock, or wait until it shows this time, where a run may; or read it.
 
+        A clock that shows a later time already, because of what was waited for, is only read.
+
         Raises:
             CannotArrange: the clock cannot be moved there, or the run may not wait so long.
 
         """
         waiting = self.environment.waiting
+        if to is not None and self.now is not None and to < self.now:
+            to = None
         if to is None or waiting is None:
             return self.fixture.clock(to)
         return waiting.until(to, self.look)

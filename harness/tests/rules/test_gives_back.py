@@ -102,15 +102,25 @@ def test_a_hidden_part_leaves_doubt(shown_as):
 @for_each(
     ("shown_as", "says_so"),
     [
-        ("2026-09-19T00:00:00+02:00", "agrees"),
-        ("2026-09-18T22:00:00Z", "unclear"),
-        ("2026-09-17T22:00:00Z", "disagrees"),
-        ("2026-09-18", "disagrees"),
-        ("20260919", "unclear"),
+        ("2026-09-17T00:00:00+02:00", "agrees"),
+        ("2026-09-16T22:00:00Z", "unclear"),
+        ("2026-09-15T22:00:00Z", "disagrees"),
+        ("2026-09-16", "disagrees"),
+        ("20260917", "unclear"),
     ],
 )
 def test_a_day_may_be_shown_as_a_moment(shown_as, says_so):
     """Formats are not in the document."""
+    made = make(mode="deferred", date="2026-09-17")
+    assert [f"date {says_so} 1,2"] == says(made, read(shown(date=shown_as)))
+
+
+@for_each(
+    ("shown_as", "says_so"),
+    [("2026-09-19", "agrees"), ("2026-09-21", "unclear"), ("2026-09-20", "disagrees")],
+)
+def test_a_bank_may_keep_a_request_for_the_next_banking_day(shown_as, says_so):
+    """Asked for a Saturday, it may be for the Monday after it; but for no Sunday."""
     made = make(mode="deferred", date="2026-09-19")
     assert [f"date {says_so} 1,2"] == says(made, read(shown(date=shown_as)))
 

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from account_information import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, ask
+from account_information import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, account, ask, owner
+from account_information import ruled as ruled_accounts
 from payment_initiation import (
     DONE,
     KEY,
@@ -27,7 +28,7 @@ from assay.history import Ending, Malformed, Owned, Subject
 from assay.planning.plan import count_calls
 from assay.rules.checks import checked
 from assay.rules.lifecycle import request_steps
-from assay.testing import history, play
+from assay.testing import history, play, refused
 
 ANSWERS = [
     (NO, "disagrees"),
@@ -364,6 +365,29 @@ def test_what_was_signed_must_be_readable():
     assert [] == check("payments.read", payer(), cash, sign(), read(NO))
     again = [make(), sign(), make(key="P2"), sign(key="P2"), read(NO, key="P2")]
     assert [] == check("payments.read", payer(), *again)
+
+
+@for_each(("days", "violates"), [(1, True), (3, False), (8, False)])
+def test_what_nobody_signed_may_be_gone_after_some_days(days, violates):
+    """Whenever it would have been due: the document does not say how long it is kept."""
+    made = make(mode="deferred", date="2026-09-29")
+    said = check("payments.read", payer(), made, read(NO, at=AT + timedelta(days=days)))
+    assert violates is ("answers disagrees" in " ".join(said))
+
+
+@for_each("status", [408, 425, 429])
+def test_a_bank_that_takes_no_call_for_a_while_violates_nothing(status):
+    """The contract does not say how many requests there may be; of accounts it does."""
+
+    def says(kind, *events):
+        found = checked(kind, history(*events))
+        return [one.agreement.value for one in found if one.facet == "answers"]
+
+    wait, create = refused(status=status), ruled("payments.create")
+    assert ["unclear"] == says(create, payer(), make(wait))
+    assert ["disagrees"] == says(create, payer(), make(NO))
+    accounts = ruled_accounts("accounts.available")
+    assert ["disagrees"] == says(accounts, owner("psu", account("A1")), ask("accounts", wait))
 
 
 @for_each("amount", ["0.01", "15000.50"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from threading import Barrier
 from typing import Any
@@ -119,6 +119,7 @@ def go(
     target: Target = PROFILE,
     common: str | None = "common",
     operation: Operation = ACCOUNTS,
+    world: type[Place] = Place,
     **place: Any,
 ) -> Run:
     sent: list[httpx.Request] = []
@@ -128,12 +129,12 @@ def go(
         sent.append(request)
         return httpx.Response(200, stream=httpx.ByteStream(answer(request)))
 
-    world = Place(**place)
+    made = world(**place)
     client = HttpClient(base_url=BASE, transport=httpx.MockTransport(respond))
     environment = Environment(
         target=replace(target, sca=Sca(factors={"sms": "TXT"})),
         client=client,
-        fixtures=world,
+        fixtures=made,
         common=Access(token=common),
     )
     number = count(1)
@@ -144,7 +145,7 @@ def go(
         number=lambda: next(number),
         record=lambda event, access: recorded.append((event, access)),
     )
-    return Run(driven, sent, recorded, world)
+    return Run(driven, sent, recorded, made)
 
 
 def listing(*pages: str) -> Callable[[httpx.Request], bytes]:
@@ -161,6 +162,29 @@ def listing(*pages: str) -> Callable[[httpx.Request], bytes]:
 def whole_walk(most: int = 40) -> Any:
     yield from steps.arrange("psu")
     yield from steps.walk(CALL, most=most)
+
+
+def test_a_clock_is_not_moved_back():
+    """Where time passed for another reason, a probe that asks for an earlier time reads the clock."""
+    asked = []
+
+    class Noted(Place):
+        def clock(self, to: datetime | None) -> datetime:
+            asked.append(to)
+            return to or later
+
+    later = NOW + timedelta(days=3)
+    shown = []
+
+    def probe() -> Any:
+        yield from steps.arrange("psu")
+        shown.append((yield from steps.clock(later)))
+        shown.append((yield from steps.clock(NOW + timedelta(days=1))))
+        shown.append((yield from steps.clock(later + timedelta(days=1))))
+
+    go(probe(), world=Noted)
+    assert [later, None, later + timedelta(days=1)] == asked
+    assert [later, later, later + timedelta(days=1)] == shown
 
 
 def test_calls_at_one_moment_are_ordinary_exchanges() -> None:

@@ -303,7 +303,7 @@ class ChangeTracker:
                 continue
             change, shown = force.unread.pop(name), exchange.item.fields[name]
             value = change.new[name]
-            good = request_queries.shows_value(value, shown)
+            good = request_queries.shows_argument(self.lifecycle, name, value, shown)
             evidence = Evidence(
                 facet=PERSISTS,
                 agreement=UNCLEAR if good is None else AGREES if good else DISAGREES,

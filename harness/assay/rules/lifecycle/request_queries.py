@@ -23,7 +23,7 @@ from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Ex
 from assay.history.events import Masked
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.queries import has_value, ordinary
-from assay.rules.state.calendar import dates, day_of
+from assay.rules.state.calendar import dates, day_of, is_banking_day
 from assay.rules.verdict import FOR_A_WHILE, UNAUTHENTICATED
 
 #: How many characters of a key are changed, or a third of a longer one.
@@ -240,6 +240,19 @@ def shows_value(sent: Json, shown: Json) -> bool | None:
     if alike or MASK.search(shown) or _may_be_one_moment(sent, shown):
         return None
     return _is_on(shown, sent)
+
+
+def shows_argument(lifecycle: Lifecycle, name: str, sent: Json, shown: Json) -> bool | None:
+    """Whether an answer shows an argument of a request as it was sent; None if that is uncertain.
+
+    A bank may keep a request for a day on which nothing is settled for another day.
+    """
+    good, due = shows_value(sent, shown), lifecycle.create.due
+    if good is False and due is not None and name == due.argument:
+        asked, kept = day_of(sent), day_of(shown)
+        moved = asked and kept and is_banking_day(kept) and not is_banking_day(asked)
+        return None if moved else good
+    return good
 
 
 def _letters(text: str) -> str:

@@ -156,9 +156,11 @@ def _long_over(lifecycle: Lifecycle, request: Instance, at: datetime) -> bool:
         return False  # a consent stays in force
     zone = lifecycle.contract.zone
     changed = [each for each in request.changes if each.accepted]
-    due = request_queries.due_day(lifecycle, request.arguments) or date.min
+    # Nothing is due on what nobody signs.
+    signed = request_queries.signed(request) or not lifecycle.signed
+    due = request_queries.due_day(lifecycle, request.arguments) if signed else None
     events: tuple[Exchange | Authorised, ...] = (request.made, *request.signings, *changed)
-    last = max(due, *(local_day(each.at, zone) for each in events))
+    last = max(due or date.min, *(local_day(each.at, zone) for each in events))
     return local_day(at, zone) - last > KEPT
 
 

@@ -97,7 +97,7 @@ class GivesBack(Kind):
                 continue
             if self._forbidden(field, sent) or self._altered(field, sent, request.made.at):
                 continue
-            good = request_queries.shows_value(sent, shown[field])
+            good = request_queries.shows_argument(self.lifecycle, field, sent, shown[field])
             unclear = good is None or _lost(request, field)
             yield Evidence(
                 facet=field,
