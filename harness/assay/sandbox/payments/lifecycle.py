@@ -164,9 +164,11 @@ def _objection(context: PaymentContext, payment: Payment, terms: Terms) -> Reaso
 def _repeats(context: PaymentContext, payment: Payment, terms: Terms) -> bool:
     rule = context.policies.duplicate
     parameters = rule.parameters(terms, local_day(payment, terms))
+    signed = payment.signed or payment.created
     return any(
         original is not payment
         and original.status in rule.originals
+        and signed - (original.signed or original.created) <= rule.window
         and rule.parameters(original.terms, local_day(original, original.terms)) == parameters
         for original in context.book.payments.values()
     )

@@ -154,3 +154,5 @@ class DuplicateRule:
     parameters: Callable[[Terms, date], Hashable] = compared_parameters
     #: Statuses of payments that cannot be repeated.
     originals: frozenset[Status] = frozenset({"executed"})
+    #: How long after the original a payment is a repeat.
+    window: timedelta = timedelta.max

@@ -22,6 +22,7 @@ from assay.contract.model import Capability
 from assay.files.document import Finding, Pointer
 from assay.history import Call, Decision, History, State, Subject
 from assay.rules import parameters as rules_parameters
+from assay.rules import steps
 from assay.rules.facets import Facts
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.comparison import (
@@ -54,6 +55,7 @@ from assay.rules.rule import (
     facts_of,
     needs,
 )
+from assay.rules.state.calendar import local_day
 from assay.rules.steps import Part, send, sign_together
 from assay.rules.verdict import AGREES, DISAGREES, UNCLEAR, Agreement, Evidence, tpp_evidence
 
@@ -62,6 +64,8 @@ NEVER_DONE = frozenset({CANCELLED, REFUSED, UNSIGNED})
 AT_ONCE = "at-once"
 #: The longest time from a signature to the reading of a request that was executed with it.
 SOON = timedelta(minutes=1)
+#: A repeat on the same day is tried this long after the first request, too, beside the one at once.
+LATER = timedelta(hours=2)
 #: A signing step in which the customer refuses.
 NO = replace(request_steps.SIGN, decision=Decision.REFUSE)
 
@@ -182,12 +186,14 @@ class Duplicate(RefusingKind):
             yield from request_steps.send_if_any(request_steps.call_about(lifecycle.end, first))
         elif scenario.id not in NEVER_DONE:
             yield from request_steps.read(lifecycle, first)
+        # What the target file made up for the first request is sent again; a day is not.
+        made = facts_of(lifecycle.contract).without_call_ids(first).call.arguments
+        same = replace(call, arguments={**made, **call.arguments})
         if scenario.id == NEXT_DAY:
+            yield from self._hours_later(psu, same)
             yield from request_steps.wait_days(psu, 1)
-        if scenario.id != NEXT_DAY:
-            # What the target file made up for the first request is sent again; a day is not.
-            made = facts_of(lifecycle.contract).without_call_ids(first).call.arguments
-            call = replace(call, arguments={**made, **call.arguments})
+        else:
+            call = same
         outcome = yield from make_sign_read(lifecycle, self._second(scenario.id, call, psu))
         if outcome.rejected:
             if scenario.id in NEVER_DONE:
@@ -195,6 +201,14 @@ class Duplicate(RefusingKind):
             if not (owned or scenario.id in (REPEAT, NEXT_DAY)):
                 # In these scenarios the first request itself is the comparison.
                 yield from self._compare_with_another_customer(scenario.id)
+
+    def _hours_later(self, psu: Subject, same: Call) -> Script:
+        """Repeat a request later on the day on which it was executed, if that is long enough."""
+        zone = self.lifecycle.contract.zone
+        if local_day(psu.now + LATER + SOON, zone) == local_day(psu.now, zone):
+            yield from steps.clock(psu.now + LATER)
+            again = replace(same, variation="the same request again, hours later")
+            yield from make_sign_read(self.lifecycle, again)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Compare every request with those that came before it."""
