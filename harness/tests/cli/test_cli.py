@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import threading
 from contextlib import ExitStack
 from dataclasses import replace
@@ -41,6 +42,13 @@ def served():
     """Serve banks over loopback; return their URLs."""
     with ExitStack() as servers:
         yield lambda app: servers.enter_context(serving(app))
+
+
+def test_the_package_is_the_command():
+    """`python -m assay` is what is tried where the script is not on the path."""
+    command = [sys.executable, "-m", "assay", "--version"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "assay" in said.stdout
 
 
 def test_run_with_no_arguments_is_the_main_job(tmp_path):

@@ -23,7 +23,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import parse_qsl
@@ -37,6 +37,7 @@ _CALL: Final = re.compile(
     r"[ \t]*(?:([a-z][a-z0-9, -]*):)?[ \t]*(GET|POST|PUT|PATCH|DELETE)[ \t]+(/[^\s?#]*)(?:\?(\S*))?.*"
 )
 _STATUS: Final = re.compile(r"[ \t]*(?:HTTP/\S+[ \t]+)?([1-5]\d\d)\b")
+_FAILED: Final = re.compile(r"[ \t]*(?:HTTP/\S+[ \t]+)?[45]\d\d\b")
 #: A header of a call; the names of those in the lines of an answer; and a body that is a form.
 _HEADER: Final = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*):[ \t]+(\S.*?)[ \t]*")
 _NAMED: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[ \t]")
@@ -88,7 +89,7 @@ def document(text: str, path: str) -> dict[str, Any]:
     calls = [(n, match) for n, line in enumerate(lines) if (match := _CALL.fullmatch(line))]
     ends = [*(n for n, _ in calls[1:]), len(lines)]
     shown: dict[tuple[str, str], _Call] = {}
-    plain = {match[3] for _, match in calls}
+    plain = {match[3].rstrip("/") for _, match in calls}
     ids = dict(_ids(lines))
     for (first, match), end in zip(calls, ends, strict=True):
         said, method, where, query = match.groups()
@@ -100,8 +101,9 @@ def document(text: str, path: str) -> dict[str, Any]:
         head = lines[first + 1 : answered][:begin]
         for each in _parameters(where, query or "", head):
             call.parameters.setdefault((each["in"], each["name"]), each)
-        if body:
-            call.add(_read(body, path, first + 2 + begin))
+        failed = answered < end and _FAILED.match(lines[answered]) is not None
+        if body and (sent := _read(body, path, first + 2 + begin)) and not failed:
+            call.add(sent)  # what is refused need not have all members
         for line in filter(_FORM.fullmatch, head):
             call.add({**dict(parse_qsl(line.strip()))})
             call.form = not body
@@ -178,12 +180,15 @@ def _with_slots(path: str, plain: Collection[str], ids: Mapping[str, str]) -> st
 
 
 def _ids(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each value of an object in a line that begins an answer, with the name of its member."""
-    for line in filter(_STATUS.match, lines):
-        with suppress(ValueError, RecursionError):
-            value = json.JSONDecoder().raw_decode(line[line.index("{") :])[0]
-            members = islice(value.items(), MOST)
-            yield from ((str(each), name) for name, each in members if WORD.fullmatch(name))
+    """Yield each value of the object of an answer, with the name of its member."""
+    for n, line in enumerate(lines):
+        if status := _STATUS.match(line):
+            rest = takewhile(lambda each: not _CALL.fullmatch(each), lines[n + 1 :])
+            _, body = _json([line[status.end() :], *rest])
+            with suppress(ValueError, RecursionError):
+                value = json.JSONDecoder().raw_decode(body)[0]
+                members = islice(value.items() if isinstance(value, dict) else (), MOST)
+                yield from ((str(each), name) for name, each in members if WORD.fullmatch(name))
 
 
 def _parameters(path: str, query: str, head: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -122,7 +122,10 @@ def _request_leaf(shape: MatchedOperation) -> tuple[str, SchemaLeaf | None]:
     resource = shape.contract.resources[shape.operation.request or ""]
     name = resource.key or "id"
     exact = next((leaf for leaf in shape.item if leaf.steps == (name,)), None)
-    return name, exact or _identifier(shape.item, [resource.id, "request"], shape.identifiers)
+    found = exact or _identifier(shape.item, [resource.id, "request"], shape.identifiers)
+    # Whatever it is called: paths have its name.
+    named = [leaf for leaf in shape.item if leaf.is_member and leaf.name in shape.path_names]
+    return name, found or (named[0] if len(named) == 1 and named[0].is_value else None)
 
 
 def bank_id(shape: MatchedOperation) -> Iterator[YamlEntry]:

@@ -192,7 +192,12 @@ def _at_path_of_maker(
             and may_be(operation, each)
             and (operation.available or operation.method == each.method)
         ]
-        if len(near) == 1 and _has_arguments(operation, near[0]):
+        # A change has members of the request that it changes, whatever these are called.
+        sent = {leaf.name for leaf in made.request if leaf.is_member}
+        alike = operation.changes and any(
+            leaf.is_member and leaf.name in sent for each in near[:1] for leaf in each.request
+        )
+        if len(near) == 1 and (alike or _has_arguments(operation, near[0])):
             yield name, OperationMatch(offered=near[0], why=f"it is at the path of {made}")
 
 
@@ -323,6 +328,9 @@ _CANCELS = frozenset(
     [
         *("cancel", "cancellation", "delete", "deletion", "remove", "revoke", "revocation"),
         *("terminate", "stop", "abort", "reject", "withdraw", "withdrawal"),
+        # In other languages, where a path has a step of its own for it.
+        *("anulacion", "anular", "cancelacion", "cancelar", "annulation", "annuler"),
+        *("storno", "stornierung", "widerruf", "annullamento", "annulering"),
     ]
 )
 _CHANGES = frozenset(["modify", "modification", "update", "change", "amend", "edit", "replace"])
@@ -330,6 +338,7 @@ _CONFIRMS = frozenset(
     [
         *("confirm", "confirmation", "submit", "submission", "execute", "approve", "sign"),
         *("authorise", "authorize", "authorisation", "authorization"),
+        *("confirmacion", "confirmar", "bestaetigung", "conferma", "bevestiging"),
     ]
 )
 _READS = frozenset(["get", "read", "retrieve", "retrieval", "list", "fetch", "query", "search"])
@@ -510,10 +519,16 @@ class MatchedOperation:
         return tuple(_SLOT_NAME.findall(self.offered.path))
 
     @property
+    def path_names(self) -> frozenset[str]:
+        """The names of the path parameters of all operations."""
+        return frozenset(name for offer in self.offers for name in _SLOT_NAME.findall(offer.path))
+
+    @property
     def identifiers(self) -> frozenset[tuple[str, ...]]:
         """The words of the path parameters of all operations that end with a word for an identifier."""
-        names = (name for offer in self.offers for name in _SLOT_NAME.findall(offer.path))
-        return frozenset(words(name) for name in names if {*words(name)[-1:]} & IDENTIFIERS)
+        return frozenset(
+            words(name) for name in self.path_names if {*words(name)[-1:]} & IDENTIFIERS
+        )
 
     @property
     def shows_one(self) -> bool:

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -125,7 +126,7 @@ def test_a_bank_that_requires_consents(instead, key, tmp_path):
     assert "if the bank has such a call, bind operations.consents" == found.hint
 
 
-def without_later_days(app):
+def without_later_days(app, status="400 Bad Request"):
     """Refuse requests for a later day, as a bank that executes everything at once."""
 
     def answer(environ, start):
@@ -133,7 +134,7 @@ def without_later_days(app):
         if environ["REQUEST_METHOD"] == "POST" and environ["PATH_INFO"] == "/payment-requests":
             body = environ["wsgi.input"].read(length)
             if b"deferred" in body:
-                start("400 Bad Request", [("Content-Type", "application/json")])
+                start(status, [("Content-Type", "application/json")])
                 return [b'{"error": "no such payment"}']
             from io import BytesIO  # noqa: PLC0415
 
@@ -157,6 +158,16 @@ def test_a_bank_without_deferred_payments(tmp_path):
         Path(path).write_text(text.replace(mode, ""), encoding="utf-8")
         examined = examine(path, ["pis"])
     assert () == examined.blocking
+
+
+def test_a_bank_that_limits_calls_has_all_modes(tmp_path):
+    """That it takes no deferred request for a while is no question about the mode."""
+    limited = partial(without_later_days, status="429 Too Many Requests")
+    with bank(tmp_path, limited) as (path, _):
+        findings = examine(path, ["pis"]).findings
+    assert () == tuple(one for one in findings if one.blocking)
+    (found,) = (one for one in findings if one.found.startswith("429"))
+    assert "429: the bank currently limits calls" == found.found
 
 
 def relative(value):

@@ -351,6 +351,61 @@ def test_the_id_that_a_path_copies_is_the_key_of_the_request(tmp_path):
     assert {"immediate": "SCT", "deferred": "SCT", "instant": "INST"} == kinds
 
 
+SPANISH = """\
+create-payment: POST /ordenes/
+
+{"importe": {"centimos": "12550", "div": "EUR"}, "gastos": "SLEV"}
+201 {
+ "orden": "OP586",
+ "situacion": "PDTE"
+}
+
+POST /ordenes/
+
+{"importe": {"centimos": "12550", "div": "EUR"}}
+422 {"codigo": "FALTA"}
+
+GET /ordenes/OP586/
+200 {"orden": "OP586", "situacion": "PDTE"}
+
+PUT /ordenes/OP586/
+
+{"importe": {"centimos": "99", "div": "EUR"}}
+200 {"orden": "OP586", "situacion": "PDTE"}
+
+POST /ordenes/OP586/anulacion/
+200 {"orden": "OP586", "situacion": "ANULADA"}
+
+POST /ordenes/OP586/confirmacion/
+404 {"codigo": "NO"}
+"""
+
+
+def test_what_reads_changes_and_ends_a_request_in_another_language(tmp_path):
+    """By the path of the call that makes one, its id, and the members that a change shares with it."""
+    operations = drafted(tmp_path, SPANISH)["operations"]
+    paths = {
+        name: (each.get("method", ""), each["path"])
+        for name, each in operations.items()
+        if name.endswith("payment")
+    }
+    assert paths == {
+        "create-payment": ("", "/ordenes/"),
+        "read-payment": ("", "/ordenes/{orden}/"),
+        "modify-payment": ("", "/ordenes/{orden}/"),
+        "cancel-payment": ("POST", "/ordenes/{orden}/anulacion/"),
+    }
+    for name in paths:
+        assert "/orden" == operations[name]["item"]["key"]
+
+
+def test_what_was_refused_says_nothing_of_what_is_needed(tmp_path):
+    """The body without `gastos` was refused, so the member is required."""
+    assert {"gastos": "SLEV"}.items() <= drafted(tmp_path, SPANISH)["operations"]["create-payment"][
+        "template"
+    ].items()
+
+
 def test_a_version_in_a_path_is_no_id(tmp_path):
     """Only below the path of another call is a step with a digit the id of a thing."""
     (tmp_path / "calls.http").write_text("GET /v1/a\nGET /v1/a/7f\nGET /v1/a/b/2\n")
