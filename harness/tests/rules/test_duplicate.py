@@ -437,7 +437,7 @@ def test_the_facets_and_what_they_cost():
         "creditorAccount-changed-accepted": 6,
         "amount-changed-accepted": 6,
         "categoryPurpose-changed-accepted": 6,
-        "next-day-accepted": 6,
+        "next-day-accepted": 9,
         "after-cancelled-accepted": 6,
         "after-refused-accepted": 5,
         "after-unsigned-accepted": 4,
@@ -518,10 +518,13 @@ def test_a_rejection_is_looked_into(scenario, second, like):
 
 
 def test_the_next_day_is_waited_for():
-    """Until noon, when no window is near."""
-    again = "make immediate psu-1: the same request on the next day"
+    """Until noon, when no window is near; on the same day, it is repeated hours later."""
+    later, again = (
+        [f"make immediate psu-1: the same request {when}", "sign", "read"]
+        for when in ("again, hours later", "on the next day")
+    )
 
-    assert [*FIRSTLY, "advance", again, "sign", "read"] == asked(NEXT_DAY)
+    assert [*FIRSTLY, "advance", *later, "advance", *again] == asked(NEXT_DAY)
     assert asked(NEXT_DAY) == asked(NEXT_DAY, REJECTED)
 
 
