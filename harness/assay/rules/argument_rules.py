@@ -21,7 +21,7 @@ from assay.history import Call, Exchange, History
 from assay.rules import steps
 from assay.rules.controls import same_but
 from assay.rules.facets import ArgumentSchema, Schema, SchemaPiece, make_facet
-from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, instances
 from assay.rules.refusing_kind import RefusingKind
@@ -262,7 +262,7 @@ class RequestArgumentRule(GoodValueRule):
             if _unknown(request):
                 agreement = UNCLEAR
                 seen += "; its current state is not listed in the target file"
-            elif self.lifecycle.read and request.key and not _looked_at(request):
+            elif self.lifecycle.read and request.key and not looked_at(request):
                 agreement = UNCLEAR
                 seen += "; it was not read since, and may have been rejected"
         elif not beside:
@@ -305,9 +305,12 @@ def _touched(request: Instance) -> bool:
     return bool(request.screen_flows or request.changes or request.ends or request.withdrawn)
 
 
-def _looked_at(request: Instance) -> bool:
-    """Whether anybody looked at what became of a request: a bank may reject it later."""
-    return request.done or bool(request.reads or request.changes or request.ends)
+def looked_at(request: Instance) -> bool:
+    """Whether an answer showed what became of a request: a bank may reject it later."""
+    # A change or an end that is refused shows nothing, nor does what another TPP gets to see.
+    taken = any(each.accepted for each in (*request.changes, *request.ends))
+    own = any(request_queries.is_by_requester(request, each.call) for each in request.reads)
+    return request.done or taken or own
 
 
 def _unknown(request: Instance) -> bool:

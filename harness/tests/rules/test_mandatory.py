@@ -10,8 +10,10 @@ from payment_initiation import (
     DONE,
     PIS,
     REJECTED,
+    cancel,
     check,
     make,
+    modify,
     payer,
     read,
     ruled,
@@ -152,6 +154,25 @@ def test_one_trial_a_field():
         name: sum(one.scenario.id == name for one in facets) for name in FIELDS
     }
     assert {"psu", "write"} == {need.value for one in facets for need in one.needs}
+
+
+def test_who_was_refused_saw_nothing_of_a_request():
+    """A bank may reject it when its customer reads it; nobody else's call tells that it did not."""
+    bad = bent(shown("P2"), value=None, key="P2")
+    for seen in (
+        modify(NO, key="P2", by="other", amount="1.00"),
+        cancel(NO, key="P2", by="other"),
+        read(NO, key="P2", by="other"),
+    ):
+        (line,) = says(make(), bad, seen)
+        assert line.startswith("chargeBearer-null unclear")
+
+
+def test_the_type_of_a_value_that_nobody_looked_at_is_not_the_right_one():
+    """Taken and not looked at, a value that varies may be rejected yet: the plain one is not wrong."""
+    varied = bent(shown(), value=["SLEV"], variation="chargeBearer is a list")
+    plain = make(shown("P2"), key="P2")
+    assert not any("disagrees" in line for line in says(varied, plain, read(shown("P2"), key="P2")))
 
 
 # -- the probe --------------------------------------------------------------------

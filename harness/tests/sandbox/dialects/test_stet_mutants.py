@@ -627,6 +627,10 @@ def sound():
 #: which is STET's own format; the hosts of other banks; credentials and links that it does not send;
 #: faults of other nights, of two calls at one moment, or visible in the control API only.
 UNSEEN = {
+    # Only a call of its own would show it: a page without the customer, a day of an immediate payment.
+    "neutral.page-turns-count",
+    "neutral.names-apart",
+    "pis.days-of-any-type",
     "available.at-every-bank",
     "pis.host.read-elsewhere",
     "pis.host.modify-elsewhere",

@@ -28,6 +28,7 @@ from assay.rules.argument_rules import (
     Defects,
     RequestArgumentRule,
     Tried,
+    looked_at,
     replaced,
 )
 from assay.rules.controls import served_between
@@ -159,10 +160,14 @@ class Mandatory(RequestArgumentRule):
         return DISAGREES if lacking else AGREES, f"a request with {', '.join(self.fields)}", done
 
     def _types(self, made: Sequence[Instance]) -> Mapping[str, str]:
-        """Return the types in the first request that was accepted with all fields."""
+        """Return the types in the first request that was accepted with all fields.
+
+        A bank may reject later what varies, so that has to be looked at.
+        """
         for request in made:
             sent = request.made.call.arguments
-            if request.stays_accepted and not self._wrong(sent, {}):
+            sure = looked_at(request) or not request.made.call.variation
+            if sure and request.stays_accepted and not self._wrong(sent, {}):
                 return {field: _kind(sent[field]) for field in self.fields}
         return {}
 
