@@ -307,10 +307,10 @@ def _touched(request: Instance) -> bool:
 
 def looked_at(request: Instance) -> bool:
     """Whether an answer showed what became of a request: a bank may reject it later."""
-    # A change or an end that is refused shows nothing, nor does what another TPP gets to see.
-    taken = any(each.accepted for each in (*request.changes, *request.ends))
-    own = any(request_queries.is_by_requester(request, each.call) for each in request.reads)
-    return request.done or taken or own
+    # A refusal shows nothing, but to whoever made the request and reads it.
+    looks = (*request.reads, *request.changes, *request.ends)
+    own = (request_queries.is_by_requester(request, each.call) for each in request.reads)
+    return request.done or any(look.accepted for look in looks) or any(own)
 
 
 def _unknown(request: Instance) -> bool:
