@@ -29,7 +29,7 @@ from rows import for_each
 from assay.contract.model import Capability
 from assay.history import Advance, Arrange, Authorise, Code, Decision, Ending
 from assay.planning.plan import count_calls
-from assay.testing import play
+from assay.testing import START, play
 
 DAY = timedelta(days=1)
 REPEAT, NEXT_DAY = "repeat-refused", "next-day-accepted"
@@ -464,7 +464,7 @@ def test_no_way_to_cancel():
     assert {"after-cancelled-accepted"} == FACETS.keys() - ids
 
 
-def asked(scenario, state=DONE):
+def asked(scenario, state=DONE, **when):
     """Play a probe; every second request comes to `state`. Return its steps in short."""
     out, keys = [], []
 
@@ -486,7 +486,7 @@ def asked(scenario, state=DONE):
                 out.append(type(step).__name__.lower())
         return reply
 
-    play(PARAMS, scenario, bank, reply=reply)
+    play(PARAMS, scenario, bank, reply=reply, **when)
     return out
 
 
@@ -526,6 +526,9 @@ def test_the_next_day_is_waited_for():
 
     assert [*FIRSTLY, "advance", *later, "advance", *again] == asked(NEXT_DAY)
     assert asked(NEXT_DAY) == asked(NEXT_DAY, REJECTED)
+    # Late in the evening, hours later is another day.
+    evening = START.astimezone(PARAMS.lifecycle.contract.zone).replace(hour=22, minute=30)
+    assert [*FIRSTLY, "advance", *again] == asked(NEXT_DAY, start=evening)
 
 
 @for_each(
