@@ -83,10 +83,9 @@ def events_of(contract: Contract, offers: frozenset[Capability]) -> tuple[LifeEv
     for operation in contract.operations.values():
         if not operation.available or operation.given:
             continue
-        if operation.grants and not operation.makes and Capability.CONSENT not in offers:
-            continue
         if operation.grants:
-            found += _consent_events(operation, offers)
+            if operation.makes or Capability.CONSENT in offers:
+                found += _consent_events(operation, offers)
         elif operation.makes:
             found += _request_events(lifecycle_of_operation(contract, operation), offers)
     found += _reading_events(contract, offers)

@@ -294,8 +294,8 @@ def may_take_days(contract: Contract, steps: Sequence[Step]) -> bool:
 
 
 # -- Requests: mode, amount, payee, factor, TPP, and whether it is the first ---------------------
-#: How many days ahead a deferred request is due: fewer, but no fewer than these, or up to two weeks, where
-#: that is no banking day. Whole weeks are waited for it, so that a trial stays on its weekday.
+#: A deferred request is due a week ahead; where that is no banking day, at least this many days, or up to
+#: two weeks. The trial waits for whole weeks, so that it stays on its weekday.
 WEEK, FEWEST = 7, 3
 #: When the day of a deferred request is waited for: after a bank has executed it, be it in the evening.
 LATE = time(23)
@@ -374,12 +374,11 @@ class InMode(StepMapper):
         """Note until when a deferred request that was signed is not executed."""
         operation = next(iter(creating(self.contract, mode=self.mode).values()))
         deferred = operation.due is not None and self.mode in operation.due.modes
-        signed = isinstance(reply, Authorised) and reply.ending is Ending.CONFIRMED and reply
-        if signed and deferred and self.now:
-            weeks = timedelta(weeks=1 if self.ahead <= WEEK else 2)
-            over = local_day(self.now, self._zone(self.now)) + weeks
-            day = at(over, LATE, self._zone(self.now))
-            self.due = day if day > signed.at else self.due
+        if deferred and self.now and isinstance(reply, Authorised):
+            zone, weeks = self._zone(self.now), timedelta(weeks=1 if self.ahead <= WEEK else 2)
+            day = at(local_day(self.now, zone) + weeks, LATE, zone)
+            if reply.ending is Ending.CONFIRMED and day > reply.at:
+                self.due = day
         yield from StepMapper.after(self, step, reply)
 
     def reply(self, step: Step, reply: Reply) -> Reply:

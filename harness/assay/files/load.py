@@ -34,10 +34,10 @@ _OWN_KEY: Final = re.compile(rb"(?m)^[{\s\"']*assay[\"']?\s*:")
 
 def load(path: str | Path) -> Document:
     """Read the file at `path`; its problems raise an `InputError`."""
-    return document_of(read_bytes(path), str(path))
+    return load_content(read_bytes(path), str(path))
 
 
-def document_of(raw: bytes, path: str) -> Document:
+def load_content(raw: bytes, path: str) -> Document:
     """Read the content of the file at `path`; its problems raise an `InputError`."""
     try:
         text = raw.decode("utf-8-sig")

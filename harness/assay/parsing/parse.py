@@ -10,7 +10,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -32,7 +31,7 @@ from assay.contract.model import (
 )
 from assay.errors import SOUGHT_PROBLEMS, InputError, Problem, did_you_mean
 from assay.files.document import Document, Finding, problem
-from assay.files.load import document_of, read_bytes, read_zone
+from assay.files.load import load_content, read_bytes, read_zone
 from assay.files.shape_check import check, prebuilt, validate
 from assay.parsing import answers
 from assay.parsing.references import OPEN, findings, line_numbers
@@ -43,6 +42,10 @@ from assay.rules.rule import FEATURES, clauses_of
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone", "shape_problems"]
 
 _Raw: TypeAlias = Mapping[str, Any]
+
+#: The contracts that were parsed last, by path, with what stood in their files; and how many are kept.
+_PARSED: dict[str, tuple[bytes, Contract]] = {}
+MOST_PARSED = 16
 
 
 def find_contract(name_or_path: str | Path) -> Path:
@@ -64,20 +67,19 @@ def find_contract(name_or_path: str | Path) -> Path:
 def parse_contract(path: str | Path) -> Contract:
     """Read a contract file; an `InputError` lists all its problems.
 
-    A file is parsed once in a process, unless it has changed: a contract is never modified, and
-    whoever examines a target file again and again would wait for its contracts each time. The kinds
-    of packages come and go, and so does what is known of a contract that has such a kind.
+    A file with built-in kinds only is parsed once in a process, unless it has changed: a contract is
+    never modified. The kinds of packages come and go.
     """
-    content = read_bytes(path)
-    parsed = _parsed(str(path), content)
+    name, content = str(path), read_bytes(path)
+    before, known = _PARSED.get(name, (b"", None))
+    if known is not None and before == content:
+        return known
+    parsed = parse_document(load_content(content, name))
     if all(clause.kind in KINDS for clause in parsed.clauses):
-        return parsed
-    return parse_document(document_of(content, str(path)))
-
-
-@lru_cache(maxsize=16)
-def _parsed(path: str, content: bytes) -> Contract:
-    return parse_document(document_of(content, path))
+        if len(_PARSED) >= MOST_PARSED:
+            _PARSED.clear()
+        _PARSED[name] = content, parsed
+    return parsed
 
 
 def parse_contracts(names: Iterable[str | Path]) -> list[Contract]:

@@ -307,7 +307,7 @@ def _touched(request: Instance) -> bool:
 
 def looked_at(request: Instance) -> bool:
     """Whether an answer showed what became of a request: a bank may reject it later."""
-    # A refusal shows nothing, but to whoever made the request and reads it.
+    # A refusal shows nothing, except where the requester reads its own request.
     looks = (*request.reads, *request.changes, *request.ends)
     own = (request_queries.is_by_requester(request, each.call) for each in request.reads)
     return request.done or any(look.accepted for look in looks) or any(own)

@@ -55,11 +55,11 @@ def checked(
     if not kind.across_banks:
         history = at_own_bank(history)
     shown = history if kind.own_consents else without_unconsented(kind.contract, history)
-    found = _without_breaches(kind, whole or history, kind.check(shown))
+    found = _unless_explained(kind, whole or history, kind.check(shown))
     yield from check_refusals(kind, shown, found) if own else found
 
 
-def _without_breaches(
+def _unless_explained(
     kind: Kind, history: History, evidences: Iterator[Evidence]
 ) -> Iterator[Evidence]:
     """Yield evidence, in doubt where something else explains the refusal that it blames.
@@ -81,13 +81,16 @@ def _without_breaches(
         if owed:
             yield doubt(evidence, f"the TPP breached its own duty: {owed}")
         elif for_a_while & blamed:
-            yield doubt(evidence, "the bank says that it takes no call for a while")
+            yield doubt(
+                evidence,
+                "it asks the TPP to wait, and the contract does not say how many calls there may be",
+            )
         else:
             yield evidence
 
 
 def _refused_for_a_while(kind: Kind, history: History) -> frozenset[int]:
-    """Return the calls of which the contract limits no number, and that are too many for the bank."""
+    """Return the calls that are refused for their number or time, which the contract does not limit."""
     limited = facts_of(kind.contract).call_limits
     return frozenset(
         each.n

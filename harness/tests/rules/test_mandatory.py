@@ -157,7 +157,7 @@ def test_one_trial_a_field():
 
 
 def test_who_was_refused_saw_nothing_of_a_request():
-    """A bank may reject it when its customer reads it; nobody else's call tells that it did not."""
+    """A bank may reject it when its customer reads it; the refused call of another party does not show that it did not."""
     bad = bent(shown("P2"), value=None, key="P2")
     for seen in (
         modify(NO, key="P2", by="other", amount="1.00"),

@@ -106,7 +106,7 @@ def _not_accepted(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
         yield record.finding(("base_url",), expected, f"a redirect ({status})", hint)
     elif answer.operation.grants and status in ABSENT:
         yield _no_consents(record, answer)
-    elif status in {*REFUSED} - FOR_A_WHILE and _plain_mode_accepted(record, answer):
+    elif status in REFUSED and status not in FOR_A_WHILE and _plain_mode_accepted(record, answer):
         yield _mode(record, answer)
     elif status in REFUSED:
         yield from _REFUSALS.get(status, arguments)(record, answer)

@@ -23,7 +23,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice, takewhile
+from itertools import dropwhile, islice
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import parse_qsl
@@ -37,7 +37,6 @@ _CALL: Final = re.compile(
     r"[ \t]*(?:([a-z][a-z0-9, -]*):)?[ \t]*(GET|POST|PUT|PATCH|DELETE)[ \t]+(/[^\s?#]*)(?:\?(\S*))?.*"
 )
 _STATUS: Final = re.compile(r"[ \t]*(?:HTTP/\S+[ \t]+)?([1-5]\d\d)\b")
-_FAILED: Final = re.compile(r"[ \t]*(?:HTTP/\S+[ \t]+)?[45]\d\d\b")
 #: A header of a call; the names of those in the lines of an answer; and a body that is a form.
 _HEADER: Final = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*):[ \t]+(\S.*?)[ \t]*")
 _NAMED: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[ \t]")
@@ -90,24 +89,29 @@ def document(text: str, path: str) -> dict[str, Any]:
     ends = [*(n for n, _ in calls[1:]), len(lines)]
     shown: dict[tuple[str, str], _Call] = {}
     plain = {match[3].rstrip("/") for _, match in calls}
-    ids = dict(_ids(lines))
+    ids = {
+        value: name
+        for (first, _), end in zip(calls, ends, strict=True)
+        for value, name in _ids(lines[first + 1 : end])
+    }
     for (first, match), end in zip(calls, ends, strict=True):
         said, method, where, query = match.groups()
         where = _with_slots(where, plain, ids)
         call = shown.setdefault((where, method.lower()), _Call())
         call.said.extend(filter(None, map(str.strip, (said or "").split(","))))
         answered = next((n for n in range(first + 1, end) if _STATUS.match(lines[n])), end)
+        status = _STATUS.match(lines[answered]) if answered < end else None
         begin, body = _json(lines[first + 1 : answered])
         head = lines[first + 1 : answered][:begin]
         for each in _parameters(where, query or "", head):
             call.parameters.setdefault((each["in"], each["name"]), each)
-        failed = answered < end and _FAILED.match(lines[answered]) is not None
-        if body and (sent := _read(body, path, first + 2 + begin)) and not failed:
-            call.add(sent)  # what is refused need not have all members
-        for line in filter(_FORM.fullmatch, head):
-            call.add({**dict(parse_qsl(line.strip()))})
-            call.form = not body
-        if answered < end and (status := _STATUS.match(lines[answered])):
+        forms = [{**dict(parse_qsl(line.strip()))} for line in filter(_FORM.fullmatch, head)]
+        call.form = not body if forms else call.form
+        sent = [*([_read(body, path, first + 2 + begin)] if body else ()), *forms]
+        # What is refused need not have all members.
+        for each in sent if status is None or status[1][0] not in "45" else ():
+            call.add(cast("Json", each))
+        if status:
             rest = [lines[answered][status.end() :], *lines[answered + 1 : end]]
             begin, body = _json(rest)
             # One status of several: it does not say which others mean success.
@@ -180,15 +184,14 @@ def _with_slots(path: str, plain: Collection[str], ids: Mapping[str, str]) -> st
 
 
 def _ids(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each value of the object of an answer, with the name of its member."""
-    for n, line in enumerate(lines):
-        if status := _STATUS.match(line):
-            rest = takewhile(lambda each: not _CALL.fullmatch(each), lines[n + 1 :])
-            _, body = _json([line[status.end() :], *rest])
-            with suppress(ValueError, RecursionError):
-                value = json.JSONDecoder().raw_decode(body)[0]
-                members = islice(value.items() if isinstance(value, dict) else (), MOST)
-                yield from ((str(each), name) for name, each in members if WORD.fullmatch(name))
+    """Yield each value of the object that a call is answered with, with the name of its member."""
+    answer = [*dropwhile(lambda line: not _STATUS.match(line), lines)]
+    if status := _STATUS.match(answer[0]) if answer else None:
+        _, body = _json([answer[0][status.end() :], *answer[1:]])
+        with suppress(ValueError, RecursionError):
+            value = json.JSONDecoder().raw_decode(body)[0]
+            members = islice(value.items() if isinstance(value, dict) else (), MOST)
+            yield from ((str(each), name) for name, each in members if WORD.fullmatch(name))
 
 
 def _parameters(path: str, query: str, head: Sequence[str]) -> Iterator[dict[str, Any]]:

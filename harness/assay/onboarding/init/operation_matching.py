@@ -164,10 +164,15 @@ def _told(operation: Operation, offer: OpenApiOperation) -> float:
         return SURE + 1
     if (operation.method, plain_path(operation.path)) == (offer.method, plain_path(offer.path)):
         return SURE if may_be(operation, offer) or not operation.ends else ENOUGH
-    own = {*operation.arguments} & {leaf.name for leaf in offer.request if leaf.is_member}
+    own = {*operation.arguments} & _sent_members(offer)
     if operation.makes and offer.method == "POST" and len(own - _GENERAL) >= _TELLING:
         return 1.0 + similarity(operation.arguments, (leaf.name for leaf in offer.request))
     return 0.0
+
+
+def _sent_members(offer: OpenApiOperation) -> frozenset[str]:
+    """Return the names of the members of a body that is sent."""
+    return frozenset(leaf.name for leaf in offer.request if leaf.is_member)
 
 
 def _at_path_of_maker(
@@ -192,12 +197,11 @@ def _at_path_of_maker(
             and may_be(operation, each)
             and (operation.available or operation.method == each.method)
         ]
+        if len(near) != 1:
+            continue
         # A change has members of the request that it changes, whatever these are called.
-        sent = {leaf.name for leaf in made.request if leaf.is_member}
-        alike = operation.changes and any(
-            leaf.is_member and leaf.name in sent for each in near[:1] for leaf in each.request
-        )
-        if len(near) == 1 and (alike or _has_arguments(operation, near[0])):
+        alike = operation.changes and _sent_members(made) & _sent_members(near[0])
+        if alike or _has_arguments(operation, near[0]):
             yield name, OperationMatch(offered=near[0], why=f"it is at the path of {made}")
 
 

@@ -156,7 +156,7 @@ def _long_over(lifecycle: Lifecycle, request: Instance, at: datetime) -> bool:
         return False  # a consent stays in force
     zone = lifecycle.contract.zone
     changed = [each for each in request.changes if each.accepted]
-    # Nothing is due on what nobody signs.
+    # Nothing is due on an unsigned request.
     signed = request_queries.signed(request) or not lifecycle.signed
     due = request_queries.due_day(lifecycle, request.arguments) if signed else None
     events: tuple[Exchange | Authorised, ...] = (request.made, *request.signings, *changed)

@@ -21,7 +21,7 @@ from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import today
 from assay.sandbox.payments.policies import PaymentPolicies
 from assay.sandbox.payments.records import LAPSES, Execution, Payment, PaymentBook, Signing
-from assay.sandbox.payments.rules import Facts, Times, breaks_cash, local_day
+from assay.sandbox.payments.rules import Facts, Times, breaks_cash, local_day, signed_at
 from assay.sandbox.payments.terms import Decision, Factor, Reason, Terms
 from assay.sandbox.world import Customer, World
 
@@ -164,11 +164,10 @@ def _objection(context: PaymentContext, payment: Payment, terms: Terms) -> Reaso
 def _repeats(context: PaymentContext, payment: Payment, terms: Terms) -> bool:
     rule = context.policies.duplicate
     parameters = rule.parameters(terms, local_day(payment, terms))
-    signed = payment.signed or payment.created
     return any(
         original is not payment
         and original.status in rule.originals
-        and signed - (original.signed or original.created) <= rule.window
+        and signed_at(payment) - signed_at(original) <= rule.window
         and rule.parameters(original.terms, local_day(original, original.terms)) == parameters
         for original in context.book.payments.values()
     )
@@ -184,7 +183,7 @@ def _facts(context: PaymentContext, payment: Payment, terms: Terms) -> Facts:
     return Facts(
         terms=terms,
         factor=payment.factor,
-        signed=payment.signed or payment.created,
+        signed=signed_at(payment),
         registered=owner.creditors.get(terms.creditor),
         registered_by_others=min(by_others, default=None),
     )

@@ -27,16 +27,21 @@ def execution_moment(day: date, at: time = _EXECUTION) -> datetime:
     return datetime.combine(day, at, PARIS).astimezone(UTC)
 
 
+def signed_at(payment: Payment) -> datetime:
+    """Return when a payment was signed; that of its creation if it was not."""
+    return payment.signed or payment.created
+
+
 def due(payment: Payment, terms: Terms) -> datetime:
     """Return the moment from which a payment with these terms can be executed."""
-    signed = payment.signed or payment.created
+    signed = signed_at(payment)
     day = terms.day
     return signed if day is None else max(signed, execution_moment(day))
 
 
 def local_day(payment: Payment, terms: Terms) -> date:
     """Return the local day of a payment, which a repeat would share."""
-    return terms.day or today(payment.signed or payment.created)
+    return terms.day or today(signed_at(payment))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

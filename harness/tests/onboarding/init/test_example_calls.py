@@ -406,6 +406,14 @@ def test_what_was_refused_says_nothing_of_what_is_needed(tmp_path):
     ].items()
 
 
+def test_a_body_without_members_is_a_body(tmp_path):
+    """It is sent, and what it may have is not known; one that was refused says nothing, nor does a form."""
+    calls = "POST /a\n{}\n201\nPOST /b\nx=1\n400\n"
+    paths = document(calls, "calls.txt")["paths"]
+    assert "requestBody" in paths["/a"]["post"]
+    assert "requestBody" not in paths["/b"]["post"]
+
+
 def test_a_version_in_a_path_is_no_id(tmp_path):
     """Only below the path of another call is a step with a digit the id of a thing."""
     (tmp_path / "calls.http").write_text("GET /v1/a\nGET /v1/a/7f\nGET /v1/a/b/2\n")

@@ -40,7 +40,7 @@ from assay.rules.lifecycle.comparison import (
     same_day,
 )
 from assay.rules.lifecycle.parameters import arguments, check_modes, the_request
-from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
+from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read, today
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.parameters import Raw, maker
 from assay.rules.refusing_kind import RefusingKind
@@ -205,7 +205,7 @@ class Duplicate(RefusingKind):
     def _hours_later(self, psu: Subject, same: Call) -> Script:
         """Repeat a request later on the day on which it was executed, if that is long enough."""
         zone = self.lifecycle.contract.zone
-        if local_day(psu.now + LATER + SOON, zone) == local_day(psu.now, zone):
+        if local_day(psu.now + LATER + SOON, zone) == today(self.lifecycle, psu):
             yield from steps.clock(psu.now + LATER)
             again = replace(same, variation="the same request again, hours later")
             yield from make_sign_read(self.lifecycle, again)

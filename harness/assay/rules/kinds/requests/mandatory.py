@@ -3,9 +3,9 @@
 The valid type is learned from the first request that was accepted with all fields; values
 of other types are derived from its value. A number or a truth value is no other type than a
 text: documents rarely give types, and a bank may read one as the other. A request with two
-invalid fields proves nothing about either. A field may be one that `may-be-empty`: then a request
-with nothing in it is accepted, between two others that are. `argument_rules` defines when a request counts as accepted, and when a
-refusal counts.
+invalid fields proves nothing about either. A request in which a field of `may-be-empty` is empty is
+accepted, if requests before and after it are. `argument_rules` defines when a request counts as accepted,
+and when a refusal counts.
 
 The TPP: it makes no request without a mandatory field.
 A missing, null or empty field is absent. Types are not judged, because only the bank knows

@@ -290,18 +290,13 @@ class RequestField(RequestArgumentRule):
             yield from served_between(DEFAULT, made, controls, ())
         for exchange in () if request.changes else (made, *request.reads):
             value = exchange.item.fields.get(self.field) if exchange.item else None
-            if exchange.item is None or value in (None, ""):
+            if value in (None, ""):
                 continue
             same = request_queries.shows_value(self.default, value)
-            evidence = _evidence(
-                made, expected, text_of(value), exchange.n, facet=DEFAULT, good=same is not False
-            )
-            yield replace(
-                evidence,
-                agreement=UNCLEAR if same is None else evidence.agreement,
-                decisive=exchange.n,
-                member=exchange.member_of(exchange.item, "field", self.field),
-            )
+            agreement = UNCLEAR if same is None else AGREES if same else DISAGREES
+            evidence = _evidence(DEFAULT, agreement, made, expected, text_of(value), exchange.n)
+            member = exchange.member_of(exchange.item, "field", self.field)
+            yield replace(evidence, decisive=exchange.n, member=member)
 
     def _judge_reduced(self, request: Instance, controls: Sequence[int]) -> Iterator[Evidence]:
         """Judge what is shown of a request whose day is too far away."""
@@ -311,20 +306,18 @@ class RequestField(RequestArgumentRule):
             day + (self.at_most_days or 0) * DAY
             for day in (dates(request.made.at, self.lifecycle.contract.zone)[i] for i in (0, -1))
         )
-        expected = f"{self.field} to be reduced to {last}"
+        made, expected = request.made, f"{self.field} to be reduced to {last}"
         for exchange, day in shown:
             if day is not None:
-                good = first - DAY <= day <= last + DAY
-                evidence = _evidence(request.made, expected, str(day), exchange.n, good=good)
+                agreement = AGREES if first - DAY <= day <= last + DAY else DISAGREES
+                evidence = _evidence(REDUCED, agreement, made, expected, str(day), exchange.n)
                 member = exchange.member_of(exchange.item, "field", self.field)
                 yield replace(evidence, decisive=exchange.n, member=member)
-        if request_queries.was_refused(request.made) and controls:
-            seen_ = describe_answer(request.made)
-            yield _evidence(request.made, expected, seen_, *controls[:1], good=False)
+        if request_queries.was_refused(made) and controls:
+            seen_ = describe_answer(made)
+            yield _evidence(REDUCED, DISAGREES, made, expected, seen_, *controls[:1])
         elif request.state is State.REJECTED:
-            yield replace(
-                _evidence(request.made, expected, request.describe(), good=False), agreement=UNCLEAR
-            )
+            yield _evidence(REDUCED, UNCLEAR, made, expected, request.describe())
 
     def duty(self) -> str:
         """Return that the argument has a valid value."""
@@ -344,11 +337,11 @@ class RequestField(RequestArgumentRule):
 
 
 def _evidence(
-    made: Exchange, expected: str, seen: str, *others: int, good: bool, facet: str = REDUCED
+    facet: str, agreement: Agreement, made: Exchange, expected: str, seen: str, *others: int
 ) -> Evidence:
     return Evidence(
         facet=facet,
-        agreement=AGREES if good else DISAGREES,
+        agreement=agreement,
         expected=expected,
         seen=seen,
         exchanges=tuple(sorted({made.n, *others})),

@@ -12,6 +12,7 @@ from assay.sandbox.messages import Answer, Json, error
 from assay.sandbox.mutants.mutant import allowing, breaking_pis, only_when
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
 from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.rules import signed_at
 from assay.sandbox.payments.terms import (
     FIELDS,
     Content,
@@ -187,18 +188,16 @@ def _moved(days: int) -> Callable[[Payment, Terms], datetime]:
 
     def due(payment: Payment, terms: Terms) -> datetime:
         moment = _SOUND.due(payment, terms)
-        signed = payment.signed or payment.created
         if terms.day is None or not _unmodified(payment):
             return moment
-        return max(signed, moment + days * _DAY)
+        return max(signed_at(payment), moment + days * _DAY)
 
     return due
 
 
 def _at_signing(payment: Payment, terms: Terms) -> datetime:
     """Execute unmodified payments when they are signed."""
-    signed = payment.signed or payment.created
-    return signed if _unmodified(payment) else _SOUND.due(payment, terms)
+    return signed_at(payment) if _unmodified(payment) else _SOUND.due(payment, terms)
 
 
 def _shown(when: Status, type: PaymentType, shown_as: Status) -> Callable[[Payment], Status]:
