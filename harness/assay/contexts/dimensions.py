@@ -16,7 +16,7 @@ from assay.binding.model.target import GroupBank, Target
 from assay.contexts import mappers
 from assay.contexts.context import Dimension, DimensionValue, Situation, StepMapper, Values
 from assay.contexts.customer_dimensions import belongings, consent_orders, idle_times, segments
-from assay.contexts.mappers import OWN, calls
+from assay.contexts.mappers import OWN, arrangements, calls
 from assay.contexts.past import pasts
 from assay.contexts.request_dimensions import (
     amounts,
@@ -31,7 +31,7 @@ from assay.contexts.request_dimensions import (
     tpps,
 )
 from assay.contract.model import Capability, Contract
-from assay.history import Advanced, Call, Exchange, Lack, Renew, Reply, Step, Subject
+from assay.history import Advanced, Call, Exchange, Lack, Malformed, Renew, Reply, Step, Subject
 from assay.rules.rule import Script, facts_of
 from assay.rules.state.calendar import WEEKDAYS, local, local_day
 from assay.rules.steps import roots
@@ -46,6 +46,11 @@ OPTIONAL_ARGUMENTS = {
 WEEKEND = {
     "saturday": ("on a Saturday at night", mappers.NIGHT),
     "sunday": ("on a Sunday", mappers.NOON),
+}
+#: How the IBAN of what must not be shown is written.
+SPELLINGS = {
+    "lower-case": ("with an IBAN in lower case", Malformed.LOWER_CASE_IDENTIFIER),
+    "groups": ("with an IBAN in groups", Malformed.GROUPED_IDENTIFIER),
 }
 #: Whole weeks, so that a trial stays on its weekday.
 HALF_A_YEAR = timedelta(weeks=26)
@@ -323,6 +328,34 @@ def optional_arguments(at: Situation) -> Values:
         )
 
 
+def spellings(at: Situation) -> Values:
+    """Yield the other ways to write the IBAN of a thing that must not be shown."""
+    ibans = facts_of(at.contract).iban_fields
+    named = frozenset(each.id for each in roots(at.contract) if (each.id, each.key) in ibans)
+
+    def varies(call: Call) -> bool:
+        about = at.contract.operations[call.operation].about
+        return bool(call.variation) and about in call.arguments and not call.malformed
+
+    def reason(steps: Sequence[Step]) -> str:
+        if not named & {each.resource for step in arrangements(steps) for each in step.holdings}:
+            return "nothing in the trial is identified by an IBAN"
+        return "" if any(map(varies, calls(steps))) else "the trial asks for nothing to be hidden"
+
+    for name, (description, malformed) in SPELLINGS.items() if named else ():
+
+        def change(call: Call, malformed: Malformed = malformed) -> Call:
+            return replace(call, malformed=malformed) if varies(call) else call
+
+        yield DimensionValue(
+            dimension="spelling",
+            name=name,
+            description=description,
+            reason=reason,
+            mapper=partial(CallsMapped, change=change),
+        )
+
+
 #: Each dimension: its name, what varies, and its values.
 DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     # A bank is chosen before anything else happens.
@@ -345,6 +378,7 @@ DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     "weekday": ("the day of the week", weekdays),
     "season": ("the half of the year", seasons),
     "arguments": ("the optional arguments", optional_arguments),
+    "spelling": ("how an identifier is written", spellings),
     "change": ("whether a request was changed", changes),
     "pause": ("how long the customer takes to sign", pauses),
     "screen": ("the screen on which the customer is idle", screens),

@@ -65,6 +65,8 @@ class Malformed(Enum):
     BAD_IDENTIFIER = "an identifier of the wrong alphabet"
     LONG_IDENTIFIER = "an identifier of 10,000 characters"
     CONTROL_IDENTIFIER = "an identifier with control characters"
+    LOWER_CASE_IDENTIFIER = "an identifier in lower case"
+    GROUPED_IDENTIFIER = "an identifier in groups of four characters"
     JUNK_QUERY = "a query that makes no sense"
     BAD_SINCE = "a first day that does not exist"
     BAD_UNTIL = "a last day that is no date"
@@ -75,6 +77,11 @@ class Malformed(Enum):
     DEEP = "a body nested 100 levels deep"
     SCALAR = "a body that is a bare string"
     HUGE = "a body of two million bytes"
+
+    @property
+    def respells(self) -> bool:
+        """Whether the identifier is the right one, written in another way."""
+        return self in (Malformed.LOWER_CASE_IDENTIFIER, Malformed.GROUPED_IDENTIFIER)
 
 
 class Token(Enum):

@@ -140,7 +140,8 @@ def _unaffected(kind: Kind, scenario: Scenario) -> Mapping[str, str]:
     """Return what cannot matter to a clause in a scenario, each with why."""
     bare = {"arguments": "a call with an optional argument need not be served"}
     alike = {} if kind.of_each_bank else {"bank": "the banks of a group differ in other things"}
-    return {**alike, **kind.unaffected_in(scenario), **(bare if kind.bare_calls else {})}
+    written = {} if kind.respells else {"spelling": "the clause is not about what a key opens"}
+    return {**alike, **written, **kind.unaffected_in(scenario), **(bare if kind.bare_calls else {})}
 
 
 def _suited(every: Sequence[Dimension], steps: Sequence[Step]) -> list[Dimension]:

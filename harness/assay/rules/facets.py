@@ -365,6 +365,8 @@ class Facts:
     # -- by the name of a resource, and that of a field or trait of it ------------------
     #: The values that a field may have, for each clause that lists them.
     allowed_values: Mapping[_Pair, _Lists] = _keyed(_all)
+    #: The fields with an IBAN.
+    iban_fields: frozenset[_Pair] = _said(_union, default=frozenset)
     #: Whether an owned thing with a trait is known to be listed.
     listed: Mapping[_Pair, _OfThing] = _keyed(_all)
 

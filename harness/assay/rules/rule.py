@@ -152,6 +152,8 @@ class Kind(Cached, Generic[S]):
     of_each_bank: ClassVar[bool] = False
     #: Whether it judges calls at other banks of the group, and what follows them.
     across_banks: ClassVar[bool] = False
+    #: Whether what its probes ask for with a variation must not be shown, however its identifier is written.
+    respells: ClassVar[bool] = False
     #: Whether probes make the consents that they need, because they also call without one.
     own_consents: ClassVar[bool] = False
     #: The scenarios by their ids ("": any), each with a dimension in whose values it shows less than in the

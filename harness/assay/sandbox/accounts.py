@@ -41,6 +41,11 @@ def iban(id_seed: IdSeed) -> str:
     return f"FR{98 - int(bban + '152700') % 97:02d}{bban}"
 
 
+def without_groups(text: str) -> str:
+    """Return an IBAN in its electronic format: in capitals, and without spaces."""
+    return text.replace(" ", "").upper()
+
+
 def card_token(id_seed: IdSeed) -> str:
     """Return a stand-in for an encrypted PAN: opaque and URL-safe."""
     digest = sha256(b"card %d %d" % (id_seed.seed, id_seed.serial)).digest()

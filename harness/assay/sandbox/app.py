@@ -386,8 +386,9 @@ def _refused(call: AccountCall, exc: Malformed | Refused) -> RefusedConsent:
 def _find(call: AccountCall) -> tuple[Item, Customer]:
     """Return the requested item and its owner."""
     request = call.request
-    key = read_identifier(request.identifier or request.query.get("iban"))
-    owner = call.world.owners.get(key)
+    owners, written = call.world.owners, request.identifier or request.query.get("iban") or ""
+    key = written if written in owners else read_identifier(call.policies.iban_of(written))
+    owner = owners.get(key)
     if owner is None:
         raise Refused(call.policies, "unknown")
     return owner.items[key], owner

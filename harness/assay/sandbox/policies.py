@@ -43,6 +43,7 @@ from assay.sandbox.accounts import (
     iban,
     pages_of,
     same_everywhere,
+    without_groups,
 )
 from assay.sandbox.calendar import (
     NINETY_DAYS,
@@ -121,6 +122,8 @@ class Policies:
     order: Callable[[tuple[Entry, ...]], tuple[Entry, ...]]
     #: iban
     mint: Table[Resource, Callable[[IdSeed], str]]
+    #: What an identifier is looked up as that nothing has as it is written.
+    iban_of: Callable[[str], str]
     #: euro
     currency: Table[Kind, Currency]
     #: balance-type
@@ -228,6 +231,7 @@ SOUND = Policies(
     extended=not_supported,
     order=_newest_first,
     mint=MappingProxyType({"account": iban, "card": card_token}),
+    iban_of=without_groups,
     currency=_each(tuple(KINDS.values()), euro),
     balance_types=_each(_RESOURCES, ("CLBD", "VALU", "OTHR")),
     scope=_each(tuple(KINDS.values()), consented_only),

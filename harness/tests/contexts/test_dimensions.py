@@ -13,7 +13,7 @@ from assay.contexts.context import Depth
 from assay.contexts.dimensions import DIMENSIONS, dimensions
 from assay.contexts.past import LIVED
 from assay.contract.model import Capability
-from assay.history import Arrange, Call, Holding, Lack
+from assay.history import Arrange, Call, Holding, Lack, Malformed
 from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import restrict
@@ -59,6 +59,7 @@ def test_the_dimensions_of_account_information(target):
         "season": ["other"],
         "weekday": ["saturday", "sunday"],
         "arguments": ["all", "one"],
+        "spelling": ["lower-case", "groups"],
         "token": ["renewed"],
         "past": ["lived"],
         "turn": ["second", "third"],
@@ -117,6 +118,28 @@ def test_a_trial_about_an_account_is_also_one_about_a_card(target):
     assert card.reason([savings, call]) == card.reason([mapped, call]) != ""
     assert "the trial uses no item of the customer" == card.reason([call])
     assert "item" not in values("pis", target)
+
+
+def test_only_what_must_not_be_shown_is_asked_for_in_another_spelling(target):
+    """The control stays as it is, so that a bank may refuse what it is not used to."""
+    contract = parse_contract(find_contract("aisp"))
+    (dimension,) = [each for each in dimensions(contract, target) if each.name == "spelling"]
+    lower, groups = dimension.values
+    account = Arrange(subject="psu", holdings=(Holding(resource="account"),))
+    card = Arrange(subject="psu", holdings=(Holding(resource="card"),))
+    control = Call(operation="balances", subject="psu", arguments={"iban": "FR1"})
+    hidden = replace(control, variation="before any consent")
+    consents = replace(hidden, operation="consents", arguments={"accounts": ["FR1"]})
+    assert "" == lower.reason([account, control, hidden]) == groups.reason([account, hidden])
+    assert "nothing in the trial is identified by an IBAN" == lower.reason([card, control, hidden])
+    assert lower.reason([account, control, consents])
+    for value, malformed in (
+        (lower, Malformed.LOWER_CASE_IDENTIFIER),
+        (groups, Malformed.GROUPED_IDENTIFIER),
+    ):
+        change = value.mapper().map
+        assert (control, consents) == (change(control), change(consents))
+        assert replace(hidden, malformed=malformed) == change(hidden)
 
 
 def test_segments_are_those_that_any_contract_of_the_target_serves(target):

@@ -21,8 +21,10 @@ from account_information import (
 )
 from rows import for_each
 
+from assay.history import Item, Malformed
 from assay.testing import listed, refused
 
+IBAN = "FR7630006000011234567890189"
 USED = {"last-used": "2026-09-15"}
 PSU = owner("psu", account("A1", 1, 2), account("A2", 1), card("C1", 1, **USED))
 OTHER = owner("other", account("B1", 1), account("B2", 1))
@@ -96,6 +98,27 @@ def test_what_was_not_is_refused(came, agreement):
     assert f"balance-before {agreement} 1" in says(balances(came), *control)
     assert f"balance-refused {agreement} 3" in says(*control, balances(came, "A2"))
     assert f"balance-foreign {agreement} 5" in says(*control, *theirs, balances(came, "B1"))
+
+
+@for_each("malformed", [Malformed.LOWER_CASE_IDENTIFIER, Malformed.GROUPED_IDENTIFIER])
+def test_a_key_in_another_spelling_opens_nothing(malformed):
+    """It may be refused to everybody; what is not certainly the thing of the call proves nothing."""
+    psu = owner("psu", account(IBAN, 1), account("A2", 1))
+
+    def says_of(came, key=IBAN, operation="balances"):
+        odd = ask(operation, came, key, malformed=malformed)
+        found = check("consent.scope", psu, consent("A2"), ask(operation, DATA, "A2"), odd)
+        return [evidence for evidence in found if evidence.endswith(" 3")]
+
+    grouped = "FR76 3000 6000 0112 3456 7890 189"
+    for iban in (IBAN, grouped):
+        shown = listed(Item(key=None, resource="balance", fields={"iban": iban}))
+        assert ["balance-refused disagrees 3"] == says_of(shown)
+    entry = listed(psu.owns[0].entries[0].key)
+    assert ["transaction-refused disagrees 3"] == says_of(entry, operation="transactions")
+    assert ["balance-refused agrees 3"] == says_of(GONE)
+    assert [] == says_of(DATA) == says_of(NONE)
+    assert [] == says_of(GONE, "A2") == says_of(DATA, "A2")
 
 
 def absent(came, about="A1", **how):

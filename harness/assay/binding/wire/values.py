@@ -275,6 +275,12 @@ BAD_IDENTIFIERS: Mapping[Malformed, str] = {
     Malformed.CONTROL_IDENTIFIER: "FR76\x00\x01\r\n\x7f",
 }
 
+#: How the identifier of a malformed read is written, where it is the right one: an IBAN has capitals
+#: and no spaces in an electronic format (ISO 13616).
+RESPELLED: Mapping[Malformed, Callable[[str], str]] = {
+    Malformed.LOWER_CASE_IDENTIFIER: str.lower,
+    Malformed.GROUPED_IDENTIFIER: lambda key: " ".join(re.findall(".{1,4}", key)),
+}
 #: What stands in place of a day in a malformed read.
 BAD_DATES: Mapping[Malformed, str] = {
     Malformed.BAD_SINCE: "2026-02-30",
@@ -384,6 +390,10 @@ def _with_bad_value(
     bad = BAD_IDENTIFIERS.get(call.malformed) if call.malformed else None
     if bad is not None and operation.about:
         return {**call.arguments, operation.about: bad}
+    respelled = RESPELLED.get(call.malformed) if call.malformed else None
+    if respelled is not None and operation.about and operation.about in call.arguments:
+        key = text_of(call.arguments[operation.about])
+        return {**call.arguments, operation.about: respelled(key)}
     named = {Malformed.BAD_SINCE: operation.since, Malformed.BAD_UNTIL: operation.until}
     name = named.get(call.malformed) if call.malformed else None
     if name is not None and call.malformed and name in binding.arguments:

@@ -37,8 +37,12 @@ MOST_BODY = 4096
 MOST_HEADERS = 64
 #: The most keys of lists that are remembered at a time: each makes every search slower.
 MOST_KEYS = 200
+#: What stands between the groups of a number, in a text or in a URL.
+_BETWEEN = "(?:[ +-]|%20)"
 #: Numbers in groups, as account numbers without a check digit are written.
-_GROUPS = re.compile(r"(?<![\w-])(?=(?:\d[ +-]?){9})\d+(?:[ +-]\d+){1,8}(?![\w-])", re.ASCII)
+_GROUPS = re.compile(
+    rf"(?<![\w-])(?=(?:\d{_BETWEEN}?){{9}})\d+(?:{_BETWEEN}\d+){{1,8}}(?![\w-])", re.ASCII
+)
 #: Nine digits in groups have at least this length, and other numbers are longer.
 SHORTEST_GROUPED = 10
 _DIGIT = re.compile("[0-9]")
@@ -359,10 +363,11 @@ class Careless(Redactor):
 #: Texts that look like an IBAN or a clear card number, also in groups.
 LIKE_A_NUMBER = re.compile(
     r"(?:(?<![A-Z0-9])|(?<=%[0-9A-F]{2}))[A-Z]{2}\d{2}"
-    r"(?:[A-Z0-9]{11,30}|(?:[ +-][A-Z0-9]{4}){2,7}(?:[ +-][A-Z0-9]{1,4})?)(?![A-Z0-9])"
+    rf"(?:[A-Z0-9]{{11,30}}|(?:{_BETWEEN}[A-Z0-9]{{4}}){{2,7}}(?:{_BETWEEN}[A-Z0-9]{{1,4}})?)"
+    r"(?![A-Z0-9])"
     # Not a part of a UUID, whose groups may be digits only.
     r"|(?:(?<![A-Z0-9-])|(?<=%[0-9A-F]{2}))"
-    r"(?:\d{13,19}|\d{4}(?:[ +-]\d{4}){2,3}(?:[ +-]?\d{1,7})?)(?!-?[A-Z0-9])",
+    rf"(?:\d{{13,19}}|\d{{4}}(?:{_BETWEEN}\d{{4}}){{2,3}}(?:{_BETWEEN}?\d{{1,7}})?)(?!-?[A-Z0-9])",
     re.IGNORECASE | re.ASCII,
 )
 _GROUPED = str.maketrans("", "", " +-")
@@ -394,7 +399,7 @@ _LENGTH_OF = {country: length for length, names in _COUNTRIES.items() for countr
 
 def squeezed(number: str) -> str:
     """Return a number without the spaces or signs between its groups."""
-    return number.translate(_GROUPED)
+    return number.replace("%20", "").translate(_GROUPED)
 
 
 @lru_cache(8192)

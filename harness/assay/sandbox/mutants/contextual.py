@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 from assay.sandbox.app import make_app
 from assay.sandbox.calendar import local
@@ -48,6 +49,8 @@ _SUMMER = timedelta(hours=2)
 _DAYS = timedelta(days=6)
 #: The name of a method with the account in its path.
 _LONG = re.compile("/accounts/[^/]+/transactions")
+#: An IBAN, in whatever way it is written.
+_IBAN = re.compile("[A-Za-z]{2}[0-9]{2}[A-Za-z0-9 ]{11,}")
 #: The status of payments that nothing more happens to.
 _OPEN = ("received", "pending")
 
@@ -144,6 +147,12 @@ class Situation:
             for key, customer in (self.world.owners if self.world else {}).items()
             if key in self.path or key in self.content
         ]
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that the query and the path have, with their parts as they are written."""
+        parts = [*self.path.split("/"), *(value for _, value in parse_qsl(self.content))]
+        return [part for part in parts if _IBAN.fullmatch(part)]
 
     @property
     def fills_pages(self) -> bool:
@@ -248,6 +257,8 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "weekday=sunday": lambda s: s.weekday(_SUNDAY),
     "arguments=all": lambda s: "dateFrom=" in s.content and "dateTo=" in s.content,
     "arguments=one": lambda s: ("dateFrom=" in s.content) != ("dateTo=" in s.content),
+    "spelling=lower-case": lambda s: any(key != key.upper() for key in s.keys),
+    "spelling=groups": lambda s: any(" " in key for key in s.keys),
     "change=changed": lambda s: s.any(lambda each: each.changes > 0),
     "pause=login": lambda s: s.any(lambda each: each.waited >= _PAUSE),
     "pause=screens": lambda s: s.any(lambda each: each.lingered >= _PAUSE),

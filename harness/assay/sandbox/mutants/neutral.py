@@ -262,6 +262,8 @@ NEUTRAL_ANSWERS = (
     neutral("unknown-is-forbidden",
         "accounts that do not exist are refused like other customers' accounts",
         _refused(unknown=403)),
+    neutral("identifiers-as-written", "an IBAN in lower case or in groups is not found",
+        iban_of=lambda written: written),
     neutral("credentials-refused",
         "calls with a customer's credentials in the query are refused, with a token or without",
         respond=answering(lambda request, _: login_in(request.query) is not None,

@@ -670,6 +670,8 @@ UNSEEN = {
     "pis.cancel.executed-in-silence-customer",
     "pis.sca.tiny-unsigned",
     "pis.sca.anybody-signs",
+    "neutral.identifiers-as-written",
+    "pis.duplicate.for-an-hour",
     "pis.duplicate.any-debtor",
     "pis.duplicate.any-day",
     "pis.duplicate.same-month",

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from assay.contract.model import Capability, Contract, Operation
+from assay.contract.scalars import same_value
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys, lists_keys
@@ -101,7 +102,8 @@ class ConsentScope(RefusingKind):
 
     name = "consent-scope"
     # Other resources have other facets.
-    hiding = (("", "item"),)
+    hiding = (("", "item"), ("", "spelling"))
+    respells = True
     own_consents = True
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
     purpose = Purpose.LIMIT
@@ -147,6 +149,10 @@ class ConsentScope(RefusingKind):
             for child in self.guarded
             for word, requirement in ASKS.items()
         )
+
+    def unaffected_in(self, scenario: Scenario) -> Mapping[str, str]:
+        """Return what cannot matter to a former consent: that a key opens nothing is shown without one."""
+        return {"spelling": "the consent is what varies"} if ":" in scenario.id else {}
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""
@@ -242,12 +248,17 @@ class ConsentScope(RefusingKind):
     def _judge(
         self, exchange: Exchange, seen: _Seen, consents: Consents, strangers: _Strangers
     ) -> Iterator[Evidence]:
-        """Judge one call; one with days need not be served, so only what it shows is wrong."""
-        operation = next(
-            (each for each in self.operations if each.id == exchange.call.operation), None
-        )
-        if operation is not None and bare_or_ranged(exchange.call, operation):
-            sure = bare(exchange.call, operation) or bool(exchange.items)
+        """Judge one call; one with days need not be served, so only what it shows is wrong.
+
+        Nor does one whose key is written in another way, and it may show something else.
+        """
+        call = exchange.call
+        operation = next((each for each in self.operations if each.id == call.operation), None)
+        respelled = call.malformed is not None and call.malformed.respells
+        asked = replace(call, malformed=None) if respelled else call
+        if operation is not None and bare_or_ranged(asked, operation):
+            shows = _shows_its_thing(exchange, operation, seen) if respelled else exchange.items
+            sure = bare(call, operation) or bool(shows)
             for evidence in self._judge_by_consents(exchange, operation, seen, consents, strangers):
                 if sure or evidence.agreement is AGREES:
                     yield evidence
@@ -272,7 +283,7 @@ class ConsentScope(RefusingKind):
         if call.subject not in whose:
             yield from strangers.judge(child, exchange, key, whose)
         elif key in consents.certain(call.subject):
-            if seen.surely_listed(whose[call.subject], exchange):
+            if seen.surely_listed(whose[call.subject], exchange) and not call.malformed:
                 yield served_with_consent(f"{child}-granted", exchange, whose[call.subject])
         elif key not in consents.possible(call.subject):
             known = call.subject in seen.untouched or seen.uncovered.has(call)
@@ -371,6 +382,17 @@ class _Seen:
         """Whether a thing of the customer of a call is known to be listed."""
         said = self.subjects[exchange.call.subject].now
         return self.facts.surely_listed(owned, exchange.at, said)
+
+
+def _shows_its_thing(exchange: Exchange, operation: Operation, seen: _Seen) -> bool:
+    """Whether an answer says that it is about the thing of the call, by its key or by entries."""
+    key = str(exchange.call.arguments.get(operation.about or ""))
+    owners = seen.owners.get(key, {}).values()
+    entries = {entry.key for owned in owners for entry in owned.entries}
+    return any(
+        item.key in entries or any(same_value(key, value) for value in item.fields.values())
+        for item in exchange.items
+    )
 
 
 def _own(

@@ -136,10 +136,11 @@ class Field(Kind):
             )
 
     def facts(self) -> Facts:
-        """Return the constant, or the values listed."""
+        """Return the constant, or the values listed, and where there is an IBAN."""
         named = self.enum or (() if self.const is None else (self.const,))
         allowed = {(resource, self.field): (named,) for resource in self.resources if named}
-        return Facts(allowed_values=allowed)
+        ibans = [(resource, self.field) for resource, form in self.format.items() if form == "iban"]
+        return Facts(allowed_values=allowed, iban_fields=frozenset(ibans))
 
     def facets(self) -> tuple[Facet, ...]:
         """Return a facet for the value in each resource, and one for its presence if mandatory."""
