@@ -43,6 +43,10 @@ def _not_offered(status: int) -> Change:
     )
 
 
+def _as_written(identifier: str) -> str:
+    return identifier
+
+
 def _identity_as_list(name: str, consented: bool) -> Row:
     return {"PsuIdentity": [name] if consented else []}
 
@@ -263,7 +267,7 @@ NEUTRAL_ANSWERS = (
         "accounts that do not exist are refused like other customers' accounts",
         _refused(unknown=403)),
     neutral("identifiers-as-written", "an IBAN in lower case or in groups is not found",
-        iban_of=lambda written: written),
+        iban_of=_as_written),
     neutral("credentials-refused",
         "calls with a customer's credentials in the query are refused, with a token or without",
         respond=answering(lambda request, _: login_in(request.query) is not None,
