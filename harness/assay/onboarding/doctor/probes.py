@@ -44,8 +44,8 @@ RULE = "rule"
 #: The variations of a call, in words.
 SINCE, UNTIL, ALIAS = "from a day on", "up to a day", "by another name"
 AGAIN = "once more, with all else unchanged"
-#: How many days ago the two dates are.
-SINCE_AGO, UNTIL_AGO = 5, 10
+#: From how many days the entries are, and how many days ago the two dates are.
+DAYS, SINCE_AGO, UNTIL_AGO = 6, 3, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,9 +160,10 @@ def _customer(plan: ProbePlan) -> Part[Subject]:
     if not plan.makes_customers or owner is None:
         return (yield from steps.arrange("psu", *([Holding(resource=owner)] if owner else [])))
     others = [resource.id for resource in steps.roots(plan.contract) if resource.id != owner]
-    days = plan.most(operation for operation in plan.reads if operation.about)
+    entries = plan.most(operation for operation in plan.reads if operation.about)
     items = plan.most(each for each in plan.reads if each.lists and not each.about)
-    dates = steps.days_before(now.date(), *range(1, days + 1))
+    # A history may be short: more than a page of it is from a few days.
+    dates = steps.days_before(now.date(), *(1 + DAYS * n // entries for n in range(entries)))
     return (
         yield from steps.arrange(
             "psu",

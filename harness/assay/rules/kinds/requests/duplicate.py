@@ -298,7 +298,10 @@ class Duplicate(RefusingKind):
         """Judge a repeat as such, and any other request by its difference from earlier ones."""
         if _rejected(request) and request_queries.rejected_otherwise(request):
             return
-        relations = explanations.compared.relations[id(request)]
+        # Where nothing is signed, no obligation is about what was not.
+        judged = {facet.id for facet in self.own_facets}
+        every = explanations.compared.relations[id(request)]
+        relations = [relation for relation in every if relation.facet in judged]
         for relation in relations:
             if relation.facet == REPEAT and same_day(self.lifecycle, relation.former, request):
                 yield from _evidence(request, relation, _repeat(request))
