@@ -178,7 +178,7 @@ class ConsentScope(RefusingKind):
         yield from steps.send(ask)
         if not self.grant.given:
             beyond = steps.arguments(operation, second)
-            what = f"about a {owner} that the consent does not cover"
+            what = f"about another {owner}, which the consent does not cover"
             yield from steps.send(replace(ask, arguments=beyond, variation=what))
         other = yield from steps.arrange("other", Holding(resource=owner, entries=entries))
         foreign = steps.arguments(operation, other.owns[0].key)
