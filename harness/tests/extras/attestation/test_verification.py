@@ -22,7 +22,7 @@ from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
 from assay.traffic.session import open_recording
 
 #: A few faults, each with contexts: a page, an answer that is not well-formed, an effect that
-#: every trial may show, and a right that is never given. `ASSAY_VERIFIED_MUTANTS=600` tries all.
+#: every trial may show, and a right that is never given. `ASSAY_VERIFIED_MUTANTS=1000` tries all.
 FAULTS = (
     ("listing.last-item-lost-with-consent", Depth.EACH),
     ("form.consents-cut-off", Depth.EACH),
