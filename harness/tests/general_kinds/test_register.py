@@ -109,6 +109,24 @@ KEEPING = changed(
 )
 
 
+def keeps(name):
+    """Return what changes a field in words only."""
+    return lambda bank, request, body: {
+        **request.body, **body, name: request.body[name]
+    }  # fmt: skip
+
+
+def without(name):
+    """Return what refuses a change of a field."""
+
+    def change(bank, call, id_):
+        if name in call.json:
+            raise Refused(422)
+        return Bank.change(bank, call, id_)
+
+    return change
+
+
 def results_of(bank, rule):
     """Return the verdicts on the facets of one rule."""
     results = verdicts(CONTRACT, TARGET, bank())
@@ -131,6 +149,8 @@ def violated(bank, rule):
         (REGISTER, "newest"),
         (changed(REGISTER, "Later", page_sizes=(4, 2)), "newest"),
         (REGISTER, "changes"),
+        (changed(REGISTER, "Firm", changed=keeps("account")), "account"),
+        (changed(REGISTER, "Strict", change=without("account")), "account"),
         (REGISTER, "gone"),
         (QUIET, "gone"),
         (HIDING, "gone"),
@@ -172,19 +192,6 @@ def account_is_lost(bank, request, body):
     return {**request.body, **body, "account": "0"}
 
 
-def keeps(name):
-    """Return what changes a field in words only."""
-    return lambda bank, request, body: {
-        **request.body, **body, name: request.body[name]
-    }  # fmt: skip
-
-
-def without_notes(bank, call, id_):
-    if "note" in call.json:
-        raise Refused(422)
-    return Bank.change(bank, call, id_)
-
-
 def turned(bank, page):
     """Show each page the other way round."""
     return {**page, "entries": page["entries"][::-1]}
@@ -214,9 +221,11 @@ def pages_turned(bank, entries):
         ),
         (changed(REGISTER, "A", changed=keeps("name")), "changes", {"persists"}),
         (changed(REGISTER, "B", changed=keeps("note")), "changes", {"persists"}),
-        (changed(REGISTER, "C", change=without_notes), "changes", set()),
+        (changed(REGISTER, "C", change=without("note")), "changes", set()),
         (changed(REGISTER, "N", change=refuses(403)), "changes", {"accepted"}),
         (changed(REGISTER, "D", changed=account_is_lost), "changes", {"others-unchanged"}),
+        (REGISTER, "account", {"account-kept"}),
+        (changed(REGISTER, "O", change=refuses(403)), "account", {"accepted"}),
         (changed(REGISTER, "E", stop=refuses(403)), "gone", {"accepted"}),
         (changed(REGISTER, "F", show=breaks_on_reading), "gone", {"read-refused"}),
         (changed(KEEPING, "G", state=lambda *_: "open"), "gone", {"read-refused"}),

@@ -76,6 +76,33 @@ def test_each_facet_is_about_its_own_fields(fields, persists, others):
 
 
 @for_each(
+    ("events", "line"),
+    [
+        # Refused beside a change that was accepted, or without an effect.
+        ((change(name="Eve"), change(refused(), account="2")), "agrees 1,2,3"),
+        ((change(account="2"), read()), "agrees 1,2,3"),
+        ((change(account="2"), read(account="2")), "disagrees 1,2,3"),
+        ((change(name="Eve", account="2"), read(name="Eve", account="2")), "disagrees 1,2,3"),
+        # Neither the one nor the other, and what is spelt in another way.
+        ((change(account="2"), read(account="3")), "unclear 1,2,3"),
+        ((change(account="2"), read(account="")), "unclear 1,2,3"),
+        # Without a control, without a reading, and read only after another change.
+        ((change(refused(), account="2"),), ""),
+        ((change(account="2"),), ""),
+        ((change(account="2"), read(lost()), change(name="Eve"), read(account="2")), ""),
+        ((change(lost(), account="2"), read(account="2")), ""),
+        # The value that it has is no other one.
+        ((change(account="1"), read()), ""),
+    ],
+)
+def test_what_cannot_be_changed_stays(events, line):
+    """A refusal counts beside an accepted change, and an acceptance for what is shown then."""
+    kind = kind_in(CONTRACT, "account")
+    lines = [each for each in says(*events, kind=kind) if each.startswith("account-kept")]
+    assert ([f"account-kept {line}"] if line else []) == lines
+
+
+@for_each(
     "events",
     [
         # What was there before is unknown, or the answer was lost, or nothing was accepted.

@@ -182,9 +182,22 @@ def deferred_modes(*, key: str, required: bool = True) -> Any:
     return names(schema, key=key, references=check_all_deferred, required=required)
 
 
+def check_kept(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find arguments that no change can name, and those that can be changed."""
+    yield from check_changeable(at, wanted, clause, raw)
+    for index, name in enumerate(wanted):
+        if name in clause.get("fields", ()):
+            yield (*at, index), f"{name!r} can be changed", "remove it here or from `fields`"
+
+
 def changeable_arguments(*, key: str) -> Any:
     """Declare arguments that a request and a change of it have, at least one."""
     return names(_at_least_one("argument"), key=key, references=check_changeable)
+
+
+def kept_arguments(*, key: str) -> Any:
+    """Declare arguments of a request that a change of it can name, and does not change."""
+    return names(_at_least_one("argument"), key=key, references=check_kept, required=False)
 
 
 def check_deletable(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:

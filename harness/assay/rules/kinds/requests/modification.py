@@ -4,6 +4,9 @@ An accepted change must be read back, and executed. Which arguments can be chang
 whether before signing or after, so a violation is a mode in which every change is refused at both
 times. The control of a refusal is the same change of another request.
 
+An argument of `keeps` cannot be changed: a call that names another value of it is refused, or a read shows
+the former value. The control of such a refusal is an accepted change of the same request.
+
 Without `only`, something that is simply made can be changed at any time: a read shows each change, and
 the fields that were not changed stay as an earlier read showed them.
 
@@ -14,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State, Subject
@@ -33,9 +37,11 @@ from assay.rules.lifecycle.parameters import (
     changeable_arguments,
     check_never,
     deferred_modes,
+    kept_arguments,
     the_request,
 )
 from assay.rules.lifecycle.request_queries import was_refused
+from assay.rules.lifecycle.tracker import Instance
 from assay.rules.parameters import names, ref
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
@@ -61,10 +67,14 @@ TPP_FACET = "changeable-only"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModificationScenario(Scenario):
-    """Changes that must be accepted or `refused`; without a `mode`, in the first changeable one."""
+    """Changes that must be accepted or `refused`; without a `mode`, in the first changeable one.
+
+    `kept` is an argument that cannot be changed.
+    """
 
     mode: str | None = None
     refused: bool = False
+    kept: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +92,7 @@ class Modification(RefusingKind[ModificationScenario]):
         ref("words"), key="never", references=check_never, required=False
     )
     fields: tuple[str, ...] = changeable_arguments(key="fields")
+    keeps: tuple[str, ...] = kept_arguments(key="keeps")
 
     @property
     def day(self) -> str | None:
@@ -126,6 +137,7 @@ class Modification(RefusingKind[ModificationScenario]):
                 self._facet(ACCEPTED, "it can be changed at any time", any_time),
                 self._facet(PERSISTS, "a read shows an accepted change", any_time),
                 self._facet(OTHERS, "what is not changed stays", any_time),
+                *self._kept_facets(),
             )
         only = {mode: ModificationScenario(id=f"{mode}:accepted", mode=mode) for mode in self.only}
         out = [
@@ -144,7 +156,13 @@ class Modification(RefusingKind[ModificationScenario]):
         description = "a request is executed as last changed"
         carried = day | needs(Capability.EFFECTS)
         last = ModificationScenario(id="carried-out")
-        return (*out, self._facet(CARRIED, description, last, extra=carried))
+        changed = self._facet(CARRIED, description, last, extra=carried)
+        return (*out, changed, *self._kept_facets())
+
+    def _kept_facets(self) -> Iterator[Facet]:
+        for name in self.keeps if self.plain else ():
+            scenario = ModificationScenario(id=f"{name}:kept", kept=name)
+            yield self._facet(f"{name}-kept", f"{name} cannot be changed", scenario)
 
     def refusing(self) -> Collection[str]:
         """Return the facets that expect a refusal."""
@@ -165,6 +183,8 @@ class Modification(RefusingKind[ModificationScenario]):
             yield from self._change(psu, made, self.fields, days=ahead + 2)
             yield from request_steps.wait_days(psu, ahead + 3)
             yield from request_steps.inquire()
+        elif scenario.kept:
+            yield from self._probe_kept(psu, scenario.kept)
         elif scenario.refused:
             control = yield from self._made(psu, first)
             made = yield from self._made(psu, scenario.mode)
@@ -204,12 +224,15 @@ class Modification(RefusingKind[ModificationScenario]):
             for read in request.reads[-1:] if request and not self.only else ():
                 if read is event and read.item is not None and read.item.state is None:
                     opened[read.item.key] = read.n  # what has no states is there while it is shown
-        apart = {request.key for request in request_queries.with_own_key(tracked)}
+        apart = {request.key: request for request in request_queries.with_own_key(tracked)}
         yield from (evidence for key, evidence in kept.evidence if key in apart)
         changes = [change for change in changes if change.request.key in apart]
         for evidence in must_be_taken(changes, opened, self.changed_modes, self.fields, self.day):
             yield evidence if self.only else replace(evidence, facet=ACCEPTED)
         yield from self._must_be_refused(changes)
+        for change in changes:
+            for name in (name for name in self.keeps if name in change.new):
+                yield from self._is_kept(name, change, apart[change.request.key])
 
     def tpp_facet(self) -> TppFacet | None:
         """Return the one obligation of the TPP, where not everything can be changed."""
@@ -241,7 +264,8 @@ class Modification(RefusingKind[ModificationScenario]):
         modes = [*self.only[:1]] if scenario.mode not in self.only else []
         modes += [scenario.mode] if scenario.mode else []
         approval = self.lifecycle.approval_requirement() if extra else ()
-        changed = (self.plain,) if scenario.refused else self.fields
+        changed = (self.plain,) if scenario.refused or scenario.kept else self.fields
+        changed = (*changed, scenario.kept) if scenario.kept else changed
         return Facet(
             id=id_,
             description=description,
@@ -258,6 +282,15 @@ class Modification(RefusingKind[ModificationScenario]):
                 ),
             ),
         )
+
+    def _probe_kept(self, psu: Subject, kept: str) -> Script:
+        made = yield from self._made(psu, self.changed_modes[0])
+        if not (yield from self._change(psu, made, (self.plain,))):
+            yield from request_steps.sign(self.lifecycle, made)
+            yield from self._change(psu, made, (self.plain,))
+        variation = f"{kept} cannot be changed"
+        yield from self._change(psu, made, (kept,), variation=variation)
+        yield from request_steps.read(self.lifecycle, made)
 
     def _probe_done(self, psu: Subject) -> Script:
         made = yield from self._made(psu, self.only[0], sign=True)
@@ -314,6 +347,41 @@ class Modification(RefusingKind[ModificationScenario]):
                 exchange = yield from send(replace(call, varied=varied, variation=variation))
                 accepted |= exchange.accepted
         return accepted
+
+    def _is_kept(self, name: str, change: Change, request: Instance) -> Iterator[Evidence]:
+        """Judge a change of an argument that cannot be changed, as `request` was seen afterwards."""
+        exchange, numbers = change.exchange, change.numbers
+        others = [each for each in request.changes if each.accepted and each.n != exchange.n]
+        taken = [each.n for each in others if each.n < exchange.n]
+        again = min((each.n for each in others if each.n > exchange.n), default=inf)
+        read = next(
+            (each for each in request.reads if exchange.n < each.n < again and each.item), None
+        )
+        if exchange.refused and taken and was_refused(exchange):
+            agreement, seen, numbers = AGREES, describe_answer(exchange), (*numbers, taken[-1])
+        elif exchange.accepted and read and read.item and name in read.item.fields:
+            shown = read.item.fields[name]
+            former, new = (
+                request_queries.shows_argument(self.lifecycle, name, value, shown)
+                for value in (request.made.call.arguments.get(name), change.new[name])
+            )
+            changed = DISAGREES if new and former is False else UNCLEAR
+            agreement, seen, numbers = (
+                AGREES if former else changed,
+                f"{shown!r}",
+                (*numbers, read.n),
+            )
+        else:
+            return
+        yield Evidence(
+            facet=f"{name}-kept",
+            agreement=agreement,
+            expected=f"a refusal, or {name} as it was",
+            seen=seen,
+            exchanges=tuple(sorted({*numbers})),
+            variation=exchange.call.variation,
+            decisive=exchange.n,
+        )
 
     def _must_be_refused(self, changes: Sequence[Change]) -> Iterator[Evidence]:
         """Judge the changes of requests that can never, or no longer, be changed."""
