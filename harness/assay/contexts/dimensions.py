@@ -345,7 +345,8 @@ def spellings(at: Situation) -> Values:
     for name, (description, malformed) in SPELLINGS.items() if named else ():
 
         def change(call: Call, malformed: Malformed = malformed) -> Call:
-            return replace(call, malformed=malformed) if varies(call) else call
+            words = f"{call.variation}, with {malformed.value}"
+            return replace(call, malformed=malformed, variation=words) if varies(call) else call
 
         yield DimensionValue(
             dimension="spelling",

@@ -253,6 +253,14 @@ class ReportedResult:
         return self.reason if self.trial or not self.findings else ""
 
     @property
+    def circumstance(self) -> str:
+        """Return what the reason says beside the first finding: the only context that shows it."""
+        first = self.findings[0] if self.findings else None
+        found = f": expected {first.expected}; {first.seen}" if first else ""
+        reason = self.further_reason
+        return reason.removesuffix(found) if found and reason.endswith(found) else ""
+
+    @property
     def missing(self) -> tuple[int, ...]:
         """Return the exchanges that the evidence cites and the journal does not have."""
         recorded = {exchange.n for exchange in self.exchanges}

@@ -139,7 +139,8 @@ def test_only_what_must_not_be_shown_is_asked_for_in_another_spelling(target):
     ):
         change = value.mapper().map
         assert (control, consents) == (change(control), change(consents))
-        assert replace(hidden, malformed=malformed) == change(hidden)
+        words = f"before any consent, with {malformed.value}"
+        assert replace(hidden, malformed=malformed, variation=words) == change(hidden)
 
 
 def test_segments_are_those_that_any_contract_of_the_target_serves(target):

@@ -127,6 +127,28 @@ def test_html_one_line(mixed, written):
     assert "<details data-finding open" not in text
 
 
+def test_html_the_only_context(journal, written):
+    """The line says in which context alone it was seen; any other reason stands in the card."""
+    name = "aisp/batch-quota/next-day"
+    context = {"trial": "aisp/batch-quota#next-day [tpp=other]"}
+
+    def shown(reason, **more):
+        journal.lines = journal.lines[:1]
+        journal.plan(name).exchange(more.get("trial", "aisp/batch-quota#next-day"))
+        journal.verdict(name, "violates", reason, **more)
+        return written(journal.footer().read(), "html")
+
+    found = "expected accepted; refused with 429"
+    line = "next-day expected accepted seen refused with 429"
+    text = shown(f"only by another TPP: {found}", **context)
+    assert summary_of(text).endswith(f"{line} only by another TPP")
+    assert f"only by another TPP: {found}" not in text
+    assert summary_of(shown(found)).endswith(line)
+    other = shown("only by another TPP: nothing alike", **context)
+    assert summary_of(other).endswith(line)
+    assert "<p>only by another TPP: nothing alike</p>" in other
+
+
 def groups_of(text):
     """Return the head of each group of violations, with the ids of its cards."""
     part = text[text.index('id="violations"') : text.index("</section>")]
