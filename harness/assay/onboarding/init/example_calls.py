@@ -47,15 +47,23 @@ _WORDS: Final = re.compile(r"[ \t]*[,|][ \t]*")
 _SLOT: Final = re.compile(r"[{]([^{}]+)[}]")
 #: A word for one of few things: a state, a type, a reason.
 WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,40}")
-#: The format of a text that is a sum; of a day without hyphens, as a target file says it; of an IBAN.
+#: The format of a text that is a sum, and of an IBAN.
 DECIMAL: Final = "decimal"
-DAY: Final = "YYYYMMDD"
 IBAN: Final = "iban"
+_DAY, _MONTH = r"(0[1-9]|[12]\d|3[01])", r"(0[1-9]|1[0-2])"
+#: Days that are not written as in ISO 8601, by their format in a target file.
+OWN_DAYS: Final = {
+    "YYYYMMDD": re.compile(rf"20\d\d{_MONTH}{_DAY}"),
+    **{
+        f"DD{sign}MM{sign}YYYY": re.compile(rf"{_DAY}[{sign}]{_MONTH}[{sign}]20\d\d")
+        for sign in "./-"
+    },
+}
 #: The formats of a day.
-DAYS: Final = frozenset({"date", "date-time", DAY})
+DAYS: Final = frozenset({"date", "date-time", *OWN_DAYS})
 LIKE_AN_IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 _FORMS: Final = {
-    DAY: re.compile(r"20\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"),
+    **OWN_DAYS,
     IBAN: LIKE_AN_IBAN,
     "uri": re.compile(r"https?://\S+"),
     "date": re.compile(r"\d{4}-\d\d-\d\d"),

@@ -11,6 +11,7 @@ from typing import cast
 
 from assay.contract.model import Json
 from assay.files.edits import flow
+from assay.onboarding.init.by_value import made_with
 from assay.onboarding.init.example_calls import DAYS, IBAN
 from assay.onboarding.init.openapi_operations import EACH, SchemaLeaf, words
 from assay.onboarding.init.operation_matching import MatchedOperation
@@ -270,16 +271,20 @@ def fields(shape: MatchedOperation) -> Iterator[YamlEntry]:
         names = [*resources[shape.operation.request or ""].fields]
     key_name, key_leaf = ("", None) if shape.lists or not names else _request_leaf(shape)
     for name in dict.fromkeys(names):
-        leaf = key_leaf if name == key_name else None
+        leaf, why = key_leaf if name == key_name else None, ""
         if shape.lists:
             leaf = _field(name, shape.item, shape.operation.lists)
         elif leaf is None:
             leaf = called(name, shape.parts)
+            if leaf is None and (made := made_with(shape, name)):
+                leaf = next((each for each in shape.parts if each.steps == made.steps), None)
+                why = f"a new {shape.operation.request} has it there"
         if leaf is None:
             found = _beside_list(shape, name) or _by_words(shape, name) if shape.lists else None
             yield found or shape.gap("field", name, example=f"/{name}")
         else:
-            yield _pointer(name, leaf, name, shape.item if _is_mixed(shape) else ())
+            entry = _pointer(name, leaf, name, shape.item if _is_mixed(shape) else ())
+            yield replace(entry, why=why) if why else entry
 
 
 def volatile(shape: MatchedOperation) -> Iterator[YamlEntry]:

@@ -15,6 +15,7 @@ from assay.binding.model.pointer import texts
 from assay.binding.model.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
 from assay.files.edits import flow
+from assay.onboarding.init.by_value import argument, made_with
 from assay.onboarding.init.example_calls import DAYS, IBAN, LIKE_AN_IBAN
 from assay.onboarding.init.openapi_operations import (
     EACH,
@@ -29,7 +30,6 @@ from assay.onboarding.init.synonyms import (
     called,
     cancelling,
     days_of,
-    guessed,
     is_unique_header,
     unit_of,
 )
@@ -279,6 +279,9 @@ def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     if shape.is_whole:  # the body of the request has the value
         spelling = {key: value for key, value in spelling.items() if key != "value"}
         entry = replace(entry, value=spelling or None)
+    elif shape.operation.changes and _is_another(shape, name, spelling.get("value")):
+        spelling["other"] = spelling.pop("value")
+        entry = replace(entry, value=spelling)
     yield entry
     own = is_date or name == shape.operation.owned
     fixed = shape.operation.makes or not ({"body", "path"} & spelling.keys())
@@ -290,6 +293,12 @@ def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     if changed and "other" not in spelling:
         what, example = f"the {name} that a change gives", flow({**spelling, "other": "…"})
         yield shape.gap("argument", name, what=what, example=example)
+
+
+def _is_another(shape: MatchedOperation, name: str, value: Json) -> bool:
+    """Whether a change shows a value that the new request of the document does not have."""
+    made = made_with(shape, name)
+    return value is not None and made is not None and str(value) not in made.values
 
 
 def _cancels(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool] | None:
@@ -322,13 +331,14 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
                 taken["value"] = parameter.leaf.values[0]
                 return YamlEntry(key=name, value=taken, why="the document's example"), False
             return YamlEntry(key=name, value=taken), False
-    leaf = called(name, shape.offered.request)
-    if leaf is None:
+    found = argument(shape, name)
+    if found is None:
         what = f"the place of {name} in the request"
         # Names of headers have hyphens, and members of a body have none.
         place = f"header: {name}" if "-" in name else f"body: /{name}"
         example = f"{{{place}, value: …}}"
         return shape.gap("argument", name, what=what, example=example), False
+    leaf, why = found
     spelling: dict[str, Json] = {"body": leaf.pointer}
     # The account of the customer is that of the fixture, whatever the document's example.
     spelling |= {**unit_of(leaf), **days_of(leaf), **_sums(leaf)}
@@ -340,7 +350,7 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
     if leaf.form == "date" and shape.operation.makes and not (due and due.argument == name):
         spelling["value"] = "{today+30}"
     is_date = leaf.form in DAYS
-    return YamlEntry(key=name, value=spelling, why=guessed(name, leaf)), is_date
+    return YamlEntry(key=name, value=spelling, why=why), is_date
 
 
 def _sums(leaf: SchemaLeaf) -> dict[str, Json]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from assay.contract.model import Json
-from assay.onboarding.init.example_calls import DAY, DECIMAL, IBAN
+from assay.onboarding.init.example_calls import DECIMAL, IBAN, OWN_DAYS
 from assay.onboarding.init.openapi_operations import SchemaLeaf, words
 
 #: Words of parties other than the customer.
@@ -65,6 +65,8 @@ _SYNONYMS: dict[str, tuple[tuple[tuple[str, ...], ...], ...]] = {
 _DIGITS = re.compile(r"\^?(\[0-9\]|\\d)([+*]|[{][0-9,]+[}])\$?")
 #: Words for the state of a request that was cancelled, or for what cancels it.
 _CANCELLED = frozenset(["canc", "cancelled", "canceled", "cancel", "withdrawn", "revoked"])
+#: What hundredths of a currency are called.
+_CENTS = frozenset({"cent", "centimo", "centime", "centesimo", "centesimi", "centen"})
 #: How far below the top a name of one word is still taken for that of the contract.
 MOST_GENERAL = 2
 
@@ -95,7 +97,9 @@ def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
     same = [leaf for leaf in own if leaf.words == mine]
     same = same or only_iban(mine, own)
     nearest = min(same, key=lambda leaf: (leaf.name != name, *_depth(leaf)), default=None)
-    return _beside_currency(values) if nearest is None and name == "amount" else nearest
+    if nearest is None and name == "amount" and (currency := called("currency", values)):
+        return beside_currency(values, currency)
+    return nearest
 
 
 def is_synonym(name: str, leaf: SchemaLeaf) -> bool:
@@ -110,18 +114,18 @@ def only_iban(mine: Sequence[str], leaves: Sequence[SchemaLeaf]) -> list[SchemaL
 
 
 def days_of(leaf: SchemaLeaf) -> dict[str, Json]:
-    """Return the `format` of a day without hyphens; empty for another."""
-    return {"format": DAY} if leaf.form == DAY else {}
+    """Return the `format` of a day that is not written as in ISO 8601; empty for another."""
+    return {"format": leaf.form} if leaf.form in OWN_DAYS else {}
 
 
-def _beside_currency(values: Sequence[SchemaLeaf]) -> SchemaLeaf | None:
+def beside_currency(values: Sequence[SchemaLeaf], currency: SchemaLeaf) -> SchemaLeaf | None:
     """Return the only sum beside a currency; none for a whole number, which may be one of cents."""
-    currency = called("currency", values)
-    near = [leaf for leaf in values if currency and leaf.steps[:-1] == currency.steps[:-1]]
+    near = [leaf for leaf in values if leaf.steps[:-1] == currency.steps[:-1]]
     sums = [
         leaf
         for leaf in near
         if leaf.kind == "number"
+        or unit_of(leaf)
         or (leaf.is_text and (leaf.form == DECIMAL or leaf.words == ("value",)))
     ]
     return sums[0] if len(sums) == 1 else None
@@ -165,7 +169,8 @@ def is_unique_header(header: str) -> bool:
 
 def unit_of(leaf: SchemaLeaf) -> dict[str, Json]:
     """Return the `unit` of an amount that is named as one in minor units; empty for another."""
-    return {"unit": "0.01"} if leaf.words == ("amount", "minor") else {}
+    is_minor = leaf.words == ("amount", "minor") or bool({*leaf.words[-1:]} & _CENTS)
+    return {"unit": "0.01"} if is_minor else {}
 
 
 def is_masked(leaf: SchemaLeaf) -> bool:

@@ -146,7 +146,7 @@ def test_a_delete_cancels_beside_a_put(tmp_path):
     assert "arguments" not in operations["cancel-payment"]
     assert "cancellation:" not in (tmp_path / "my-bank.yaml").read_text("utf-8")
     assert "whole" not in operations["modify-payment"]
-    assert {"body": "/amount", "value": "1.01"} == operations["modify-payment"]["arguments"][
+    assert {"body": "/amount", "other": "1.01"} == operations["modify-payment"]["arguments"][
         "amount"
     ]
 
@@ -278,14 +278,14 @@ def test_the_schema_of_what_was_seen(values, expected):
 
 
 def test_what_a_change_gives_is_missing_where_it_is_not_shown(tmp_path):
-    """A call with one value does not say which other one a request may be changed to."""
+    """A change to the value that a request has does not say which other one it may be changed to."""
     calls = 'POST /payment-requests\n{"amount": "1.00", "creditorAccount": "x", "currency": "EUR",'
     calls += ' "chargeBearer": "SLEV", "categoryPurpose": "OTHR", "successfulReportUrl": "https://x.example"}\n'
-    calls += 'PUT /payment-requests/{paymentRequestResourceId}\n{"amount": "1.01"}\n'
+    calls += 'PUT /payment-requests/{paymentRequestResourceId}\n{"amount": "1.00"}\n'
     (tmp_path / "calls.txt").write_text(calls)
     code, *_ = assay("init", "--yes", "-c", "pis", "--openapi", "calls.txt", cwd=tmp_path)
     assert code == 0
-    gap = 'the amount that a change gives, for example `amount: {body: /amount, value: "1.01", other: …}`'
+    gap = 'the amount that a change gives, for example `amount: {body: /amount, value: "1.00", other: …}`'
     assert f"# TODO: {gap}" in (tmp_path / "my-bank.yaml").read_text("utf-8")
 
 
@@ -354,7 +354,7 @@ def test_the_id_that_a_path_copies_is_the_key_of_the_request(tmp_path):
 SPANISH = """\
 create-payment: POST /ordenes/
 
-{"importe": {"centimos": "12550", "div": "EUR"}, "gastos": "SLEV"}
+{"importe": {"centimos": "12550", "div": "EUR"}, "gastos": "SLEV", "urgencia": "NORMAL"}
 201 {
  "orden": "OP586",
  "situacion": "PDTE"
@@ -400,10 +400,9 @@ def test_what_reads_changes_and_ends_a_request_in_another_language(tmp_path):
 
 
 def test_what_was_refused_says_nothing_of_what_is_needed(tmp_path):
-    """The body without `gastos` was refused, so the member is required."""
-    assert {"gastos": "SLEV"}.items() <= drafted(tmp_path, SPANISH)["operations"]["create-payment"][
-        "template"
-    ].items()
+    """The body without `urgencia` was refused, so the member is required."""
+    create = drafted(tmp_path, SPANISH)["operations"]["create-payment"]
+    assert {"urgencia": "NORMAL"} == create["template"]
 
 
 def test_a_body_without_members_is_a_body(tmp_path):
@@ -472,3 +471,73 @@ def test_a_customer_at_a_terminal_is_asked(tmp_path, monkeypatch):
     assert "GET /ai/1/positions" in asked[0]
     assert asked[0] == asked[1]
     assert asked[2].startswith("Which call is modify-payment")
+
+
+#: A payment of which only the values tell what is what.
+SEPA = """\
+PUT /consentimiento
+{"productos": [{"iban": "ES6721000418100000000000"}]}
+204
+
+create-payment: POST /ordenes
+{"modo": "SCT", "importe": {"centimos": "12550", "div": "EUR"}, "gastos": "SLEV",
+ "proposito": "SUPP", "ordenante": {"iban": "ES6721000418100000000000"},
+ "beneficiario": {"nombre": "Sol", "iban": "ES3800490418777000000003"}, "fecha": "08/12/2026",
+ "urlExito": "https://tpp.example/ok", "urlFracaso": "https://tpp.example/ko"}
+201 {"orden": "OP586", "gastos": "SLEV", "importe": {"centimos": "12550", "div": "EUR"}}
+
+PUT /ordenes/OP586
+{"importe": {"centimos": "9900", "div": "EUR"}, "fecha": "09/12/2026"}
+200 {"orden": "OP586"}
+
+GET /ordenes/OP586
+200 {"orden": "OP586", "gastos": "SLEV", "importe": {"centimos": "12550", "div": "EUR"},
+ "fecha": "08/12/2026"}
+"""
+
+
+def test_values_tell_what_an_argument_is_in_any_language(tmp_path):
+    """What the contract says of it, a code that all banks use, and whose account it is."""
+    operations = drafted(tmp_path, SEPA)["operations"]
+    cents = {"unit": "0.01"}
+    assert {
+        "chargeBearer": {"body": "/gastos", "value": "SLEV"},
+        "categoryPurpose": {"body": "/proposito", "value": "SUPP"},
+        "creditorAccount": {"body": "/beneficiario/iban", "value": "ES3800490418777000000003"},
+        "successfulReportUrl": {"body": "/urlExito", "value": "https://tpp.example/ok"},
+        "debtorAccount": {"body": "/ordenante/iban"},
+        "amount": {"body": "/importe/centimos", **cents, "value": "125.50", "other": "126.50"},
+        "currency": {"body": "/importe/div", "value": "EUR"},
+        "date": {"body": "/fecha", "format": "DD/MM/YYYY"},
+    } == operations["create-payment"]["arguments"]
+    changed = operations["modify-payment"]["arguments"]
+    assert {"body": "/importe/centimos", **cents, "other": "99.00"} == {
+        name: changed["amount"].get(name) for name in ("body", "unit", "other")
+    }
+    assert "/fecha" == changed["date"]["body"]
+    shown = operations["read-payment"]["item"]["fields"]
+    assert "/gastos" == shown["chargeBearer"]
+    assert {"at": "/fecha", "format": "DD/MM/YYYY"} == shown["date"]
+    assert "categoryPurpose" not in shown
+
+
+@for_each(
+    ("was", "is_", "unknown"),
+    [
+        ('"gastos": "SLEV"', '"gastos": "SLEV", "costes": "SLEV"', "chargeBearer"),
+        ('"proposito": "SUPP"', '"proposito": "NOMI"', "categoryPurpose"),
+        ('"proposito": "SUPP"', '"proposito": "SUPP", "local": "INTC"', "categoryPurpose"),
+        ('{"productos": [{"iban": "ES6721000418100000000000"}]}', "{}", "debtorAccount"),
+        ('{"productos": [{"iban": "ES6721000418100000000000"}]}', "{}", "creditorAccount"),
+        ("https://tpp.example/ko", "https://tpp.example/x", "successfulReportUrl"),
+        ('"fecha": "08/12/2026"', '"fecha": "08/12/2026", "alta": "01/12/2026"', "date"),
+        ('"centimos": "12550"', '"valor": "12550"', "amount"),
+    ],
+)
+def test_what_values_do_not_tell_is_left_open(was, is_, unknown, tmp_path_factory):
+    """Two of a kind, a word that is no code, and an account that no other call has."""
+    text = SEPA.replace("urlFracaso", "urlOtra").replace(was, is_)
+    folder = tmp_path_factory.mktemp("draft")
+    arguments = drafted(folder, text)["operations"]["create-payment"]["arguments"]
+    assert unknown not in arguments
+    assert len(arguments) > 5
