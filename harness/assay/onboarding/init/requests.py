@@ -196,7 +196,12 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
             if len(left) == 1 and leaf.fixed:
                 found = place, leaf, left[0]
         if found is None:
-            yield granted_again(shape, mode) or _unknown_mode(shape, mode)
+            again = granted_again(shape, mode)
+            yield (
+                again
+                or (_unsaid(shape, mode) if mode in ordinary else None)
+                or _unknown_mode(shape, mode)
+            )
             continue
         place, leaf, value = found
         at = leaf.pointer if place == "body" else leaf.name
@@ -212,6 +217,17 @@ def _mode_value(shape: MatchedOperation, mode: str) -> tuple[str, SchemaLeaf, st
         if value is not None:
             return place, leaf, value
     return None
+
+
+def _unsaid(shape: MatchedOperation, mode: str) -> YamlEntry | None:
+    """Return that nothing says a mode but the day, where there is one and no word that might."""
+    due = shape.operation.due
+    day = argument(shape, due.argument) if due else None
+    may_say = any(leaf.fixed and len(leaf.values) > 1 for _, leaf in _choices(shape))
+    if day is None or may_say or mode_slots(shape):
+        return None
+    why = f"nothing but {day[0].name} tells the modes apart"
+    return YamlEntry(key=mode, value={"body": "", "value": {}}, why=why)
 
 
 def _unknown_mode(shape: MatchedOperation, mode: str) -> YamlEntry:

@@ -215,7 +215,17 @@ def approval(shape: MatchedOperation) -> Iterator[YamlEntry]:
     urls = [leaf for leaf in _outside(shape) if leaf.is_text and {*leaf.words} & {"url", "uri"}]
     named = [leaf for leaf in urls if {*leaf.words} & _SCREENS]
     link = link or (named[0] if len(named) == 1 else None)
-    yield shape.pointer("approval", link, "named as a link to SCA screens")
+    why = "named as a link to SCA screens"
+    if link is None:
+        # Whatever it is called; what a request has at the same place is its own.
+        sent = {leaf.steps for leaf in shape.offered.request}
+        only = [
+            leaf
+            for leaf in _outside(shape)
+            if leaf.form == "uri" and leaf.steps not in sent and leaf.name not in {"self", "next"}
+        ]
+        link, why = only[0] if len(only) == 1 else None, "the only URL in the answer"
+    yield shape.pointer("approval", link, why)
 
 
 def links(shape: MatchedOperation) -> Iterator[YamlEntry]:

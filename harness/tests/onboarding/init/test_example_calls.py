@@ -484,7 +484,9 @@ create-payment: POST /ordenes
  "proposito": "SUPP", "ordenante": {"iban": "ES6721000418100000000000"},
  "beneficiario": {"nombre": "Sol", "iban": "ES3800490418777000000003"}, "fecha": "08/12/2026",
  "urlExito": "https://tpp.example/ok", "urlFracaso": "https://tpp.example/ko"}
-201 {"orden": "OP586", "gastos": "SLEV", "importe": {"centimos": "12550", "div": "EUR"}}
+201 {"orden": "OP586", "gastos": "SLEV", "importe": {"centimos": "12550", "div": "EUR"},
+ "urlExito": "https://tpp.example/ok", "enlaces": {"self": "https://bank.example/o/1",
+ "firma": "https://bank.example/firma/1"}}
 
 PUT /ordenes/OP586
 {"importe": {"centimos": "9900", "div": "EUR"}, "fecha": "09/12/2026"}
@@ -510,6 +512,9 @@ def test_values_tell_what_an_argument_is_in_any_language(tmp_path):
         "currency": {"body": "/importe/div", "value": "EUR"},
         "date": {"body": "/fecha", "format": "DD/MM/YYYY"},
     } == operations["create-payment"]["arguments"]
+    assert "/enlaces/firma" == operations["create-payment"]["approval"]
+    plain = {"body": "", "value": {}}
+    assert {"immediate": plain, "deferred": plain} == operations["create-payment"]["modes"]
     changed = operations["modify-payment"]["arguments"]
     assert {"body": "/importe/centimos", **cents, "other": "99.00"} == {
         name: changed["amount"].get(name) for name in ("body", "unit", "other")
@@ -519,6 +524,12 @@ def test_values_tell_what_an_argument_is_in_any_language(tmp_path):
     assert "/gastos" == shown["chargeBearer"]
     assert {"at": "/fecha", "format": "DD/MM/YYYY"} == shown["date"]
     assert "categoryPurpose" not in shown
+
+
+def test_where_a_word_may_say_the_mode_none_is_taken_for_granted(tmp_path):
+    """Whoever lists the words has to say what they mean."""
+    create = drafted(tmp_path, f"{SEPA}\nmodo: SCT, RTP\n")["operations"]["create-payment"]
+    assert "modes" not in create
 
 
 @for_each(
