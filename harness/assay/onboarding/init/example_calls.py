@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import dropwhile, islice
@@ -111,8 +111,7 @@ def document(text: str, path: str) -> dict[str, Any]:
         status = _STATUS.match(lines[answered]) if answered < end else None
         begin, body = _json(lines[first + 1 : answered])
         head = lines[first + 1 : answered][:begin]
-        for each in _parameters(where, query or "", head):
-            call.parameters.setdefault((each["in"], each["name"]), each)
+        call.take([*_parameters(where, query or "", head)])
         forms = [{**dict(parse_qsl(line.strip()))} for line in filter(_FORM.fullmatch, head)]
         call.form = not body if forms else call.form
         sent = [*([_read(body, path, first + 2 + begin)] if body else ()), *forms]
@@ -124,6 +123,7 @@ def document(text: str, path: str) -> dict[str, Any]:
             begin, body = _json(rest)
             # One status of several: it does not say which others mean success.
             call.answer(f"{status[1][0]}XX", body, "\n".join(rest[: max(begin, 1)]))
+    _require(shown.values())
     paths: dict[str, dict[str, Any]] = {}
     lists: dict[str, list[Sequence[str]]] = {}
     for match in filter(None, map(_LIST.fullmatch, lines)):
@@ -145,6 +145,15 @@ class _Call:
     headers: dict[str, dict[str, Any]] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
     form: bool = False
+    heads: list[set[str]] = field(default_factory=list)
+
+    def take(self, parameters: Iterable[dict[str, Any]]) -> None:
+        """Keep the parameters of one more call, of each the first one."""
+        self.heads.append(set())
+        for each in parameters:
+            self.parameters.setdefault((each["in"], each["name"]), each)
+            if each["in"] == "header":
+                self.heads[-1].add(each["name"])
 
     def add(self, body: Json) -> None:
         """Keep a body that is sent, with those that it resembles."""
@@ -212,6 +221,15 @@ def _parameters(path: str, query: str, head: Sequence[str]) -> Iterator[dict[str
         known = not (secret_kind(name) or secret_header(name.lower()))
         shown = schema([value], examples=True) if known else {"type": "string"}
         yield {"name": name, "in": "header", "schema": shown}
+
+
+def _require(calls: Collection[_Call]) -> None:
+    """Mark the headers as required that all calls with headers have, if they are several."""
+    heads = [head for call in calls for head in call.heads if head]
+    for call in calls if len(heads) > 1 else ():
+        for place, name in call.parameters:
+            if place == "header" and all(name in head for head in heads):
+                call.parameters[place, name]["required"] = not secret_kind(name)
 
 
 def _flows(shown: Mapping[tuple[str, str], _Call]) -> Iterator[tuple[str, dict[str, Any]]]:

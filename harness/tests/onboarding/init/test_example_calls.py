@@ -552,3 +552,16 @@ def test_what_values_do_not_tell_is_left_open(was, is_, unknown, tmp_path_factor
     arguments = drafted(folder, text)["operations"]["create-payment"]["arguments"]
     assert unknown not in arguments
     assert len(arguments) > 5
+
+
+def test_a_header_of_all_calls_is_sent_with_all(tmp_path):
+    """Calls of which no header is shown say nothing, and neither does one alone; a secret is not copied."""
+    calls = SEPA.replace("PUT /consentimiento", "PUT /consentimiento\nX-App: lince\nX-Api-Key: k7")
+    several = calls.replace(
+        "GET /ordenes/OP586", "GET /ordenes/OP586\nX-App: lince\nX-Lang: es\nX-Api-Key: k7"
+    )
+    for name, text in (("one", calls), ("several", several)):
+        (tmp_path / name).mkdir()
+        headers = drafted(tmp_path / name, text).get("headers", {})
+        assert ({"X-App": "lince"} if name == "several" else {}) == headers
+        assert "k7" not in (tmp_path / name / "my-bank.yaml").read_text("utf-8")
