@@ -110,8 +110,7 @@ def document(text: str, path: str) -> dict[str, Any]:
         answered = next((n for n in range(first + 1, end) if _STATUS.match(lines[n])), end)
         status = _STATUS.match(lines[answered]) if answered < end else None
         begin, body = _json(lines[first + 1 : answered])
-        head = lines[first + 1 : answered][:begin]
-        call.take([*_parameters(where, query or "", head)])
+        call.take(_parameters(where, query or "", head := lines[first + 1 : answered][:begin]))
         forms = [{**dict(parse_qsl(line.strip()))} for line in filter(_FORM.fullmatch, head)]
         call.form = not body if forms else call.form
         sent = [*([_read(body, path, first + 2 + begin)] if body else ()), *forms]
