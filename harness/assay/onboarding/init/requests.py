@@ -38,14 +38,18 @@ from assay.rules.formats import is_iban
 from assay.rules.lifecycle.execution_record import USUAL
 from assay.rules.rule import facts_of
 
-#: Usual names of the beginning and the end of a range.
+#: Usual names of the beginning and the end of a range, in other languages as well.
 _SINCE = (
     *(("date", "from"), ("from",), ("since",), ("start",), ("date", "start")),
     *(("oldest", "date"), ("oldest", "time")),
+    *(("desde",), ("fecha", "desde"), ("von",), ("datum", "von"), ("depuis",), ("date", "debut")),
+    *(("dal",), ("vanaf",)),
 )
 _UNTIL = (
     *(("date", "to"), ("to",), ("until",), ("end",), ("date", "end")),
     *(("newest", "date"), ("newest", "time")),
+    *(("hasta",), ("fecha", "hasta"), ("bis",), ("datum", "bis"), ("jusqu",), ("date", "fin")),
+    *(("al",), ("tot",)),
 )
 #: Other words for the modes of a request.
 _MODES = {

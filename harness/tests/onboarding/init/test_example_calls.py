@@ -565,3 +565,21 @@ def test_a_header_of_all_calls_is_sent_with_all(tmp_path):
         headers = drafted(tmp_path / name, text).get("headers", {})
         assert ({"X-App": "lince"} if name == "several" else {}) == headers
         assert "k7" not in (tmp_path / name / "my-bank.yaml").read_text("utf-8")
+
+
+@for_each(
+    ("query", "since", "until"),
+    [
+        ("desde=01/12/2026&hasta=05/12/2026", "desde", "hasta"),
+        ("vonDatum=01.12.2026&bisDatum=05.12.2026", "vonDatum", "bisDatum"),
+        ("dateDebut=01-12-2026&dateFin=05-12-2026", "dateDebut", "dateFin"),
+    ],
+)
+def test_a_range_in_another_language_and_its_format(query, since, until, tmp_path_factory):
+    """The format is that of the example."""
+    calls = f"accounts: GET /c\n200 [{{}}]\ntransactions: GET /m?iban=FR7630006000011234567890189&{query}\n200 []\n"
+    folder = tmp_path_factory.mktemp("draft")
+    made = drafted(folder, calls, contracts=("aisp",))["operations"]["transactions"]["arguments"]
+    written = f"DD{query[len(since) + 3]}MM{query[len(since) + 3]}YYYY"
+    assert {"query": since, "format": written} == made["since"]
+    assert {"query": until, "format": written} == made["until"]
