@@ -387,7 +387,8 @@ def _find(call: AccountCall) -> tuple[Item, Customer]:
     """Return the requested item and its owner."""
     request = call.request
     owners, written = call.world.owners, request.identifier or request.query.get("iban") or ""
-    key = written if written in owners else read_identifier(call.policies.iban_of(written))
+    forms = written, call.policies.iban_of(written)
+    key = next((form for form in forms if form in owners), None) or read_identifier(written)
     owner = owners.get(key)
     if owner is None:
         raise Refused(call.policies, "unknown")
