@@ -8,12 +8,13 @@ request that is shown have there, too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
-from assay.contract.model import Operation
 from assay.onboarding.init.example_calls import DAYS, IBAN
-from assay.onboarding.init.openapi_operations import OpenApiOperation, SchemaLeaf
+from assay.onboarding.init.openapi_operations import SchemaLeaf
 from assay.onboarding.init.operation_matching import MatchedOperation
 from assay.onboarding.init.synonyms import beside_currency, called, guessed
 from assay.rules.rule import facts_of
@@ -21,48 +22,17 @@ from assay.rules.rule import facts_of
 #: Codes for the purpose of a payment (ISO 20022, ExternalCategoryPurpose).
 _PURPOSES = frozenset(
     [
-        "BONU",
-        "CASH",
-        "CBLK",
-        "CCRD",
-        "CORT",
-        "DCRD",
-        "DIVI",
-        "DVPM",
-        "EPAY",
-        "FCIN",
-        "FCOL",
-        "GOVT",
-        "GP2P",
-        "HEDG",
-        "ICCP",
-        "IDCP",
-        "INTC",
-        "INTE",
-        "LBOX",
-        "LOAN",
-        "MP2B",
-        "MP2P",
-        "OTHR",
-        "PENS",
-        "RPRE",
-        "RRCT",
-        "RVPM",
-        "SALA",
-        "SECU",
-        "SSBE",
-        "SUPP",
-        "TAXS",
-        "TRAD",
-        "TREA",
-        "VATX",
-        "WHLD",
+        *("BONU", "CASH", "CBLK", "CCRD", "CORT", "DCRD", "DIVI", "DVPM", "EPAY", "FCIN", "FCOL"),
+        *("GOVT", "GP2P", "HEDG", "ICCP", "IDCP", "INTC", "INTE", "LBOX", "LOAN", "MP2B", "MP2P"),
+        *("OTHR", "PENS", "RPRE", "RRCT", "RVPM", "SALA", "SECU", "SSBE", "SUPP", "TAXS", "TRAD"),
+        *("TREA", "VATX", "WHLD"),
     ]
 )
+_CURRENCY = re.compile("[A-Z]{3}")
 #: How the address ends, or what it has, to which a customer returns who has not signed.
 _REFUSED_END, _REFUSED = "ko", ("fail", "error", "cancel", "refus", "reject", "abort", "denied")
 #: A leaf, and why it is taken for an argument.
-Guess = tuple[SchemaLeaf, str]
+Guess: TypeAlias = tuple[SchemaLeaf, str]
 
 
 def argument(shape: MatchedOperation, name: str) -> Guess | None:
@@ -70,62 +40,42 @@ def argument(shape: MatchedOperation, name: str) -> Guess | None:
     leaf = called(name, shape.offered.request)
     if leaf is not None:
         return leaf, guessed(name, leaf)
-    maker = _maker(shape)
     if shape.operation.makes:
-        return _valued(shape, name, shape.operation, shape.offered)
-    made = made_with(shape, name) if maker else None
+        return _valued(shape, name)
+    made = made_with(shape, name)
     same = next((each for each in shape.offered.request if made and each.steps == made.steps), None)
     return (same, f"a new {shape.operation.request} has it there") if same else None
 
 
 def made_with(shape: MatchedOperation, name: str) -> SchemaLeaf | None:
     """Return the part of a new request that holds an argument of it, where the document has the call."""
-    maker, made = _maker(shape), shape.made
-    if maker is None or made is None or name not in maker.arguments:
-        return None
-    found = called(name, made.request)
-    if found is None:
-        guess = _valued(replace(shape, operation=maker, offered=made), name, maker, made)
-        found = guess[0] if guess else None
-    return found
-
-
-def _maker(shape: MatchedOperation) -> Operation | None:
     operations = shape.contract.operations.values()
-    return next((each for each in operations if each.makes == shape.operation.request), None)
+    maker = next((each for each in operations if each.makes == shape.operation.request), None)
+    if maker is None or shape.made is None or name not in maker.arguments:
+        return None
+    found = argument(replace(shape, operation=maker, offered=shape.made), name)
+    return found[0] if found else None
 
 
-def _valued(
-    shape: MatchedOperation, name: str, maker: Operation, made: OpenApiOperation
-) -> Guess | None:
+def _valued(shape: MatchedOperation, name: str) -> Guess | None:
     """Return the only part of the body of a new request whose value tells that it is an argument."""
-    plain = [leaf for leaf in made.request if leaf.steps and leaf.is_value and not leaf.is_listed]
-    found, why = list[SchemaLeaf](), ""
-    facts = facts_of(shape.contract)
+    maker, facts = shape.operation, facts_of(shape.contract)
+    plain = [leaf for leaf in shape.offered.request if leaf.is_value and not leaf.is_listed]
     fixed = {str(value) for value in facts.fixed_values.get(name, ())}
-    named = {
-        str(value) for said, value in facts.named_values.get(maker.makes or "", ()) if said == name
-    }
+    named = dict(facts.named_values.get(maker.makes or "", ()))
+    found, why = list[SchemaLeaf](), ""
     if fixed:
         found = [leaf for leaf in plain if fixed & {*leaf.values}]
         why = f"{', '.join(sorted(fixed))} is the contract's value of {name}"
-    elif named & _PURPOSES:
+    elif named.get(name) in _PURPOSES:
         found = [leaf for leaf in plain if leaf.values and {*leaf.values} <= _PURPOSES]
         why = "its value is a code for the purpose of a payment"
-    elif name in (maker.owned, maker.payee):
-        own = {*_own_ibans(shape, made)}
+    elif name in (maker.owned, maker.payee) and (own := {*_own_ibans(shape)}):
         ibans = [leaf for leaf in plain if leaf.form == IBAN and leaf.values]
         found = [leaf for leaf in ibans if (name == maker.owned) is bool(own & {*leaf.values})]
         why = "other calls name this IBAN, too" if name == maker.owned else "no other call has it"
-        found = found if own else []
     elif name == maker.amount:
-        currency = next(
-            (each for each in maker.arguments if facts.fixed_values.get(each, ())[:1] == ("EUR",)),
-            "",
-        )
-        beside = _valued(shape, currency, maker, made) if currency else None
-        only = beside_currency(plain, beside[0]) if beside else None
-        found, why = [only] if only else [], "it stands beside the currency"
+        found, why = [*_beside_currency(shape, plain)], "it stands beside the currency"
     elif maker.due and name == maker.due.argument:
         found, why = [leaf for leaf in plain if leaf.form in DAYS], "it is the only day"
     elif name == maker.returns:
@@ -135,18 +85,24 @@ def _valued(
     return (found[0], why) if len(found) == 1 else None
 
 
+def _beside_currency(shape: MatchedOperation, plain: Sequence[SchemaLeaf]) -> Iterator[SchemaLeaf]:
+    """Yield the sum that stands beside the only currency that the contract allows."""
+    for name, values in facts_of(shape.contract).fixed_values.items():
+        if all(_CURRENCY.fullmatch(str(value)) for value in values):
+            currency = _valued(shape, name)
+            found = beside_currency(plain, currency[0]) if currency else None
+            yield from (found,) if found else ()
+
+
 def _is_refused(leaf: SchemaLeaf) -> bool:
     """Whether a URL is that to which a customer returns who has not signed."""
     said = " ".join((leaf.name, *leaf.values)).lower()
     return said.endswith(_REFUSED_END) or any(word in said for word in _REFUSED)
 
 
-def _own_ibans(shape: MatchedOperation, made: OpenApiOperation) -> Iterator[str]:
+def _own_ibans(shape: MatchedOperation) -> Iterator[str]:
     """Yield the IBANs in calls that are not about the request: those of the customer's accounts."""
     for offer in shape.offers:
-        if not offer.path.startswith(made.path):
-            leaves: Sequence[SchemaLeaf] = (
-                *offer.request,
-                *(parameter.leaf for parameter in offer.parameters),
-            )
+        if not offer.path.startswith(shape.offered.path):
+            leaves = [*offer.request, *(parameter.leaf for parameter in offer.parameters)]
             yield from (value for leaf in leaves if leaf.form == IBAN for value in leaf.values)
