@@ -236,7 +236,7 @@ def plan(
         contracts={each.contract.id: each.contract for each in bound},
         person=person,
         submitted=submitted,
-        settling=timedelta(seconds=target.executes_within if moves else 0),
+        settling=timedelta(seconds=target.executes_within if moves or target.settles_soon else 0),
     )
 
 

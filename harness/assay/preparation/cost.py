@@ -21,7 +21,15 @@ from assay.binding.model.target import Target
 from assay.contract.model import Capability, Json
 from assay.fixtures.waiting import NONE, Waiting, announcing, describe_span, format_span
 from assay.history import Advance, Authorise, Event, Step
-from assay.planning.plan import Disposition, Plan, Planned, Trial, restrict, script_of
+from assay.planning.plan import (
+    Disposition,
+    Plan,
+    Planned,
+    Trial,
+    count_signatures,
+    restrict,
+    script_of,
+)
 from assay.preparation.feasibility import Feasibility
 from assay.rules.dry_run import MOST, DryTarget
 from assay.rules.steps import perform_all
@@ -138,6 +146,12 @@ def announce(
     waiting: Waiting | None, plan: Plan, target: Target, tell: Callable[[str], None]
 ) -> None:
     """Announce before a run how long it will wait in total, and during it each wait."""
+    if waiting is not None and waiting.brief and (signatures := count_signatures(plan)):
+        seconds = f"{target.executes_within:g} s"
+        times = f"up to {_some(signatures, 'signature')}"
+        tell(
+            f"will wait {seconds} after each of {times}, until the bank executes (executes_within)"
+        )
     if waiting is not None and (announcement := announced(plan, target, datetime.now(UTC))):
         tell(announcement)
         waiting.tell = announcing(waiting, tell)

@@ -31,7 +31,7 @@ from assay.fixtures.providers import (
     has_real_customers,
 )
 from assay.fixtures.roles import UNUSED, RolesFixture, access_of
-from assay.fixtures.waiting import Waiting
+from assay.fixtures.waiting import Waiting, waiting_of
 from assay.history import (
     Accepted,
     Advanced,
@@ -296,7 +296,7 @@ def dry_run_trial(
         guard=Guard(target=target, unbounded=True),
         common=_shared_access(target.auth),
         party=_shared_access(target.auth.tpp) if target.auth.tpp else None,
-        waiting=waiting_of(target, dry_target) if waits else None,
+        waiting=_waiting(target, dry_target, waits=waits),
     )
     environment.guard.learn(plan)
     fixture = fixture_of(target, dry_target, choice or trial.choice or UNUSED)
@@ -431,15 +431,15 @@ def fixture_of(target: Target, dry_target: DryTarget, choice: RoleChoice) -> Fix
             return MissingFixtures().open()
 
 
-def waiting_of(target: Target, dry_target: DryTarget) -> Waiting | None:
+def _waiting(target: Target, dry_target: DryTarget, *, waits: bool) -> Waiting | None:
     """Return what waits for the clock of real customers, without taking any time."""
 
     def sleep(seconds: float) -> None:
         dry_target.now += timedelta(seconds=seconds)
 
-    if customers_of(target) is not Customers.LISTED:
-        return None
-    return Waiting(span=timedelta.max, sleep=sleep, piece=timedelta.max)
+    most = timedelta.max if waits and customers_of(target) is Customers.LISTED else None
+    waiting = waiting_of(target, most, sleep)
+    return replace(waiting, piece=timedelta.max) if waiting else None
 
 
 def signer_of(environment: Environment, fixture: Fixture) -> Signer:

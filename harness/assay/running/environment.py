@@ -23,7 +23,7 @@ from assay.fixtures.control import Send, learning
 from assay.fixtures.protocol import Fixture, FixtureProvider
 from assay.fixtures.providers import Customers, customers_of, has_real_customers, open_provider
 from assay.fixtures.roles import RolesFixture
-from assay.fixtures.waiting import Waiting
+from assay.fixtures.waiting import Waiting, waiting_of
 from assay.history import Authorise
 from assay.rules.rule import facts_of
 from assay.running.guard import Guard
@@ -212,7 +212,7 @@ def set_up(
         screens=channels.screens,
         token_store=channels.token_store,
         fixtures=open_provider(target, control, seed),
-        waiting=Waiting(span=wait) if wait is not None else None,
+        waiting=waiting_of(target, wait),
         secrets=known,
         variables=secrets,
         common=channels.common,

@@ -296,7 +296,7 @@ def digests(item: Json, volatile: Sequence[str] = ()) -> tuple[str, str]:
     """
     try:
         for pointer in volatile:
-            item = _without(item, steps(pointer))
+            item = without(item, pointer)
         text = _canonical(item)
         linked = '"/' in text or "://" in text
         rest = _canonical(rebuilt(item, _unlinked)) if linked else ""
@@ -315,8 +315,12 @@ def _unlinked(value: Json) -> Json:
     return None if linked else value
 
 
+def without(value: Any, pointer: str) -> Any:
+    """Return a copy in which nothing stands at a pointer."""
+    return _without(value, steps(pointer))
+
+
 def _without(value: Any, way: Sequence[str]) -> Any:
-    """Return a copy in which nothing stands at the end of the way."""
     if not way:
         return None
     step, *rest = way

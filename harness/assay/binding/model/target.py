@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from assay._resources import contract_dir
@@ -364,6 +365,10 @@ class Decided:
     says: str = ""
 
 
+#: A run waits for an execution that comes within so many seconds, where no clock can be moved.
+SOON: Final = 10
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """A whole target file, which binds the operations of `contracts`.
@@ -421,6 +426,11 @@ class Target:
     digest: str = ""
     lines: Mapping[str, int] = field(default_factory=dict[str, int])
     document: Document | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def settles_soon(self) -> bool:
+        """Whether a run waits after each signature, as the bank executes within seconds and its clock runs."""
+        return 0 < self.executes_within <= SOON and self.fixtures.now is None
 
     @property
     def has_keys(self) -> bool:

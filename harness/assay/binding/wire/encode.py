@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 from urllib.parse import quote, urlencode
 
-from assay.binding.model.pointer import MISSING, put
+from assay.binding.model.pointer import MISSING, put, without
 from assay.binding.model.security import WITH_BODY, SentToken, forged
 from assay.binding.model.spelling import CredentialSpelling
 from assay.binding.model.target import OperationBinding, Place, Spelling, Target
@@ -212,12 +212,15 @@ def _set_arguments(
 
 
 def _leave_out(draft: _RequestDraft, call: Call, binding: OperationBinding) -> None:
-    """Remove the headers and query parameters of arguments that a call leaves out."""
+    """Remove what the file has in the places of arguments that a call leaves out, also in a template."""
     for spelling in filter(None, map(binding.arguments.get, call.without)):
         if spelling.place is Place.HEADER:
             _unset(draft.headers, spelling.name)
         elif spelling.place is Place.QUERY:
             draft.standing.pop(spelling.name, None)
+        elif spelling.place is Place.BODY:
+            for pointer in filter(None, (spelling.name, *spelling.also)):
+                draft.body = without(draft.body, pointer)
 
 
 def _set(headers: list[tuple[str, str]], name: str, value: str) -> None:

@@ -115,6 +115,19 @@ def test_a_shape_at_several_places() -> None:
     assert {"all": False, "x": [], "balances": each, "slips": each} == body
 
 
+@pytest.mark.parametrize("value", ["SLEV", "null"])
+def test_what_is_left_out_is_not_sent_because_a_template_has_it(value: str) -> None:
+    """A draft may have its own value, or null, where an argument goes, at several places and below."""
+    text = (
+        f"operations: {{make: {{template: {{a: {value}, parts: [{{b: {value}, c: 1}}]}},"
+        " arguments: {bearer: {body: [/a, /parts/0/b], value: SHAR}, amount: {body: /c, value: '1'}}}}"
+    )
+    whole = json.loads(sent(text, MAKE, RequestValues()).body)
+    assert {"a": "SHAR", "c": "1", "parts": [{"b": "SHAR", "c": 1}]} == whole
+    left = json.loads(sent(text, MAKE, RequestValues(), without=("bearer",)).body)
+    assert {"c": "1", "parts": [{"c": 1}]} == left
+
+
 def test_a_template_is_filled_in_and_never_changed() -> None:
     """Arguments go into the lists of a template, and the next request finds it as it was."""
     text = (
