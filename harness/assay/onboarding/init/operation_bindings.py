@@ -36,7 +36,7 @@ from assay.onboarding.init.operation_matching import (
     OperationMatch,
     filled_path,
 )
-from assay.onboarding.init.requests import bound_places, mode_slots
+from assay.onboarding.init.requests import bound_places, mode_slots, named_by_rules
 from assay.onboarding.init.synonyms import cancelling
 from assay.onboarding.init.yaml_writer import YamlEntry, gap, nested
 from assay.rules.formats import is_iban
@@ -113,7 +113,9 @@ def _has_members(shape: MatchedOperation, leaf: SchemaLeaf) -> bool:
 def _value(shape: MatchedOperation, leaf: SchemaLeaf) -> Json | None:
     """Return a value for a required member; None if none is known."""
     mine = frozenset(leaf.words)
-    example = leaf.values[0] if leaf.values else ""
+    special = named_by_rules(shape.contract)
+    example = next((value for value in leaf.values if value not in special), "")
+    example = example or next(iter(leaf.values), "")
     if is_iban(example) or _DAY.fullmatch(example):
         return None  # of the manual's customer, and of its day
     if leaf.form in {"date", "date-time"} or _DATE.fullmatch(example):

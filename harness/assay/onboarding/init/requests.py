@@ -13,7 +13,7 @@ from typing import cast
 
 from assay.binding.model.pointer import texts
 from assay.binding.model.secret_names import secret_header, secret_kind
-from assay.contract.model import Json
+from assay.contract.model import Contract, Json
 from assay.files.edits import flow
 from assay.onboarding.init.by_value import argument, made_with
 from assay.onboarding.init.example_calls import DAYS, IBAN, LIKE_AN_IBAN
@@ -390,14 +390,18 @@ def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, 
     fixed = facts_of(shape.contract).fixed_values.get(name)
     if fixed:
         return fixed[:1]
-    rules = [clause.params for clause in shape.contract.clauses]
-    special = frozenset(text for _, text in texts(rules))
+    special = named_by_rules(shape.contract)
     ordinary = tuple(
         typed(leaf, value)
         for value in leaf.values
         if value not in special and _is_ordinary(shape, name, value)
     )
     return ordinary[:1] if leaf.fixed else ordinary[:2]
+
+
+def named_by_rules(contract: Contract) -> frozenset[str]:
+    """Return the values that rules of a contract name: with one of them, a request is no ordinary one."""
+    return frozenset(text for _, text in texts([clause.params for clause in contract.clauses]))
 
 
 def _is_ordinary(shape: MatchedOperation, name: str, value: str) -> bool:
@@ -480,7 +484,7 @@ def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:
     keys = {resource.key for resource in resources if resource.key}
     first = next((leaf for leaf in members if leaf.steps[-1] in keys), None)
     if first is None:
-        return {}
+        return _nested(members[0].steps) if len(members) == 1 else {}
     neighbour = next((leaf for leaf in members if leaf.words == ("pan",)), beside(first, members))
     operations = shape.contract.operations.values()
     listed = {name for operation in operations for name in operation.lists}

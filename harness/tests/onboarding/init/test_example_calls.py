@@ -583,3 +583,22 @@ def test_a_range_in_another_language_and_its_format(query, since, until, tmp_pat
     written = f"DD{query[len(since) + 3]}MM{query[len(since) + 3]}YYYY"
     assert {"query": since, "format": written} == made["since"]
     assert {"query": until, "format": written} == made["until"]
+
+
+def test_a_list_of_objects_with_one_member_has_the_key_in_it(tmp_path):
+    """Whatever it is called; of several members none is certain."""
+    calls = 'accounts: GET /c\n200 [{{}}]\nconsents: PUT /f\n{{"freigaben": [{{"kennung": "DE08"{more}}}]}}\n204\n'
+    each = {}
+    for name, more in (("one", ""), ("two", ', "art": "konto 1"')):
+        (tmp_path / name).mkdir()
+        made = drafted(tmp_path / name, calls.format(more=more), contracts=("aisp",))
+        each[name] = made["operations"]["consents"]["arguments"]["accounts"].get("each")
+    assert {"one": {"kennung": "{}"}, "two": None} == each
+
+
+def test_a_value_that_a_rule_names_is_no_part_of_an_ordinary_request(tmp_path):
+    """Where the member is not known to be the argument, another word of it is sent."""
+    calls = SEPA.replace('"proposito": "SUPP"', '"clave": "CASH"') + "\nclave: CASH, X1, X2\n"
+    create = drafted(tmp_path, calls)["operations"]["create-payment"]
+    assert "X1" == create["template"]["clave"]
+    assert "categoryPurpose" not in create["arguments"]
