@@ -598,7 +598,7 @@ def test_a_list_of_objects_with_one_member_has_the_key_in_it(tmp_path):
 
 def test_a_value_that_a_rule_names_is_no_part_of_an_ordinary_request(tmp_path):
     """Where the member is not known to be the argument, another word of it is sent."""
-    calls = SEPA.replace('"proposito": "SUPP"', '"clave": "CASH"') + "\nclave: CASH, X1, X2\n"
+    calls = SEPA.replace('"proposito": "SUPP"', '"tipo": "CASH"') + "\ntipo: CASH, X1, X2\n"
     create = drafted(tmp_path, calls)["operations"]["create-payment"]
-    assert "X1" == create["template"]["clave"]
+    assert "X1" == create["template"]["tipo"]
     assert "categoryPurpose" not in create["arguments"]
