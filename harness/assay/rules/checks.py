@@ -28,6 +28,7 @@ from assay.rules.rule import BindingRequirement, Facet, Kind, TppFacet, clauses_
 from assay.rules.verdict import (
     DISAGREES,
     FOR_A_WHILE,
+    UNAVAILABLE,
     UNCLEAR,
     Agreement,
     Evidence,
@@ -62,41 +63,42 @@ def checked(
 def _unless_explained(
     kind: Kind, history: History, evidences: Iterator[Evidence]
 ) -> Iterator[Evidence]:
-    """Yield evidence, in doubt where something else explains the refusal that it blames.
+    """Yield evidence, in doubt where something else explains the refusal or failure that it blames.
 
-    That is the TPP's own breach of a duty, or that the bank takes no call for a while, where the
-    contract says nothing about how many there may be.
+    That is the TPP's own breach of a duty, or that the bank takes no call for a while.
     """
     breaches: dict[int, str] | None = None
-    for_a_while: frozenset[int] = frozenset()
+    to_wait: dict[int, str] = {}
     for evidence in evidences:
         if evidence.agreement is not DISAGREES or kind.accepts_refusals:
             yield evidence
             continue
         if breaches is None:
             breaches = _refused_breaches(kind, history)
-            for_a_while = _refused_for_a_while(kind, history)
+            to_wait = {each.n: why for each in history.exchanges if (why := _to_wait(kind, each))}
         owed = next((breaches[n] for n in evidence.exchanges if n in breaches), None)
-        blamed = {evidence.decisive} if evidence.decisive else {*evidence.exchanges}
+        blamed = (evidence.decisive,) if evidence.decisive else evidence.exchanges
+        wait = next((to_wait[n] for n in blamed if n in to_wait), None)
         if owed:
             yield doubt(evidence, f"the TPP breached its own duty: {owed}")
-        elif for_a_while & blamed:
-            yield doubt(
-                evidence,
-                "it asks the TPP to wait, and the contract does not say how many calls there may be",
-            )
         else:
-            yield evidence
+            yield doubt(evidence, wait) if wait else evidence
 
 
-def _refused_for_a_while(kind: Kind, history: History) -> frozenset[int]:
-    """Return the calls that are refused for their number or time, which the contract does not limit."""
-    limited = facts_of(kind.contract).call_limits
-    return frozenset(
-        each.n
-        for each in history.exchanges
-        if each.refused and each.wire.status in FOR_A_WHILE and each.call.operation not in limited
-    )
+def _to_wait(kind: Kind, exchange: Exchange) -> str:
+    """Return that an answer asks the TPP to wait, for a number of calls that the contract does not limit.
+
+    Or for as long as its Retry-After says: such an answer is a pause, not a failure of the call, but for
+    a clause about when the bank is closed.
+    """
+    names = {name.lower() for name, _ in exchange.wire.headers}
+    paused = exchange.wire.status == UNAVAILABLE and "retry-after" in names
+    if paused and not kind.facts().closures:
+        return "it asks the TPP to call again later (Retry-After)"
+    limited = exchange.call.operation in facts_of(kind.contract).call_limits
+    if exchange.refused and exchange.wire.status in FOR_A_WHILE and not limited:
+        return "it asks the TPP to wait, and the contract does not say how many calls there may be"
+    return ""
 
 
 def _refused_breaches(kind: Kind, history: History) -> dict[int, str]:

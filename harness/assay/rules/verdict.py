@@ -147,8 +147,10 @@ AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UN
 #: The status for unknown credentials. It points to the target file rather than to the bank,
 #: so no check counts it as the bank's answer to a rule.
 UNAUTHENTICATED = 401
+#: The status of a target that cannot answer just now.
+UNAVAILABLE = 503
 #: The statuses of a gateway that says that the target cannot answer anything just now.
-GATEWAY = frozenset({502, 503, 504})
+GATEWAY = frozenset({502, UNAVAILABLE, 504})
 #: Statuses of refusals that end by themselves: they answer no rule but one about a limit.
 FOR_A_WHILE = frozenset({408, 425, 429})
 

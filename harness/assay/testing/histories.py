@@ -103,10 +103,10 @@ def unavailable(*, status: int = 404, headers: Mapping[str, str] | None = None) 
     return Answer(outcome=Unavailable(), status=status, headers=headers or {})
 
 
-def failed(*, status: int = 503) -> Answer:
+def failed(*, status: int = 503, headers: Mapping[str, str] | None = None) -> Answer:
     """Return an answer with which the target itself fails."""
-    why = f"the target failed ({status})"
-    return Answer(outcome=Indeterminate(cause=Cause.SERVER, why=why), status=status)
+    outcome = Indeterminate(cause=Cause.SERVER, why=f"the target failed ({status})")
+    return Answer(outcome=outcome, status=status, headers=headers or {})
 
 
 def lost() -> Answer:

@@ -28,7 +28,7 @@ from assay.history import Ending, Malformed, Owned, Subject
 from assay.planning.plan import count_calls
 from assay.rules.checks import checked
 from assay.rules.lifecycle import request_steps
-from assay.testing import history, play, refused
+from assay.testing import failed, history, play, refused
 
 ANSWERS = [
     (NO, "disagrees"),
@@ -388,6 +388,22 @@ def test_a_bank_that_takes_no_call_for_a_while_violates_nothing(status):
     assert ["disagrees"] == says(create, payer(), make(NO))
     accounts = ruled_accounts("accounts.available")
     assert ["disagrees"] == says(accounts, owner("psu", account("A1")), ask("accounts", wait))
+
+
+@for_each(
+    ("status", "headers", "agreement"),
+    [
+        (503, {"Retry-After": "1"}, "unclear"),
+        (503, {"retry-after": "120"}, "unclear"),
+        (503, {}, "disagrees"),
+        (500, {"Retry-After": "1"}, "disagrees"),
+    ],
+)
+def test_a_pause_is_no_failure_of_a_call(status, headers, agreement):
+    """A target that says when to call again is not there just now; any other failure is one."""
+    pause = failed(status=status, headers=headers)
+    found = checked(ruled("payments.create"), history(payer(), make(pause)))
+    assert {agreement} == {one.agreement.value for one in found if one.facet == "answers"}
 
 
 @for_each("amount", ["0.01", "15000.50"])
