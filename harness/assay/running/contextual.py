@@ -61,6 +61,11 @@ class TrialRunner(Protocol):
     plan: Plan
     masking: Masking
 
+    @property
+    def repeats(self) -> bool:
+        """Whether a trial may be tried again in parts of its context: no plan has these calls."""
+        ...
+
     def run_unjudged(self, trial: Trial) -> ProbeRun:
         """Run the probe of a trial, and return what it was."""
         ...
@@ -97,9 +102,10 @@ def run_in_context(trial: Trial, runner: TrialRunner, so_far: VerdictAssembly) -
     if not together:
         # What the target cannot do from the first call on is not tried again in parts.
         reached = bool(history.exchanges) or not run.stopped
-        return TrialResult(hides=reached and _hides(trial, runner, history, so_far))
+        hides = runner.repeats and reached and _hides(trial, runner, history, so_far)
+        return TrialResult(hides=hides)
     parts: list[tuple[Trial, dict[str, list[Breach]]]] = []
-    for value in trial.context if trial.context[1:] else ():
+    for value in trial.context if runner.repeats and trial.context[1:] else ():
         alone = in_context(trial, (value,))
         parts.append((alone, new(runner.run_unjudged(alone).history)))
     own = {obligation.id for obligation in trial.settles}

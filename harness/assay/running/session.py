@@ -16,6 +16,7 @@ from pathlib import Path
 from assay.binding.model.target import Target
 from assay.contract.model import Contract, Json
 from assay.errors import JournalError, TargetError
+from assay.fixtures.providers import has_real_customers
 from assay.history import AnsweredCall, Authorised, Event, History
 from assay.history.events import ProbeRun
 from assay.journal.codec import RecordedVerdict, TrialEnd, VerdictSource
@@ -242,6 +243,14 @@ class Session:
     def end_trial(self, end: TrialEnd) -> None:
         """Record that a trial or a search has ended: a resumed run goes on from there."""
         self._verdicts.write_end(replace(end, spent=self.environment.guard.accesses))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a trial may be tried again in parts of its context: not with real customers.
+
+        Each of their accesses is announced, and counted by the bank.
+        """
+        return not has_real_customers(self.environment.target)
 
     def run_contextual(self, trial: Trial) -> bool:
         """Run one trial in a further context, and record what it violates.

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+from assay.binding.model.target import FixtureKind
 from assay.contexts.context import Depth
 from assay.contexts.mappers import OTHER_AMOUNT
 from assay.contract.model import Party
@@ -120,6 +121,32 @@ def test_a_context_that_shows_half_as_much_hides_nothing(monkeypatch):
     few = performed()
     monkeypatch.setattr(contextual, "WAYS", 1)
     assert few < performed()
+
+
+def test_with_real_customers_nothing_is_tried_that_was_not_announced(monkeypatch):
+    """The context is named as it was; neither what hides nor what breaks is looked for in parts."""
+    created, listed = [], []
+
+    def found(performed, repeats):
+        monkeypatch.setattr(Session, "repeats", property(lambda _: repeats))
+        verdicts, session = run(confined(*FAULT), "eligible-accounts")
+        performed.append(session.exchanges)
+        return verdicts["pis/eligible-accounts/refuses-savings"]
+
+    assert found(created, True).reason.startswith("only for instant requests: ")
+    real = found(listed, False)
+    assert Standing.VIOLATES is real.standing
+    assert "for instant requests, " in real.reason
+    assert created[0] > listed[0]
+
+
+def test_customers_who_are_listed_are_real():
+    """Those that a fixture provider makes for each trial are not."""
+    _, session = run(lambda base_url: make_app(base_url=base_url), "payments.create", Depth.BASE)
+    assert session.repeats
+    listed = replace(session.environment.target.fixtures, kind=FixtureKind.ROLES)
+    session.environment.target = replace(session.environment.target, fixtures=listed)
+    assert not session.repeats
 
 
 def test_a_payment_rejected_because_nobody_signed_it_is_no_finding_of_another_clause():
