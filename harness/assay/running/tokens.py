@@ -138,10 +138,7 @@ class TrialTokens:
         if call.by and not party and store is None:
             access = replace(access, token=self._token_for(call, access))
         if call.credentials_in is CredentialPlace.GRANT:
-            if store is None:
-                raise CannotArrange("a token endpoint (`auth` in the target file)", key=("auth",))
-            request = self.request(call, access, by_tpp=party)
-            return replace(access, token=store.for_password(request))
+            return self._by_password(call, access, store, by_tpp=party)
         if store is None and self._scope(call) is not None:
             raise CannotArrange(f"a token endpoint for {'.'.join(key)} (`auth`)", key=key)
         if store is None or call.credentials:
@@ -156,6 +153,16 @@ class TrialTokens:
         if call.bearer is Token.NONE:
             return replace(access, token=None)
         return replace(access, token=self._consent_token(call, operation, access))
+
+    def _by_password(
+        self, call: Call, access: Access, store: TokenStore | None, *, by_tpp: bool
+    ) -> Access:
+        """Return the token for a customer's password, if one is issued; a dry run asks for none."""
+        if self.trial.target.auth.of(by_tpp=by_tpp).oauth is None:
+            raise CannotArrange("a token endpoint (`auth` in the target file)", key=("auth",))
+        if store is None:
+            return access
+        return replace(access, token=store.for_password(self.request(call, access, by_tpp=by_tpp)))
 
     def _lasting(self, call: Call, access: Access, auth: Auth, *, by_tpp: bool) -> Access:
         """Return credentials whose token a fixture has renewed if it no longer lasts.

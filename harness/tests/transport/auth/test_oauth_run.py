@@ -31,6 +31,7 @@ from assay.contexts.context import Depth
 from assay.contract.model import Capability
 from assay.errors import TargetError
 from assay.journal.writer import Journal
+from assay.planning.plan import Disposition
 from assay.preparation.prepare import Prepared, prepare
 from assay.rules.verdict import Exit, Standing
 from assay.running.environment import set_up
@@ -444,3 +445,38 @@ def test_customers_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     # Far more trials than customers: each has agreed once.
     codes = [form["grant_type"] for form in bank.grants].count("authorization_code")
     assert 1 <= codes <= len(roles)
+
+
+@pytest.mark.parametrize(
+    ("auth", "planned"),
+    [
+        (
+            "{kind: client-credentials, token_url: https://bank.example/t, client_id_env: A, client_secret_env: B}",
+            True,
+        ),
+        ("{kind: bearer}", False),
+    ],
+)
+def test_the_password_of_a_listed_customer_is_tried_where_tokens_are_requested(
+    auth: str, planned: bool, tmp_path: Path
+) -> None:
+    """Before the run, too, nothing is missing; with tokens of the fixtures there is no endpoint."""
+    file = tmp_path / "bank.yaml"
+    file.write_text(
+        f"""\
+assay: 1
+target: bank
+extends: sandbox
+transport: http
+base_url: https://bank.example
+hosts: null
+auth: {auth}
+fixtures:
+  kind: roles
+  offers: [psu, consent, write, credentials]
+  roles: {{ann: {{token_env: T, login_env: L, password_env: P, owns: [{{resource: account, key: A1}}]}}}}
+"""
+    )
+    prepared = prepare(("aisp",), str(file), keywords="password-grant")
+    (item,) = prepared.plan.items
+    assert planned is (item.disposition is Disposition.ASK), item.reason
