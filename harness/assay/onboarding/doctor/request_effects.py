@@ -27,6 +27,7 @@ from assay.onboarding.doctor.pointer_probe import (
 from assay.onboarding.doctor.probes import SINCE, UNTIL
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 from assay.rules.rule import facts_of
+from assay.rules.verdict import UNAVAILABLE
 
 #: A shorter body may be the same by chance.
 _DISTINCTIVE = 24
@@ -220,6 +221,9 @@ def _second_page(record: Examined, second: SeenAnswer) -> Iterator[Finding]:
     if not second.status and isinstance(outcome, Indeterminate):
         hint = "if the other host also belongs to the bank, add it to hosts"
         yield record.finding(("hosts",), expected, outcome.why, hint)
+    elif second.status == UNAVAILABLE:
+        hint = "the bank may be under maintenance; try again later"
+        yield record.finding(place, expected, "503", hint, weight=Weight.UNSEEN)
     elif not second.accepted:
         found = f"{second.status} for the second page"
         hint, edit = _next_link(record, operation)
