@@ -66,6 +66,32 @@ def unacceptable(app):
     return answer
 
 
+def without_second_pages(status):
+    """Return what answers each request for a further page with a status."""
+
+    def wrap(app):
+        def answer(environ, start):
+            if "page=" not in environ.get("QUERY_STRING", ""):
+                return app(environ, start)
+            start(status, [("Content-Type", "application/json"), ("Retry-After", "1")])
+            return [b"{}"]
+
+        return answer
+
+    return wrap
+
+
+@pytest.mark.parametrize(
+    ("status", "weight"),
+    [("503 Service Unavailable", Weight.UNSEEN), ("404 Not Found", Weight.DOUBT)],
+)
+def test_a_page_that_is_not_there_just_now_is_not_doubted(status, weight, tmp_path):
+    """It may be there the next time; one that does not exist is doubted."""
+    with bank(tmp_path, without_second_pages(status)) as (path, _):
+        found = [one for one in examine(path).findings if one.key.endswith(".next")]
+    assert {weight} == {one.weight for one in found}
+
+
 #: The checks that need answers of the bank.
 ANSWERED = ("calls", "static", "pointers", "pages", "dates", "screens", "effects")
 
