@@ -131,10 +131,13 @@ class TrialTokens:
     def _credentials(self, call: Call, operation: Operation) -> Access:
         access = self.trial.access.get(call.subject, self.trial.environment.common)
         party, key = operation.by_tpp, ("operations", operation.id, "modes", call.mode or "")
+        store = self._store(by_tpp=party)
         if party:
             # The customer's credentials may be sent; the customer's token never is.
-            access = replace(access, token=self.third_party(call.by).token)
-        store = self._store(by_tpp=party)
+            tpp = self.third_party(call.by)
+            access = replace(access, token=tpp.token)
+            # A further TPP that the file lists has a token, and no client to request one for.
+            store = None if call.by and tpp.token and not tpp.client_id else store
         if call.by and not party and store is None:
             access = replace(access, token=self._token_for(call, access))
         if call.credentials_in is CredentialPlace.GRANT:
