@@ -87,6 +87,7 @@ class Session:
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
         target = self.environment.target
+        self.masking.repeats = not has_real_customers(target)
         self._assembly = VerdictAssembly(plan=self.plan, target=target)
         self.recorder = TrialRecorder(
             plan=self.plan,
@@ -243,14 +244,6 @@ class Session:
     def end_trial(self, end: TrialEnd) -> None:
         """Record that a trial or a search has ended: a resumed run goes on from there."""
         self._verdicts.write_end(replace(end, spent=self.environment.guard.accesses))
-
-    @property
-    def repeats(self) -> bool:
-        """Whether a trial may be tried again in parts of its context: not with real customers.
-
-        Each of their accesses is announced, and counted by the bank.
-        """
-        return not has_real_customers(self.environment.target)
 
     def run_contextual(self, trial: Trial) -> bool:
         """Run one trial in a further context, and record what it violates.

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import partial
 
-from assay.binding.model.target import FixtureKind
 from assay.contexts.context import Depth
 from assay.contexts.mappers import OTHER_AMOUNT
 from assay.contract.model import Party
@@ -128,7 +127,7 @@ def test_with_real_customers_nothing_is_tried_that_was_not_announced(monkeypatch
     created, listed = [], []
 
     def found(performed, repeats):
-        monkeypatch.setattr(Session, "repeats", property(lambda _: repeats))
+        monkeypatch.setattr("assay.running.session.has_real_customers", lambda _: not repeats)
         verdicts, session = run(confined(*FAULT), "eligible-accounts")
         performed.append(session.exchanges)
         return verdicts["pis/eligible-accounts/refuses-savings"]
@@ -138,15 +137,6 @@ def test_with_real_customers_nothing_is_tried_that_was_not_announced(monkeypatch
     assert Standing.VIOLATES is real.standing
     assert "for instant requests, " in real.reason
     assert created[0] > listed[0]
-
-
-def test_customers_who_are_listed_are_real():
-    """Those that a fixture provider makes for each trial are not."""
-    _, session = run(lambda base_url: make_app(base_url=base_url), "payments.create", Depth.BASE)
-    assert session.repeats
-    listed = replace(session.environment.target.fixtures, kind=FixtureKind.ROLES)
-    session.environment.target = replace(session.environment.target, fixtures=listed)
-    assert not session.repeats
 
 
 def test_a_payment_rejected_because_nobody_signed_it_is_no_finding_of_another_clause():

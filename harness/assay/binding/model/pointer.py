@@ -238,6 +238,22 @@ def put(document: dict[str, Any], pointer: str, value: Json) -> None:
         _room(here)[last] = value
 
 
+def remove(document: dict[str, Any], pointer: str) -> None:
+    """Remove what stands at a pointer, if anything does, and the mappings that are empty without it."""
+    *way, last = steps(pointer)
+    found: list[tuple[Any, str]] = []
+    here: Any = document
+    for step in (*way, last):
+        found.append((here, step))
+        here = here[int(step)] if _indexed(here, step) else _room(here).get(step)
+    for inside, step in reversed(found):
+        if not isinstance(inside, dict) or step not in inside:
+            return
+        del inside[step]
+        if inside:
+            return
+
+
 def _lay(document: dict[str, Any], over: dict[str, Any]) -> None:
     for name, value in over.items():
         below = document.get(name)
@@ -296,7 +312,7 @@ def digests(item: Json, volatile: Sequence[str] = ()) -> tuple[str, str]:
     """
     try:
         for pointer in volatile:
-            item = without(item, pointer)
+            item = _without(item, steps(pointer))
         text = _canonical(item)
         linked = '"/' in text or "://" in text
         rest = _canonical(rebuilt(item, _unlinked)) if linked else ""
@@ -315,12 +331,8 @@ def _unlinked(value: Json) -> Json:
     return None if linked else value
 
 
-def without(value: Any, pointer: str) -> Any:
-    """Return a copy in which nothing stands at a pointer."""
-    return _without(value, steps(pointer))
-
-
 def _without(value: Any, way: Sequence[str]) -> Any:
+    """Return a copy in which nothing stands at the end of the way."""
     if not way:
         return None
     step, *rest = way

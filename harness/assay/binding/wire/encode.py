@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 from urllib.parse import quote, urlencode
 
-from assay.binding.model.pointer import MISSING, put, without
+from assay.binding.model.pointer import MISSING, put, remove
 from assay.binding.model.security import WITH_BODY, SentToken, forged
 from assay.binding.model.spelling import CredentialSpelling
 from assay.binding.model.target import OperationBinding, Place, Spelling, Target
@@ -220,7 +220,7 @@ def _leave_out(draft: _RequestDraft, call: Call, binding: OperationBinding) -> N
             draft.standing.pop(spelling.name, None)
         elif spelling.place is Place.BODY:
             for pointer in filter(None, (spelling.name, *spelling.also)):
-                draft.body = without(draft.body, pointer)
+                remove(draft.body, pointer)
 
 
 def _set(headers: list[tuple[str, str]], name: str, value: str) -> None:

@@ -54,10 +54,9 @@ _DAY, _MONTH = r"(0[1-9]|[12]\d|3[01])", r"(0[1-9]|1[0-2])"
 #: Days that are not written as in ISO 8601, by their format in a target file.
 OWN_DAYS: Final = {
     "YYYYMMDD": re.compile(rf"20\d\d{_MONTH}{_DAY}"),
-    **{
-        f"DD{sign}MM{sign}YYYY": re.compile(rf"{_DAY}[{sign}]{_MONTH}[{sign}]20\d\d")
-        for sign in "./-"
-    },
+    "DD.MM.YYYY": re.compile(rf"{_DAY}[.]{_MONTH}[.]20\d\d"),
+    "DD/MM/YYYY": re.compile(rf"{_DAY}/{_MONTH}/20\d\d"),
+    "DD-MM-YYYY": re.compile(rf"{_DAY}-{_MONTH}-20\d\d"),
 }
 #: The formats of a day.
 DAYS: Final = frozenset({"date", "date-time", *OWN_DAYS})
