@@ -16,6 +16,7 @@ from typing import Any
 import command_line
 import httpx
 import pytest
+from nights import noon
 
 from assay.binding.model.target import Budget, Safety
 from assay.binding.wire.encode import HttpRequest
@@ -83,12 +84,6 @@ def served(bank: Watched) -> Generator[tuple[str, dict[str, Any]]]:
                 for name in ("alice", "bob")
             }
         yield url, made
-
-
-def noon() -> str:
-    """Return a zone in which the day is far from its end, whenever this runs."""
-    hours = 12 - datetime.now(UTC).hour
-    return f"Etc/GMT{-hours:+d}" if hours else "Etc/GMT"
 
 
 def target(url: str, made: dict[str, Any], folder: Path, more: str = "") -> Path:

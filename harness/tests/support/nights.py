@@ -35,6 +35,12 @@ NIGHTS = tuple(
 )
 
 
+def noon() -> str:
+    """Return a zone in which it is noon, far from the end of a day and from the hours of maintenance."""
+    hours = 12 - datetime.now(UTC).hour
+    return f"Etc/GMT{-hours:+d}" if hours else "Etc/GMT"
+
+
 @contextmanager
 def beginning(moment: datetime) -> Iterator[None]:
     """Let the clocks of the sandbox and of the holdout bank begin at a moment, whatever the seed."""
