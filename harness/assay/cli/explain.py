@@ -23,6 +23,7 @@ from assay.contexts.context import Depth, label
 from assay.contract.model import Contract
 from assay.errors import InputError, did_you_mean
 from assay.extras.attestation.inputs import file_digest, find_inputs, read_run
+from assay.fixtures.providers import Customers, customers_of
 from assay.history import (
     Advance,
     Arrange,
@@ -75,8 +76,9 @@ STEPS, EXAMPLES, CONTEXTS = 60, 5, 12
 #: The width of the labels of sentences.
 LABEL = 11
 #: What the fixtures must do for a step.
+CREATED, LISTED = "create the customers above, with nothing else", "list such customers"
 DUTIES = {
-    "create the customers above, with nothing else": Arrange,
+    CREATED: Arrange,
     "move the clock, which stands still between moves": Advance,
     "say which requests were executed": Inquire,
     "register creditors": Register,
@@ -200,6 +202,8 @@ def _places(prepared: Prepared, item: Planned, steps: Sequence[Step]) -> Iterato
         yield place_of(target, "sca")
     asked = [step for step in steps if not isinstance(step, Advance) or step.to is not None]
     duties = [duty for duty, kind in DUTIES.items() if any(isinstance(s, kind) for s in asked)]
+    if customers_of(target) is Customers.LISTED:
+        duties = [LISTED for duty in duties if duty is CREATED]
     if duties:
         yield f"{place_of(target, 'fixtures')}: {'; '.join(duties)}"
     needs = sorted(item.obligation.needs, key=lambda each: each.value)
@@ -306,7 +310,7 @@ def in_words(steps: Iterable[Step], contract: Contract) -> Iterator[str]:
 
 def _arranged(step: Arrange) -> str:
     owns = ", ".join(map(_holding, step.holdings)) or "nothing"
-    return f"a new customer {step.subject} with {owns}" + (
+    return f"a customer {step.subject} with {owns}" + (
         f", segment {step.segment}" if step.segment else ""
     )
 

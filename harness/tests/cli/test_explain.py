@@ -55,6 +55,20 @@ def test_an_obligation_of_a_shipped_contract(tmp_path):
     assert "by another TPP" in contexts
 
 
+def test_with_listed_customers_nothing_is_created(tmp_path):
+    """They are listed, and no clock is moved for them."""
+    role = "{token_env: T, owns: [{resource: account, key: A1}]}"
+    fixtures = f"{{kind: roles, offers: [psu, write], roles: {{ann: {role}}}}}"
+    (tmp_path / "bank.yaml").write_text(
+        "assay: 1\ntarget: bank\nextends: sandbox\ntransport: http\nbase_url: https://bank.example\n"
+        f"hosts: null\nfixtures: {fixtures}\n"
+    )
+    found = explained(tmp_path, "pis/duplicate/repeat-refused", "--target", "bank.yaml")
+    text = "\n".join("\n".join(lines) for lines in found.values())
+    assert "fixtures, line 7: list such customers\n" in text
+    assert "a customer psu with 1 account" in text
+
+
 @for_each(
     ("name", "step", "expected", "seen"),
     [
@@ -185,7 +199,7 @@ def test_every_step_of_a_probe_has_words():
     [
         (
             Arrange(subject="psu", holdings=(Holding(resource="account", count=3),), segment="PRO"),
-            "a new customer psu with 3 account, segment PRO",
+            "a customer psu with 3 account, segment PRO",
         ),
         (
             Authorise(subject="psu", request="1", approval=None, decision=Decision.REFUSE, by="b"),
