@@ -57,7 +57,7 @@ def test_an_obligation_of_a_shipped_contract(tmp_path):
 
 def test_with_listed_customers_nothing_is_created(tmp_path):
     """They are listed, and no clock is moved for them."""
-    role = "{token_env: T, owns: [{resource: account, key: A1}]}"
+    role = "{token_env: T, login_env: L, password_env: P, owns: [{resource: account, key: A1}]}"
     fixtures = f"{{kind: roles, offers: [psu, write], roles: {{ann: {role}}}}}"
     (tmp_path / "bank.yaml").write_text(
         "assay: 1\ntarget: bank\nextends: sandbox\ntransport: http\nbase_url: https://bank.example\n"
