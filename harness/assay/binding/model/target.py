@@ -430,7 +430,8 @@ class Target:
     @property
     def settles_soon(self) -> bool:
         """Whether a run waits after each signature, as the bank executes within seconds and its clock runs."""
-        return 0 < self.executes_within <= SOON and self.fixtures.now is None
+        runs = self.fixtures.now is None and Capability.CLOCK not in self.fixtures.offers
+        return runs and 0 < self.executes_within <= SOON
 
     @property
     def has_keys(self) -> bool:
