@@ -75,8 +75,8 @@ Examples:
 STEPS, EXAMPLES, CONTEXTS = 60, 5, 12
 #: The width of the labels of sentences.
 LABEL = 11
-#: What the fixtures must do for a step.
 CREATED, LISTED = "create the customers above, with nothing else", "list such customers"
+#: What the fixtures must do for a step.
 DUTIES = {
     CREATED: Arrange,
     "move the clock, which stands still between moves": Advance,

@@ -91,9 +91,8 @@ def _to_wait(kind: Kind, exchange: Exchange) -> str:
     Or for as long as its Retry-After says: such an answer is a pause, not a failure of the call, but for
     a clause about when the bank is closed.
     """
-    names = {name.lower() for name, _ in exchange.wire.headers}
-    paused = exchange.wire.status == UNAVAILABLE and "retry-after" in names
-    if paused and not kind.facts().closures:
+    until = exchange.wire.header("Retry-After")
+    if exchange.wire.status == UNAVAILABLE and until is not None and not kind.facts().closures:
         return "it asks the TPP to call again later (Retry-After)"
     limited = exchange.call.operation in facts_of(kind.contract).call_limits
     if exchange.refused and exchange.wire.status in FOR_A_WHILE and not limited:

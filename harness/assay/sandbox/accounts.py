@@ -41,7 +41,7 @@ def iban(id_seed: IdSeed) -> str:
     return f"FR{98 - int(bban + '152700') % 97:02d}{bban}"
 
 
-def without_groups(text: str) -> str:
+def electronic_iban(text: str) -> str:
     """Return an IBAN in its electronic format: in capitals, and without spaces."""
     return text.replace(" ", "").upper()
 

@@ -39,11 +39,11 @@ from assay.sandbox.accounts import (
     as_is,
     card_token,
     disclosed_after_consent,
+    electronic_iban,
     euro,
     iban,
     pages_of,
     same_everywhere,
-    without_groups,
 )
 from assay.sandbox.calendar import (
     NINETY_DAYS,
@@ -231,7 +231,7 @@ SOUND = Policies(
     extended=not_supported,
     order=_newest_first,
     mint=MappingProxyType({"account": iban, "card": card_token}),
-    iban_of=without_groups,
+    iban_of=electronic_iban,
     currency=_each(tuple(KINDS.values()), euro),
     balance_types=_each(_RESOURCES, ("CLBD", "VALU", "OTHR")),
     scope=_each(tuple(KINDS.values()), consented_only),

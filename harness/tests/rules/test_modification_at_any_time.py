@@ -83,7 +83,7 @@ def test_each_facet_is_about_its_own_fields(fields, persists, others):
         ((change(account="2"), read()), "agrees 1,2,3"),
         ((change(account="2"), read(account="2")), "disagrees 1,2,3"),
         ((change(name="Eve", account="2"), read(name="Eve", account="2")), "disagrees 1,2,3"),
-        # Neither the one nor the other, and what is spelt in another way.
+        # Neither the one nor the other, and a value that is left out.
         ((change(account="2"), read(account="3")), "unclear 1,2,3"),
         ((change(account="2"), read(account="")), "unclear 1,2,3"),
         # Without a control, without a reading, and read only after another change.

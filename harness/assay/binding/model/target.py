@@ -365,7 +365,7 @@ class Decided:
     says: str = ""
 
 
-#: A run waits for an execution that comes within so many seconds, where no clock can be moved.
+#: The longest `executes_within`, in seconds, that a run waits for where the clock cannot be moved.
 SOON: Final = 10
 
 

@@ -377,6 +377,11 @@ class Examined:
         """Return the beginning of a body, redacted."""
         return "" if answer.body is MISSING else self.redactor.body(answer.wire.body)[0][:120]
 
+    def unavailable(self, pointer: Pointer, expected: str) -> Finding:
+        """Return that a target answered with 503, which says nothing of the target file."""
+        hint = "the bank may be under maintenance; try again later"
+        return self.finding(pointer, expected, "503", hint, weight=Weight.UNSEEN)
+
     def finding(
         self,
         pointer: Pointer,

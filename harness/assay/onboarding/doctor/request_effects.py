@@ -222,8 +222,7 @@ def _second_page(record: Examined, second: SeenAnswer) -> Iterator[Finding]:
         hint = "if the other host also belongs to the bank, add it to hosts"
         yield record.finding(("hosts",), expected, outcome.why, hint)
     elif second.status == UNAVAILABLE:
-        hint = "the bank may be under maintenance; try again later"
-        yield record.finding(place, expected, "503", hint, weight=Weight.UNSEEN)
+        yield record.unavailable(place, expected)
     elif not second.accepted:
         found = f"{second.status} for the second page"
         hint, edit = _next_link(record, operation)

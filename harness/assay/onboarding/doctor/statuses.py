@@ -27,13 +27,13 @@ from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 from assay.rules.consent_probes import named_operations
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import clauses_of
-from assay.rules.verdict import FOR_A_WHILE
+from assay.rules.verdict import FOR_A_WHILE, UNAVAILABLE
 
 __all__ = ["examine"]
 
 _Judge: TypeAlias = Callable[[Examined, SeenAnswer], Iterator[Finding]]
 UNAUTHENTICATED, FORBIDDEN = 401, 403
-UNKNOWN, NOT_ALLOWED, NOT_MADE, CLOSED = 404, 405, 501, 503
+UNKNOWN, NOT_ALLOWED, NOT_MADE = 404, 405, 501
 DENIED = frozenset({UNAUTHENTICATED, FORBIDDEN})
 #: The statuses with which banks answer what they do not have.
 ABSENT = frozenset({404, 405, 501})
@@ -110,9 +110,8 @@ def _not_accepted(record: Examined, answer: SeenAnswer) -> Iterator[Finding]:
         yield _mode(record, answer)
     elif status in REFUSED:
         yield from _REFUSALS.get(status, arguments)(record, answer)
-    elif status == CLOSED:
-        hint = "the bank may be under maintenance; try again later"
-        yield record.finding(answer.place(), "an answer", "503", hint, weight=Weight.UNSEEN)
+    elif status == UNAVAILABLE:
+        yield record.unavailable(answer.place(), "an answer")
     else:
         yield _failed(record, answer)
 

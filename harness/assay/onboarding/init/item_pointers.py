@@ -11,7 +11,7 @@ from typing import cast
 
 from assay.contract.model import Json
 from assay.files.edits import flow
-from assay.onboarding.init.by_value import made_with
+from assay.onboarding.init.argument_matching import as_made
 from assay.onboarding.init.example_calls import DAYS, IBAN
 from assay.onboarding.init.openapi_operations import EACH, SchemaLeaf, words
 from assay.onboarding.init.operation_matching import MatchedOperation
@@ -276,9 +276,8 @@ def fields(shape: MatchedOperation) -> Iterator[YamlEntry]:
             leaf = _field(name, shape.item, shape.operation.lists)
         elif leaf is None:
             leaf = called(name, shape.parts)
-            if leaf is None and (made := made_with(shape, name)):
-                leaf = next((each for each in shape.parts if each.steps == made.steps), None)
-                why = f"a new {shape.operation.request} has it there"
+            if leaf is None and (made := as_made(shape, name, shape.parts)):
+                leaf, why = made
         if leaf is None:
             found = _beside_list(shape, name) or _by_words(shape, name) if shape.lists else None
             yield found or shape.gap("field", name, example=f"/{name}")

@@ -15,7 +15,7 @@ from assay.binding.model.pointer import texts
 from assay.binding.model.secret_names import secret_header, secret_kind
 from assay.contract.model import Contract, Json
 from assay.files.edits import flow
-from assay.onboarding.init.by_value import argument, made_with
+from assay.onboarding.init.argument_matching import argument, made_with
 from assay.onboarding.init.example_calls import DAYS, IBAN, LIKE_AN_IBAN
 from assay.onboarding.init.openapi_operations import (
     EACH,

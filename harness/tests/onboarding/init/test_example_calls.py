@@ -527,7 +527,7 @@ def test_values_tell_what_an_argument_is_in_any_language(tmp_path):
 
 
 def test_where_a_word_may_say_the_mode_none_is_taken_for_granted(tmp_path):
-    """Whoever lists the words has to say what they mean."""
+    """A word may stand for a mode, and a list of words does not say for which."""
     create = drafted(tmp_path, f"{SEPA}\nmodo: SCT, RTP\n")["operations"]["create-payment"]
     assert "modes" not in create
 

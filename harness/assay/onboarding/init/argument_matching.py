@@ -1,4 +1,4 @@
-"""Guesses by values, where a document calls nothing as the contract does: in whatever language.
+"""Guesses of which part of a body is an argument: by its name, or by its value in whatever language.
 
 A contract says the only value of some arguments (`SLEV`), or one of a list of codes that all banks use
 (`CASH`). An IBAN that other calls name as well is the customer's own, and the other one is the payee's.
@@ -42,8 +42,13 @@ def argument(shape: MatchedOperation, name: str) -> Guess | None:
         return leaf, guessed(name, leaf)
     if shape.operation.makes:
         return _valued(shape, name)
+    return as_made(shape, name, shape.offered.request)
+
+
+def as_made(shape: MatchedOperation, name: str, leaves: Sequence[SchemaLeaf]) -> Guess | None:
+    """Return the leaf that stands where a new request has an argument."""
     made = made_with(shape, name)
-    same = next((each for each in shape.offered.request if made and each.steps == made.steps), None)
+    same = next((leaf for leaf in leaves if made and leaf.steps == made.steps), None)
     return (same, f"a new {shape.operation.request} has it there") if same else None
 
 
