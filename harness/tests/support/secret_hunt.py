@@ -60,7 +60,7 @@ auth:
   tpp: {{kind: client-credentials, token_url: "{url}/oauth/token", scope: pisp}}
 """
 #: A selection of a run that makes calls, redirects, signatures and new tokens.
-FEW = "accounts.available or psu-identity or redirect.approved or payments.content"
+FEW = "accounts.available or psu-identity or redirect.approved or report-url or payments.content"
 
 
 @dataclass(kw_only=True)
