@@ -1,8 +1,8 @@
 """Mutated files of each kind: refused in a line a finding, or read; nothing else ever happens.
 
-In the gate each kind has some seconds. `ASSAY_MUTATED_FILES=3000` tests that number of files of each
-kind (`tox -e nightly-files`), `ASSAY_MUTATED_FIRST` is the number of the first one. A file that
-fails is kept.
+In the gate each kind has some seconds. `ASSAY_MUTATED_FILES=1000` tests that number of files of each
+kind (`tox -e nightly-files`); `ASSAY_NIGHT=n` takes those after the files of the nights before. A
+file that fails is kept.
 """
 
 import os
@@ -21,7 +21,7 @@ from rows import for_each
 
 #: How many files of each kind are tested, or for how many seconds.
 FILES, SECONDS = int(os.environ.get("ASSAY_MUTATED_FILES", "0")), 0.6
-FIRST = int(os.environ.get("ASSAY_MUTATED_FIRST", "0"))
+FIRST = FILES * int(os.environ.get("ASSAY_NIGHT", "0"))
 #: After this processor time a command hangs, in seconds.
 HANGS = 30
 

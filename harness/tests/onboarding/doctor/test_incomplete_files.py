@@ -1,8 +1,8 @@
 """Incomplete target files, run without an examination: nothing is blamed, and no silence lacks its cause.
 
 From the target file of each sound bank, every key and every element of a list is left out in turn.
-`ASSAY_INCOMPLETE_FILES=200` runs so many of them for the sandbox (`all` for each one of all banks);
-a test run tries a sample.
+`ASSAY_INCOMPLETE_FILES=100` runs so many of them for the sandbox (`all` for each one of all banks),
+with `ASSAY_NIGHT=n` those beside the files of the nights before; a test run tries a sample.
 """
 
 import json
@@ -33,6 +33,7 @@ from assay.sandbox.policies import SOUND
 pytestmark = pytest.mark.slow
 
 EXTENT = os.environ.get("ASSAY_INCOMPLETE_FILES", "8")
+NIGHT = int(os.environ.get("ASSAY_NIGHT", "0"))
 #: Sections without which a file is none, and values, of which no part can be incomplete.
 WHOLE = {"assay", "target", "contracts", "base_url", "transport", "fixtures", "value"}
 #: What no reason may be: it names nothing that happened, and nothing to set.
@@ -125,7 +126,8 @@ def test_what_is_left_out_is_not_blamed_on_the_bank(bank, tmp_path, monkeypatch)
     every = [*places(data)]
     many = len(every) if EXTENT == "all" else int(EXTENT) if bank.name == "sandbox" else 2
     blamed, causeless = {}, {}
-    for at in every[:: max(len(every) // many, 1)]:
+    step = max(len(every) // many, 1)
+    for at in every[NIGHT % step :: step]:
         path = tmp_path / "incomplete.yaml"
         path.write_text(yaml.safe_dump(without(data, at), sort_keys=False), encoding="utf-8")
         try:
