@@ -19,6 +19,7 @@ from assay.binding.model.spelling import OperationBinding
 from assay.binding.model.target import Target
 from assay.binding.read.join import capabilities
 from assay.contract.model import Capability, Contract
+from assay.errors import CannotArrange
 from assay.history import (
     Advance,
     Advanced,
@@ -31,6 +32,7 @@ from assay.history import (
     Together,
 )
 from assay.rules.rule import Script
+from assay.rules.steps import answered
 
 
 # -- Names of trials in further contexts: written when a context is planned, read by reports -------
@@ -172,7 +174,11 @@ def with_mappers(script: Script, mappers: Sequence[StepMapper]) -> Script:
     try:
         step = next(script)
         while True:
-            step = script.send((yield from mapped(step, mappers)))
+            try:
+                reply: Reply | CannotArrange = yield from mapped(step, mappers)
+            except CannotArrange as missing:
+                reply = missing
+            step = answered(script, reply)
     except StopIteration:
         return
     finally:

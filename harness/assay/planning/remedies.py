@@ -61,7 +61,7 @@ _OFFERS: Mapping[Capability, str] = {
     Capability.CREDENTIALS: "fictitious customer credentials",
     Capability.ENTRIES: "dated entries of the items that the customer owns",
     Capability.WRITE: "permission to make requests",
-    Capability.SEGMENTS: "a customer of every segment",
+    Capability.SEGMENTS: "customers of segments",
     Capability.REGISTRATIONS: "creditors registered by a customer",
     Capability.TPPS: "a second TPP",
     Capability.TPP_TOKENS: "a token of each customer for the second TPP",

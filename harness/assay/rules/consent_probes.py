@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 
 from assay.contract.model import Contract, Operation
-from assay.history import Arrange, Call, Reply, Step, Subject
+from assay.errors import CannotArrange
+from assay.history import Arrange, Call, Reply, Subject
 from assay.rules import steps
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.rule import Calls, Kind, Scenario, Script
@@ -26,10 +27,10 @@ def probe_of(kind: Kind, scenario: Scenario) -> Script:
 def _arranged(contract: Contract, script: Script) -> Script:
     """Run a probe, and ask for entries only of what has any: another resource is `of` it."""
     dated = {resource.of for resource in contract.resources.values()}
-    reply: Reply | None = None
+    reply: Reply | CannotArrange | None = None
     while True:
         try:
-            step: Step = next(script) if reply is None else script.send(reply)
+            step = steps.answered(script, reply)
         except StopIteration:
             return
         if isinstance(step, Arrange):
@@ -38,7 +39,7 @@ def _arranged(contract: Contract, script: Script) -> Script:
                 for each in step.holdings
             )
             step = replace(step, holdings=tuple(holdings))
-        reply = yield step
+        reply = yield from steps.attempted(step)
 
 
 def signed_consents(kind: Kind) -> tuple[Operation, ...]:
@@ -116,10 +117,10 @@ def with_consents(contract: Contract, script: Script) -> Script:
         yield from script
         return
     given, subjects = set[tuple[str, str, str]](), dict[str, Subject]()
-    reply: Reply | None = None
+    reply: Reply | CannotArrange | None = None
     while True:
         try:
-            step: Step = next(script) if reply is None else script.send(reply)
+            step = steps.answered(script, reply)
         except StopIteration:
             return
         if isinstance(step, Call):
@@ -136,7 +137,7 @@ def with_consents(contract: Contract, script: Script) -> Script:
                         operation=grant.id, subject=step.subject, arguments=arguments, by=step.by
                     )
                     yield from steps.consent(grant, call)
-        reply = yield step
+        reply = yield from steps.attempted(step)
         if isinstance(reply, Subject):
             subjects[reply.name] = reply
 

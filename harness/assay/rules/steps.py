@@ -14,6 +14,7 @@ from typing import TypeAlias, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 from assay.contract.model import Contract, Json, Operation, Resource
+from assay.errors import CannotArrange
 from assay.history import (
     Accepted,
     Advance,
@@ -237,10 +238,30 @@ def days_before(today: date, *days: int) -> tuple[date, ...]:
     return tuple(today - timedelta(days=n) for n in days)
 
 
+def attempted(step: Step) -> Generator[Step, Reply, Reply | CannotArrange]:
+    """Yield a step for another script, and return the reply, or what cannot be arranged."""
+    try:
+        return (yield step)
+    except CannotArrange as missing:
+        return missing
+
+
+def answered(script: Part[R], reply: Reply | CannotArrange | None) -> Step:
+    """Give a script the reply to its step, or raise there what is missing; return its next step.
+
+    Without a reply, that is its first one.
+    """
+    if reply is None:
+        return next(script)
+    return script.throw(reply) if isinstance(reply, CannotArrange) else script.send(reply)
+
+
 def each_step(
     script: Part[R], perform: Callable[[Step], Reply], most: int | None = None
 ) -> Generator[Step, None, R]:
     """Yield each step that a script asks for, then perform it; return the script's result.
+
+    What cannot be arranged is raised where the script asks for it: it may go on without.
 
     Raises:
         RuntimeError: the script asks for more than `most` steps.
@@ -250,7 +271,11 @@ def each_step(
         step = next(script)
         for _ in count() if most is None else range(most):
             yield step
-            step = script.send(perform(step))
+            try:
+                reply: Reply | CannotArrange = perform(step)
+            except CannotArrange as missing:
+                reply = missing
+            step = answered(script, reply)
     except StopIteration as end:
         result: R = end.value
         return result

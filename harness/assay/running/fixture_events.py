@@ -36,6 +36,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules.rule import Script
+from assay.rules.steps import answered, attempted
 from assay.running.tokens import sendable_access
 from assay.running.trial_state import TrialState
 from assay.sca.protocol import codes_by_factor
@@ -97,7 +98,8 @@ class PartialArrangement:
     def going_on(self, script: Script) -> Script:
         """Run a probe whose customers may lack something; it ends where it needs what is missing.
 
-        It sees of such a customer what was prepared for it: the others are not in its price.
+        It sees of such a customer what was prepared for it: the others are not in its price. A
+        probe that goes on without a whole customer lacks something, too.
 
         Raises:
             CannotArrange: customers lacked something, so that some evidence may be missing.
@@ -106,13 +108,17 @@ class PartialArrangement:
         try:
             step = next(script)
             while True:
-                reply = yield step
-                if isinstance(reply, Subject) and reply.name in self.prepared:
+                reply = yield from attempted(step)
+                if isinstance(reply, CannotArrange):
+                    self.missing.append(str(reply))
+                elif isinstance(reply, Subject) and reply.name in self.prepared:
                     reply = replace(reply, owns=reply.owns[: self.prepared[reply.name]])
-                step = script.send(reply)
+                step = answered(script, reply)
         except StopIteration:
             if self.missing:
                 raise CannotArrange(self.reason) from None
+        except CannotArrange as last:
+            raise CannotArrange(self.reason, last.shortage, key=last.key) from None
         except (LookupError, RuntimeError, TypeError, ValueError):
             if not self.missing:
                 raise

@@ -18,6 +18,7 @@ from functools import partial
 from assay.binding.model.spelling import OperationBinding
 from assay.binding.wire.encode import Access
 from assay.contract.model import Capability, Contract
+from assay.errors import CannotArrange
 from assay.history import (
     AnsweredCall,
     Authorised,
@@ -242,7 +243,7 @@ def with_inquiry(script: Script, contract: Contract, offers: Collection[Capabili
     try:
         step = next(script)
         while True:
-            reply = yield step
+            reply = yield from steps.attempted(step)
             requests.note(reply)
             if isinstance(step, Call):
                 operation = contract.operations[step.operation]
@@ -250,7 +251,7 @@ def with_inquiry(script: Script, contract: Contract, offers: Collection[Capabili
                 asked = asked and operation.shows is not None
             else:
                 asked = isinstance(reply, Effects)
-            step = script.send(reply)
+            step = steps.answered(script, reply)
     except StopIteration:
         # A reading after the last inquiry alters nothing.
         if made and not asked:
@@ -272,7 +273,7 @@ def in_every_spelling(
     with closing(script), suppress(StopIteration):
         step = next(script)
         while True:
-            reply = yield step
+            reply = yield from steps.attempted(step)
             if isinstance(step, Call) and contract.operations[step.operation].makes:
                 binding = bindings.get(step.operation)
                 mode = binding.modes.get(step.mode or "") if binding else None
@@ -280,7 +281,7 @@ def in_every_spelling(
                     if isinstance(reply, Exchange) and reply.accepted:
                         break
                     reply = yield replace(step, spelling=number)
-            step = script.send(reply)
+            step = steps.answered(script, reply)
 
 
 @dataclass(slots=True)
@@ -290,7 +291,7 @@ class _SignedRequests:
     signed: set[str] = field(default_factory=set[str])
     over: set[str] = field(default_factory=set[str])
 
-    def note(self, reply: Reply) -> None:
+    def note(self, reply: Reply | CannotArrange) -> None:
         """Process a reply."""
         match reply:
             case Authorised(ending=Ending.CONFIRMED):

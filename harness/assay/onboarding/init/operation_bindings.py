@@ -22,6 +22,7 @@ from assay.contract.model import Contract, Json, Operation
 from assay.files.edits import flow
 from assay.onboarding.init import item_pointers, requests, responses
 from assay.onboarding.init.defaults import GuessedAuth
+from assay.onboarding.init.example_calls import OWN_DAYS
 from assay.onboarding.init.inherited import InheritedTarget
 from assay.onboarding.init.openapi_operations import (
     EACH,
@@ -47,7 +48,6 @@ from assay.rules.rule import facts_of
 # Values are those of the document, or made for each call: a day in the future, the current
 # moment, an identifier. The examples of a document are not used for dates, which pass.
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.*)?")
-_DAY: Final = re.compile(r"20[0-9]{2}(0[1-9]|1[0-2])[0-3][0-9]")
 #: Words in the names of members that hold the moment of the request.
 _MOMENT: Final = frozenset(["creation", "created", "send", "sent", "timestamp"])
 _IDENTIFIERS: Final = frozenset(["id", "identification", "identifier", "uuid"])
@@ -116,7 +116,7 @@ def _value(shape: MatchedOperation, leaf: SchemaLeaf) -> Json | None:
     special = named_by_rules(shape.contract)
     example = next((value for value in leaf.values if value not in special), "")
     example = example or next(iter(leaf.values), "")
-    if is_iban(example) or _DAY.fullmatch(example):
+    if is_iban(example) or any(each.fullmatch(example) for each in OWN_DAYS.values()):
         return None  # of the manual's customer, and of its day
     if leaf.form in {"date", "date-time"} or _DATE.fullmatch(example):
         return _date(leaf, mine)

@@ -3,7 +3,8 @@
 Each segment has a facet. Who is served is served to the end: a request that is accepted, signed and
 then rejected is not, if the same request of a customer of another segment went on. All customers are set up before the first request, so that the
 order of set-up cannot affect the result. The control is the same request for a customer of
-a segment that is served.
+a segment that is served. Where there is no customer of a segment, only its facet stays without
+evidence.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 
 from assay.contract.model import Capability
+from assay.errors import CannotArrange
 from assay.history import Call, Exchange, Subject
 from assay.rules import parameters, steps
 from assay.rules.facets import Facts
@@ -64,17 +66,20 @@ class Segments(AcceptanceRule):
         """Set up a customer of each segment, and make the same request for each."""
         people: dict[str, Subject] = {}
         for segment in (*self.served, *self.refused):
-            people[segment] = yield from request_steps.customer(
-                self.lifecycle, segment, segment=segment
-            )
+            try:
+                people[segment] = yield from request_steps.customer(
+                    self.lifecycle, segment, segment=segment
+                )
+            except CannotArrange as missing:
+                if missing.shortage is not None:
+                    raise
         made: dict[str, Exchange] = {}
         for segment, psu in people.items():
             variation = "" if segment in self.served else f"for a customer of the segment {segment}"
             call = request_steps.request(self.lifecycle, psu, variation=variation)
             made[segment] = yield from steps.send(call)
         # Who is served is served to the end, so that a rejection after the signature shows.
-        everyone = [made[segment] for segment in (*self.served, *self.refused)]
-        yield from sign_and_read(self.lifecycle, None, *everyone)
+        yield from sign_and_read(self.lifecycle, None, *made.values())
 
     def case(self, attempt: Attempt) -> Case | None:
         """Return the expected result of an attempt for a customer of a known segment."""
