@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
@@ -193,6 +193,8 @@ def parser(doc: str) -> argparse.ArgumentParser:
     made.add_argument("--contexts", choices=("base", "each", "pairs"), default="each")
     made.add_argument("--limit", type=float, default=600, help="seconds for each run")
     made.add_argument("--json", type=Path, help="write every run to this file")
+    made.add_argument("--missed", type=Path, help="only faults that the runs of this file missed")
+    made.add_argument("-x", dest="first", action="store_true", help="end at the first violation")
     return made
 
 
@@ -200,6 +202,9 @@ def measure(args: argparse.Namespace, known: Sequence[Fault], probes: Probes) ->
     """Run the harness on the sound bank and on each faulty one, and print what it finds."""
     by_id = {fault.id: fault for fault in known}
     faults = [] if args.sound else chosen(by_id, args.faults, args.kind)
+    if args.missed:
+        missed = {each.fault for each in kept([args.missed]) if not each.violated}
+        faults = [fault for fault in faults if fault.id in missed]
     if args.seen:
         raise SystemExit(", ".join(unseen(faults, probes)) or None)
     names = ("seed", "journeys", "fields")
@@ -207,6 +212,8 @@ def measure(args: argparse.Namespace, known: Sequence[Fault], probes: Probes) ->
     options += [] if args.doctor else ["--no-doctor"]
     setting = Setting(args.target, args.contexts, tuple(options), args.limit)
     sound = run(setting, None)
+    if args.first:  # the sound bank is run to the end
+        setting = replace(setting, options=(*setting.options, "-x"))
     say(f"sound bank: {sound.counts} in {sound.seconds:.1f} s {sound.trouble}")
     for name in sound.violated:
         say(f"false alarm  {name}")

@@ -3,6 +3,8 @@
     python harness/bench/field/measure.py                   all fifty
     python harness/bench/field/measure.py --contexts base --json base.json next-is-itself
     python harness/bench/field/measure.py --seen            whether the faults themselves can be seen
+    python harness/bench/field/measure.py --contexts base --json base.json
+    python harness/bench/field/measure.py -x --missed base.json    the missed ones, in all contexts
     python harness/bench/field/measure.py --kept *.json     a Markdown table of runs that were kept
 
 `measuring.py` says what a run is, and when a fault is found. A miss has its cause.

@@ -4,6 +4,8 @@
     python harness/bench/holdout/measure.py -n 2 duplicate cash-never
     python harness/bench/holdout/measure.py --kind context --json found.json
     python harness/bench/holdout/measure.py --seen          whether the faults themselves can be seen
+    python harness/bench/holdout/measure.py --contexts base --json base.json
+    python harness/bench/holdout/measure.py -x --missed base.json    the missed ones, in all contexts
 
 `measuring.py` says what a run is, and when a fault is found. A missed fault that the document does not
 forbid is printed with the reason.

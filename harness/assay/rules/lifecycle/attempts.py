@@ -42,7 +42,7 @@ from assay.rules.queries import ordinary
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import S, facts_of
 from assay.rules.state.calendar import is_banking_day
-from assay.rules.steps import Part
+from assay.rules.steps import Part, send
 from assay.rules.verdict import (
     AGREES,
     DISAGREES,
@@ -190,18 +190,23 @@ def _minutes(made: Exchange) -> Decimal:
     return Decimal(at.hour * 60 + at.minute + 1) / 100
 
 
-def unrepeated_amount(lifecycle: Lifecycle, made: Exchange) -> Json:
-    """Return an amount with which a refused request repeats none from before; None for none.
+def try_again(
+    lifecycle: Lifecycle, made: Exchange, *ways: tuple[Subject, str | None]
+) -> Part[None]:
+    """Make a refused request again, which may repeat one from before, with another amount.
 
-    It depends on the minute: a request with it could only repeat one of another run in the
+    `ways` are its customer and mode, and those of a request that was accepted, as the control. The
+    amount depends on the minute: a request with it could only repeat one of another run in the
     same minute.
     """
     amount = _amount(lifecycle, made)
-    if amount is None:
-        return None
+    if not made.refused or amount is None:
+        return
     total = amount + _minutes(made)
     text = isinstance(made.call.arguments[lifecycle.create.amount or ""], str)
-    return f"{total:.2f}" if text else total
+    given: dict[str, Json] = {lifecycle.create.amount or "": f"{total:.2f}" if text else total}
+    for subject, mode in ways:
+        yield from send(request_steps.request(lifecycle, subject, mode, given))
 
 
 def _attempt(

@@ -18,7 +18,13 @@ from assay.history import Call, Exchange, Subject
 from assay.rules import parameters, steps
 from assay.rules.facets import Facts
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
+from assay.rules.lifecycle.attempts import (
+    AcceptanceRule,
+    Attempt,
+    Case,
+    sign_and_read,
+    try_again,
+)
 from assay.rules.rule import Calls, Facet, Purpose, Scenario, Scope, Script, needs
 
 
@@ -78,6 +84,11 @@ class Segments(AcceptanceRule):
             variation = "" if segment in self.served else f"for a customer of the segment {segment}"
             call = request_steps.request(self.lifecycle, psu, variation=variation)
             made[segment] = yield from steps.send(call)
+        accepted = [people[each] for each in self.served if each in made and made[each].accepted]
+        for segment in self.served if accepted else ():
+            if segment in made and not people[segment].fresh:
+                ways = (people[segment], None), (accepted[0], None)
+                yield from try_again(self.lifecycle, made[segment], *ways)
         # Who is served is served to the end, so that a rejection after the signature shows.
         yield from sign_and_read(self.lifecycle, None, *made.values())
 

@@ -15,7 +15,7 @@ weekend or in the evening may be for its calendar.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -35,7 +35,7 @@ from assay.rules.lifecycle.attempts import (
     must_be_accepted,
     must_be_rejected,
     sign_and_read,
-    unrepeated_amount,
+    try_again,
 )
 from assay.rules.lifecycle.parameters import check_modes, modes
 from assay.rules.lifecycle.request_queries import due_day, was_refused
@@ -197,8 +197,10 @@ class Modes(AcceptanceRule[ModeScenario]):
             for mode in sorted(self.served, key=lambda mode: mode == self.lifecycle.mode):
                 call = request_steps.request(self.lifecycle, psu, mode)
                 asked.append((yield from steps.send(call)))
-            if not psu.fresh:
-                yield from self._try_again(psu, asked)
+            accepted = next((exchange.call.mode for exchange in asked if exchange.accepted), None)
+            for exchange in asked if accepted is not None and not psu.fresh else ():
+                ways = ((psu, exchange.call.mode), (psu, accepted))
+                yield from try_again(self.lifecycle, exchange, *ways)
             return
         if scenario.lacking:
             yield from request_steps.without_mode(scenario.mode)
@@ -218,19 +220,6 @@ class Modes(AcceptanceRule[ModeScenario]):
             made = yield from steps.send(call)
             control = yield from steps.send(plain)
         yield from sign_and_read(self.lifecycle, control, made)
-
-    def _try_again(self, psu: Subject, asked: Sequence[Exchange]) -> Script:
-        """Make what was refused, which may be for repeating something, with another amount.
-
-        The same is made in a mode that was accepted, as the control.
-        """
-        accepted = next((exchange.call.mode for exchange in asked if exchange.accepted), None)
-        for exchange in asked:
-            amount = unrepeated_amount(self.lifecycle, exchange)
-            if exchange.refused and accepted is not None and amount is not None:
-                given = {self.lifecycle.create.amount or "": amount}
-                for mode in (exchange.call.mode, accepted):
-                    yield from steps.send(request_steps.request(self.lifecycle, psu, mode, given))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every attempt in one of the modes, and those that name a day without need."""
