@@ -232,9 +232,9 @@ class DryExecutor(Executor):
                 faked = access_of(role, _fake_secrets(role))
                 access[subject] = replace(faked, token=faked.token or environment.common.token)
 
-    def read_list(self, operation: str, owner: str) -> None:
+    def read_list(self, operation: str, owner: str, by: str = "") -> None:
         """Request a customer's list once; it is taken to have everything that the customer owns."""
-        call = Call(operation=operation, subject=owner)
+        call = Call(operation=operation, subject=owner, by=by)
         self.keep(self.calls.make(self.calls.ready(call)), owner)
         self.calls.values.ids |= {
             key: key for key, name in self.trial.owners.items() if name == owner

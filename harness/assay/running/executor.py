@@ -441,7 +441,7 @@ class Executor:
         self._read_under_consent(lister, Call(operation=lister, subject=owner, by=call.by))
         if key in ids:
             return
-        last = self.read_list(lister, owner)
+        last = self.read_list(lister, owner, call.by)
         known = {**self.trial.told_ids, **self.trial.environment.ids}
         if key in ids or key in known:
             ids.setdefault(key, known.get(key, ""))
@@ -475,7 +475,7 @@ class Executor:
         arguments = {maker.grants or "": keys}
         asked = Call(operation=maker.id, subject=owner, arguments=arguments, by=call.by)
         made = perform_all(steps.consent(maker, asked), self.perform)
-        self.read_list(lister, owner)
+        self.read_list(lister, owner, call.by)
         ending = next((each for each in operations.values() if each.ends == maker.makes), None)
         end = request_steps.call_about(ending, made)
         ended = self.perform(end) if end is not None else None
@@ -483,9 +483,9 @@ class Executor:
         if isinstance(ended, Exchange) and ended.accepted:
             restore()
 
-    def read_list(self, operation: str, owner: str) -> Exchange | None:
-        """Read a customer's whole list, for the ids in it; return the last page."""
-        page, call = None, Call(operation=operation, subject=owner)
+    def read_list(self, operation: str, owner: str, by: str = "") -> Exchange | None:
+        """Read a customer's whole list as a TPP, for the ids in it; return the last page."""
+        page, call = None, Call(operation=operation, subject=owner, by=by)
         for _ in range(MOST_PAGES):
             page = self.calls.make(self.calls.ready(call))
             self.keep(page, owner)

@@ -62,6 +62,10 @@ class Bank:
         """Show the time."""
         return NOW
 
+    def tpp(self):
+        """Return the credentials of a further TPP."""
+        return Access()
+
     def ask(self):
         """Call what needs an id."""
         call = Call(operation="balances", subject="psu", arguments={"iban": "A1"})
@@ -108,6 +112,16 @@ def test_an_id_that_the_fixture_says(listed, used):
     owned = Owned(key="A1", resource="account", id="told")
     bank.executor.trial.learn("psu", Subject(name="psu", now=NOW, owns=(owned,)), Access())
     assert bank.ask().wire.url.endswith(f"/items/{used}")
+
+
+def test_the_tpp_that_calls_looks_ids_up():
+    """The list of another TPP may have other ids, and shows what was consented to for that TPP."""
+    offers = "fixtures: {kind: control, offers: [psu, tpps]}\n"
+    bank = Bank(200, {"items": [{"iban": "A1", "handle": "h1"}]}, FILE + offers)
+    call = Call(operation="balances", subject="psu", arguments={"iban": "A1"}, by="tpp-2")
+    bank.executor.trial.access["psu"] = Access(tokens={"tpp-2": "t"})
+    bank.executor.perform(call)
+    assert {"tpp-2"} == {each.call.by for each in bank.executor.history.exchanges}
 
 
 @pytest.mark.parametrize("listed", [True, False])
