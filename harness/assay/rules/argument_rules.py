@@ -11,7 +11,7 @@ that fails (5xx) beside such a control does not refuse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import ClassVar, TypeAlias
@@ -262,7 +262,7 @@ class RequestArgumentRule(GoodValueRule):
             if _unknown(request):
                 agreement = UNCLEAR
                 seen += "; its current state is not listed in the target file"
-            elif self.lifecycle.read and request.key and not looked_at(request):
+            elif self.lifecycle.read and request.key and not looked_at(request, [fault.argument]):
                 agreement = UNCLEAR
                 seen += "; it was not read since, and may have been rejected"
         elif not beside:
@@ -305,12 +305,22 @@ def _touched(request: Instance) -> bool:
     return bool(request.screen_flows or request.changes or request.ends or request.withdrawn)
 
 
-def looked_at(request: Instance) -> bool:
-    """Whether an answer showed what became of a request: a bank may reject it later."""
-    # A refusal shows nothing, except where the requester reads its own request.
+def looked_at(request: Instance, arguments: Collection[str]) -> bool:
+    """Whether an answer showed what became of a request: a bank may reject it later.
+
+    A change that names one of the `arguments` may put it right: what is shown from then on is
+    about another value.
+    """
+    changed = (each for each in request.changes if each.accepted)
+    corrected = [each.n for each in changed if not each.call.arguments.keys().isdisjoint(arguments)]
     looks = (*request.reads, *request.changes, *request.ends)
-    own = (request_queries.is_by_requester(request, each.call) for each in request.reads)
-    return request.done or any(look.accepted for look in looks) or any(own)
+    shown = [each for each in looks if not corrected or each.n < corrected[0]]
+    # A refusal shows nothing, except where the requester reads its own request.
+    own = (
+        each in request.reads and request_queries.is_by_requester(request, each.call)
+        for each in shown
+    )
+    return (request.done and not corrected) or any(each.accepted for each in shown) or any(own)
 
 
 def _unknown(request: Instance) -> bool:

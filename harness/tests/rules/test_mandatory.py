@@ -8,10 +8,12 @@ from account_information import NO
 from payment_initiation import (
     ARGUMENTS,
     DONE,
+    OPEN,
     PIS,
     REJECTED,
     cancel,
     check,
+    flow,
     make,
     modify,
     payer,
@@ -173,6 +175,18 @@ def test_the_type_of_a_value_that_nobody_looked_at_is_not_the_right_one():
     varied = bent(shown(), value=["SLEV"], variation="chargeBearer is a list")
     plain = make(shown("P2"), key="P2")
     assert not any("disagrees" in line for line in says(varied, plain, read(shown("P2"), key="P2")))
+
+
+def test_a_change_of_the_field_may_put_it_right():
+    """What is shown after it is about another value; a change of something else shows the wrong one."""
+    listed = bent(shown(key="P1", state=OPEN), value=["SLEV"], variation="chargeBearer is a list")
+    mended = modify(shown(), chargeBearer="SLEV")
+    plain = make(shown("P2"), key="P2")
+    for after in ((mended,), (mended, read(shown())), (mended, *flow()[1:])):
+        told = says(plain, listed, *after, read(shown("P2"), key="P2"))
+        assert not any("disagrees" in line for line in told)
+    assert any("disagrees" in line for line in says(plain, listed, read(shown()), mended))
+    assert any("disagrees" in line for line in says(plain, listed, modify(shown(), amount="1.00")))
 
 
 # -- the probe --------------------------------------------------------------------

@@ -166,7 +166,7 @@ class Mandatory(RequestArgumentRule):
         """
         for request in made:
             sent = request.made.call.arguments
-            sure = looked_at(request) or not request.made.call.variation
+            sure = looked_at(request, self.fields) or not request.made.call.variation
             if sure and request.stays_accepted and not self._wrong(sent, {}):
                 return {field: _kind(sent[field]) for field in self.fields}
         return {}
