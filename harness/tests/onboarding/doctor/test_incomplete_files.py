@@ -127,16 +127,19 @@ def test_what_is_left_out_is_not_blamed_on_the_bank(bank, tmp_path, monkeypatch)
     many = len(every) if EXTENT == "all" else int(EXTENT) if bank.name == "sandbox" else 2
     blamed, causeless = {}, {}
     step = max(len(every) // many, 1)
-    for at in every[NIGHT % step :: step]:
-        path = tmp_path / "incomplete.yaml"
-        path.write_text(yaml.safe_dump(without(data, at), sort_keys=False), encoding="utf-8")
-        try:
-            prepared = bank.prepared(path)
-        except InputError:
-            continue
-        verdicts = run(bank, prepared)
-        blamed[at] = [each.obligation for each in verdicts if each.standing is Standing.VIOLATES]
-        causeless[at] = silent(prepared, verdicts)
+    for shift in range(step):
+        for at in every[(NIGHT + shift) % step :: step]:
+            path = tmp_path / "incomplete.yaml"
+            path.write_text(yaml.safe_dump(without(data, at), sort_keys=False), encoding="utf-8")
+            try:
+                prepared = bank.prepared(path)
+            except InputError:
+                continue
+            verdicts = run(bank, prepared)
+            blamed[at] = [one.obligation for one in verdicts if one.standing is Standing.VIOLATES]
+            causeless[at] = silent(prepared, verdicts)
+        if causeless:  # else none of these files can be read, and those of the next night are taken
+            break
     assert causeless
     assert {} == {at: reasons for at, reasons in causeless.items() if reasons}
     if bank.name == "sandbox":
