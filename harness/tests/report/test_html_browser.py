@@ -54,6 +54,8 @@ def opened(chromium, written, tmp_path):
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(5_000)
+        # The machine may be busy: what a page may cost is measured in processor time.
+        page.set_default_navigation_timeout(60_000)
         page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
         page.on("console", lambda message: problems.append(message.text))
         page.on("pageerror", lambda error: problems.append(str(error)))
