@@ -137,6 +137,21 @@ def test_just_after_local_midnight_it_is_the_local_day_that_counts(age, agreemen
     )
 
 
+@for_each(
+    ("oldest", "said"),
+    [
+        (90, ["local-day agrees 1", "default agrees 1"]),
+        (91, ["local-day disagrees 1", "default agrees 1"]),
+        (120, ["local-day disagrees 1", "default disagrees 1"]),
+    ],
+)
+def test_what_is_older_by_any_day_is_shown_by_default(oldest, said):
+    """A run may take place at an hour at which it is another day in UTC, from its first call to its last."""
+    night = AT.replace(hour=0, minute=30)
+    psu = owner("psu", account("A1", 1, 91, 120), now=night)
+    assert said == says(psu, ask("transactions", listed(*days(1, oldest)), "A1", at=night))
+
+
 def test_the_clock_may_be_told_in_utc():
     """22:30 in UTC is after midnight in Paris, and judged by that day."""
     night = datetime(2026, 9, 15, 22, 30, tzinfo=UTC)

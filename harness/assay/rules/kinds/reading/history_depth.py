@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, time, timedelta
 from zoneinfo import ZoneInfo
@@ -220,14 +221,14 @@ class HistoryDepth(Kind):
             yield from self._check_length(walk, subjects)
             subject, key = self._about(walk)
             owned = subjects[subject].owned(key) if subject in subjects else None
-            facet, limit = self._facet(walk, subjects.get(subject)), self._limit(walk)
-            quiet = not walk.items and (facet == "asked-older" or self._beyond(walk))
-            if quiet and (subject, key) not in shown:
-                continue
             there = [entry.on for entry in owned.entries] if owned else []
             there += [item.on for item in walk.items if item.on]
-            if facet and any(on < limit for on in there):
-                yield self._judge(walk, facet)
+            for facet, limit in self._facets(walk, subjects.get(subject)):
+                quiet = not walk.items and (facet == "asked-older" or self._beyond(walk))
+                if quiet and (subject, key) not in shown:
+                    continue
+                if any(on < limit for on in there):
+                    yield self._judge(walk, facet, limit)
 
     def _check_length(self, walk: PageWalk, subjects: Mapping[str, Subject]) -> Iterator[Evidence]:
         """Judge how far back a whole history goes, where the day of the bank is known."""
@@ -300,27 +301,28 @@ class HistoryDepth(Kind):
         """Return the first date that may be shown; the edge itself has a facet of its own."""
         return oldest_date(walk.pages[0].at, self.days, self.zone)
 
-    def _facet(self, walk: PageWalk, subject: Subject | None) -> str | None:
-        """Return the facet that a walk tests; None if it asks for a part of the history."""
-        first = walk.pages[0]
-        since = first.call.arguments.get(self.operation.since or "")
-        if since is not None:
-            try:
-                older = date.fromisoformat(str(since)) < self._limit(walk)
-            except ValueError:
-                return None
-            return "asked-older" if older else None
-        until = first.call.arguments.get(self.operation.until or "")
-        if until is not None and plain(first.call):
-            return "until-alone" if day_of(until) else None
-        if not bare(first.call, self.operation):
-            return None
-        if self.zone and local_day(first.at, self.zone) != local_day(first.at, UTC):
-            return "local-day"
-        return "later" if subject is not None and first.at - subject.now >= WEEK else "default"
-
-    def _judge(self, walk: PageWalk, facet: str) -> Evidence:
+    def _facets(self, walk: PageWalk, subject: Subject | None) -> Iterator[tuple[str, date]]:
+        """Yield the facets that a walk tests, with the first date of each; none for a part of the history."""
         first, limit = walk.pages[0], self._limit(walk)
+        since = first.call.arguments.get(self.operation.since or "")
+        until = first.call.arguments.get(self.operation.until or "")
+        if since is not None:
+            with suppress(ValueError):
+                if date.fromisoformat(str(since)) < limit:
+                    yield "asked-older", limit
+        elif until is not None and plain(first.call):
+            if day_of(until):
+                yield "until-alone", limit
+        elif bare(first.call, self.operation):
+            if self.zone and local_day(first.at, self.zone) != local_day(first.at, UTC):
+                yield "local-day", limit
+                # Whichever day the bank counts from.
+                limit = min(limit, oldest_date(first.at, self.days, None))
+            later = subject is not None and first.at - subject.now >= WEEK
+            yield "later" if later else "default", limit
+
+    def _judge(self, walk: PageWalk, facet: str, limit: date) -> Evidence:
+        first = walk.pages[0]
         older = sum(1 for item in walk.items if item.on and item.on < limit)
         undated = any(item.on is None for item in walk.items)
         proper = walk.ended and bool(walk.items) and not undated
