@@ -96,19 +96,21 @@ class Environment:
         known = map(facts_of, contracts)
         self.closures = tuple(facts.closed_at for facts in known if facts.closures)
 
-    def leave_closure(self, fixture: Fixture) -> None:
-        """Move the clock of a trial that begins in maintenance hours to the end of them."""
+    def leave_closure(self, fixture: Fixture) -> bool:
+        """Move a clock that shows maintenance hours to the end of them; return whether it was moved."""
         fixtures = self.target.fixtures
         if not self.closures or Capability.CLOCK not in fixtures.offers:
-            return
+            return False
         with suppress(CannotArrange):
             now = begun = fixture.clock(None)
             while any(closed(now) for closed in self.closures) and now - begun < LONGEST_CLOSURE:
                 now = now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
             if now != begun:
                 fixture.clock(now)
-            elif fixtures.kind is FixtureKind.CONTROL:
+                return True
+            if fixtures.kind is FixtureKind.CONTROL:
                 self.closures = ()  # each trial begins at the same time
+        return False
 
     def signer(self, fixture: Fixture) -> Signer:
         """Return the signer of one trial."""

@@ -155,6 +155,8 @@ class TrialState:
         if bank is None and step.bank:
             raise CannotArrange(NO_BANKS, key=("banks",))
         now = self.fixture.lack(step)
+        if self.environment.leave_closure(self.fixture):
+            now = self.look()
         if bank is not None:
             target = replace(self.target, base_url=bank.base_url, hosts=())
             self.environment = replace(self.environment, target=target)

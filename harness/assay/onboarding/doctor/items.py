@@ -91,9 +91,13 @@ def bank_id(seen: AnsweredOperation) -> Iterator[Finding]:
     pointer = seen.binding.item.id
     at = () if pointer is None else (pointer,)
     yield from compare(seen, PointerProbe(feature="id", at=at, fits=is_id))
-    told = {owned.key: owned.id for owned in all_owned(seen) if owned.id}
+    # Each trial may create the same account anew, under another name.
+    told: dict[str, set[str]] = {}
+    for owned in all_owned(seen):
+        if owned.id:
+            told.setdefault(owned.key, set()).add(owned.id)
     items = [item for answer in seen.answers for item in answer.items]
-    if any(item.id and told.get(item.key or "", item.id) != item.id for item in items):
+    if any(item.id and item.id not in told.get(item.key or "", {item.id}) for item in items):
         hint = "do the fixtures say the name that calls need? (`Owned.id`)"
         yield seen.doubt("id", "the ids that the fixtures say", "another id of an item", hint)
 

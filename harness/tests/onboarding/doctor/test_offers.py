@@ -4,13 +4,15 @@ import json
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from embedded import Gate
 from examined_banks import bank
 
 from assay.files.edits import Edit
-from assay.onboarding.doctor import examination
+from assay.history import Item, Owned
+from assay.onboarding.doctor import examination, items
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 
@@ -244,6 +246,22 @@ def test_ids_that_are_not_those_of_the_list(told, found, examined, monkeypatch):
     )
     doubts = [each for each in findings(examined(arranged(owns), "aisp")) if each[0] == "doubt"]
     assert found == doubts
+
+
+def test_the_same_account_may_be_made_anew_under_another_id(monkeypatch):
+    """One seed gives equal keys in every trial; the bank's own ids may be new each time."""
+    monkeypatch.setattr(items, "compare", lambda seen, probe: ())
+    made = [SimpleNamespace(owns=[Owned(key="A1", resource="account", id=id_)]) for id_ in "xy"]
+    shown = [SimpleNamespace(items=[Item(key="A1", id=id_)]) for id_ in "xy"]
+    seen = SimpleNamespace(
+        binding=SimpleNamespace(item=SimpleNamespace(id=None)),
+        record=SimpleNamespace(subjects=dict(enumerate(made))),
+        answers=shown,
+        doubt=lambda *said: said,
+    )
+    assert [] == [*items.bank_id(seen)]
+    shown[0].items[0] = Item(key="A1", id="z")
+    assert ["another id of an item"] == [said[2] for said in items.bank_id(seen)]
 
 
 @pytest.fixture
