@@ -109,7 +109,8 @@ class PartialArrangement:
             step = next(script)
             while True:
                 reply = yield from attempted(step)
-                if isinstance(reply, CannotArrange):
+                # A name that the target has not is nothing that a customer lacks.
+                if isinstance(reply, CannotArrange) and reply.key[:1] != ("operations",):
                     self.missing.append(str(reply))
                 elif isinstance(reply, Subject) and reply.name in self.prepared:
                     reply = replace(reply, owns=reply.owns[: self.prepared[reply.name]])
@@ -118,7 +119,8 @@ class PartialArrangement:
             if self.missing:
                 raise CannotArrange(self.reason) from None
         except CannotArrange as last:
-            raise CannotArrange(self.reason, last.shortage, key=last.key) from None
+            reason = "; ".join(dict.fromkeys((*self.missing, str(last))))
+            raise CannotArrange(reason, last.shortage, key=last.key) from None
         except (LookupError, RuntimeError, TypeError, ValueError):
             if not self.missing:
                 raise

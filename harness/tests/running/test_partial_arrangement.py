@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import assay
 from rows import for_each
 
 from assay.binding.wire.encode import Access
@@ -164,3 +167,18 @@ def test_a_probe_that_fails_by_itself() -> None:
     partly = PartialArrangement()
     with pytest.raises(IndexError, match="mine"):
         perform_all(partly.going_on(probe()), lambda step: partly.arrange(fixture, step)[0])
+
+
+def test_a_target_with_fewer_names_than_the_contract(tmp_path: Path) -> None:
+    """It is called by those that it has, in every context, for accounts and cards."""
+    file = tmp_path / "bank.yaml"
+    names = "operations: {transactions: {aliases: [/transactions]}}"
+    file.write_text(f"assay: 1\ntarget: bank\nextends: sandbox\n{names}\n")
+    where = ("--target", str(file), "-m", "aisp", "-k", "transactions.available", "--out", "out")
+    code, _, said = assay("run", *where, "--contexts", "each", "--journeys", "0", cwd=tmp_path)
+    assert (0, False) == (code, "ended early" in said)
+    lines = (tmp_path / "out" / "journal.jsonl").read_text("utf-8").splitlines()
+    events = [event for event in map(json.loads, lines) if "aliases" in event.get("trial", "")]
+    assert "unfinished" not in {event["type"] for event in events}
+    base = [each for each in events if each["trial"].endswith("#aliases") and "variation" in each]
+    assert 2 == sum("by its other name" in each["variation"] for each in base)

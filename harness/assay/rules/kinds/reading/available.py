@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
+from assay.errors import CannotArrange
 from assay.history import Call, Exchange, History, Holding, Lack, Lacking, Malformed, Subject
 from assay.rules import parameters, steps
 from assay.rules.consents import Consents, consented_keys, names_each_once
@@ -191,12 +192,21 @@ class Available(Kind):
                 yield from steps.send_together(call, call)
                 yield from steps.send(call)
             if scenario.id == "aliases":
-                for alias, path in enumerate(self.operation.aliases):
-                    yield from steps.send(
-                        replace(call, alias=alias, variation=f"by its other name {path}")
-                    )
+                yield from self._by_other_names(call)
                 # What changes by itself differs here, too.
                 yield from steps.send(call)
+
+    def _by_other_names(self, call: Call) -> Script:
+        """Make a call under each other name; a target may have fewer than the contract."""
+        for alias, path in enumerate(self.operation.aliases):
+            try:
+                yield from steps.send(
+                    replace(call, alias=alias, variation=f"by its other name {path}")
+                )
+            except CannotArrange as missing:
+                if "aliases" not in missing.key:
+                    raise
+                return
 
     def _about_request(self, lifecycle: tracker.Lifecycle, *, malformed: bool) -> Script:
         """Make a call about a request; read one that does not say what it is about, if it is taken."""
