@@ -11,7 +11,7 @@ A call begins with its method and its path, with the query. A path names its par
 below the path of another call, an id that was copied is one, too.
 `create-payment: POST /payments` says which operation of the contract it is; several have commas.
 Headers may follow, a body in JSON or as a form, and a status with the headers and the body of the
-answer. A line with the name of a member lists all its words. Other lines are left out. Several
+answer. A `curl` command is a call, too; the path that all URLs begin with is that of the base URL. A line with the name of a member lists all its words. Other lines are left out. Several
 calls of one method and path may have different bodies. What an answer shows of a bank that is called says more, so
 the answer is best copied as it came.
 """
@@ -20,13 +20,14 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import dropwhile, islice
+from itertools import dropwhile, islice, takewhile
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, cast
-from urllib.parse import parse_qsl
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from assay.binding.model.forms import FORM
 from assay.binding.model.secret_names import secret_header, secret_kind
@@ -36,6 +37,20 @@ from assay.errors import InputError
 _CALL: Final = re.compile(
     r"[ \t]*(?:([a-z][a-z0-9, -]*):)?[ \t]*(GET|POST|PUT|PATCH|DELETE)[ \t]+(/[^\s?#]*)(?:\?(\S*))?.*"
 )
+#: A command of `curl`, after what it is said to be; the most lines that it has.
+_CURL: Final = re.compile(r"[ \t]*(?:([a-z][a-z0-9, -]*):)?[ \t]*(?:[$>][ \t]+)?curl[ \t]+(.*)")
+_CURL_LINES: Final = 60
+#: Its options with a value, by what the value is.
+_CURL_OPTIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("-X", "--request"), "method"),
+    **dict.fromkeys(("-H", "--header"), "header"),
+    **dict.fromkeys(("-d", "--data", "--data-raw", "--data-binary", "--data-ascii"), "body"),
+    **dict.fromkeys(("--json", "--data-urlencode"), "body"),
+    "--url": "url",
+    **dict.fromkeys(("-u", "--user", "-o", "--output", "-b", "--cookie", "-A", "--user-agent"), ""),
+    **dict.fromkeys(("-E", "--cert", "--key", "--cacert", "-m", "--max-time", "-w", "-x"), ""),
+    **dict.fromkeys(("--cert-type", "--key-type", "--write-out", "--proxy", "-e", "-c", "-F"), ""),
+}
 _STATUS: Final = re.compile(r"[ \t]*(?:HTTP/\S+[ \t]+)?([1-5]\d\d)\b")
 #: A header of a call; the names of those in the lines of an answer; and a body that is a form.
 _HEADER: Final = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*):[ \t]+(\S.*?)[ \t]*")
@@ -79,7 +94,8 @@ MOST: Final = 200
 
 def is_calls(text: str) -> bool:
     """Whether a text has calls in its lines, and so is no document."""
-    return any(_CALL.fullmatch(line) for line in text.splitlines()[:MOST])
+    begin = text.splitlines()[:MOST]
+    return any(_CALL.fullmatch(line) or _CURL.fullmatch(line) for line in begin)
 
 
 def document(text: str, path: str) -> dict[str, Any]:
@@ -91,7 +107,7 @@ def document(text: str, path: str) -> dict[str, Any]:
         InputError: a body is not JSON.
 
     """
-    lines = text.splitlines()
+    lines, numbers, base = _without_curl(text.splitlines())
     calls = [(n, match) for n, line in enumerate(lines) if (match := _CALL.fullmatch(line))]
     ends = [*(n for n, _ in calls[1:]), len(lines)]
     shown: dict[tuple[str, str], _Call] = {}
@@ -112,7 +128,7 @@ def document(text: str, path: str) -> dict[str, Any]:
         call.take(_parameters(where, query or "", head := lines[first + 1 : answered][:begin]))
         forms = [{**dict(parse_qsl(line.strip()))} for line in filter(_FORM.fullmatch, head)]
         call.form = not body if forms else call.form
-        sent = [*([_read(body, path, first + 2 + begin)] if body else ()), *forms]
+        sent = [*([_read(body, path, numbers[first + 1 + begin])] if body else ()), *forms]
         # What is refused need not have all members.
         for each in sent if status is None or status[1][0] not in "45" else ():
             call.add(cast("Json", each))
@@ -123,16 +139,111 @@ def document(text: str, path: str) -> dict[str, Any]:
             call.answer(f"{status[1][0]}XX", body, "\n".join(rest[: max(begin, 1)]))
     _require(shown.values())
     paths: dict[str, dict[str, Any]] = {}
-    lists: dict[str, list[Sequence[str]]] = {}
-    for match in filter(None, map(_LIST.fullmatch, lines)):
-        lists.setdefault(match[1], []).append(_WORDS.split(match[2]))
+    lists = _word_lists(lines)
     for (where, method), call in shown.items():
         paths.setdefault(where, {})[method] = call.node(lists)
     flows = dict(_flows(shown))
     schemes = {"securitySchemes": {"oauth": {"type": "oauth2", "flows": flows}}} if flows else {}
-    return {"openapi": "3.0.0", "paths": paths, "components": schemes}
+    made = {"openapi": "3.0.0", "paths": paths, "components": schemes}
+    return {"servers": [{"url": base}], **made} if base else made
 
 
+def _word_lists(lines: Iterable[str]) -> _WordLists:
+    """Return the words that lines list for a member, by its name."""
+    lists: dict[str, list[Sequence[str]]] = {}
+    for match in filter(None, map(_LIST.fullmatch, lines)):
+        lists.setdefault(match[1], []).append(_WORDS.split(match[2]))
+    return lists
+
+
+# -- Commands of curl ------------------------------------------------------------------------------
+@dataclass(slots=True)
+class _Curl:
+    """What a command of curl sends, and where."""
+
+    said: str
+    url: str = ""
+    method: str = ""
+    header: list[str] = field(default_factory=list)
+    body: list[str] = field(default_factory=list)
+    in_query: bool = False
+
+    @classmethod
+    def read(cls, said: str, words: Sequence[str]) -> _Curl:
+        """Return what the words of a command say."""
+        made, left = cls(said), iter(words)
+        for word in left:
+            # A short option may have its value in the same word.
+            joined = word[:2] in _CURL_OPTIONS and word[:2] != word and word[:2] != "--"
+            option, value = (word[:2], word[2:]) if joined else (word, "")
+            if option in _CURL_OPTIONS:
+                value = value or next(left, "")
+                match _CURL_OPTIONS[option]:
+                    case "method":
+                        made.method = value
+                    case "url":
+                        made.url = value
+                    case "header":
+                        made.header.append(value)
+                    case "body":
+                        made.body.append(value)
+                    case _:
+                        pass
+            elif option in {"-G", "--get"}:
+                made.in_query = True
+            elif not option.startswith("-"):
+                made.url = made.url or value or option
+        return made
+
+    @property
+    def place(self) -> SplitResult:
+        """The parts of the URL; of one that begins with a variable of the shell, too."""
+        return urlsplit(self.url if "://" in self.url else f"https://{self.url.lstrip('/')}")
+
+    def lines(self, base: str) -> list[str]:
+        """Return the command as a call, with a path below that of the base URL."""
+        data, place = "&".join(self.body), self.place
+        query = "&".join(filter(None, (place.query, data if self.in_query else "")))
+        method = self.method.upper() or ("POST" if self.body and not self.in_query else "GET")
+        path = place.path.removeprefix(base) or "/"
+        call = f"{self.said}{method} {path}{'?' if query else ''}{query}"
+        return [call, *self.header, *([] if self.in_query else data.splitlines())]
+
+
+def _without_curl(lines: Sequence[str]) -> tuple[list[str], list[int], str]:
+    """Return lines with calls in place of commands, their numbers in the text, and the base URL."""
+    begun = ((n, match) for n, line in enumerate(lines) if (match := _CURL.fullmatch(line)))
+    commands = ((n, _command(lines, n, match)) for n, match in begun)
+    found = {n: command for n, command in commands if command is not None}
+    steps = [curl.place.path.split("/")[:-1] for curl, _ in found.values()]
+    levels = zip(*steps, strict=False)
+    same = takewhile(lambda names: len({*names}) == 1 and "{" not in names[0], levels)
+    base = "/".join(names[0] for names in same)
+    made, numbers, n = list[str](), list[int](), 0
+    while n < len(lines):
+        curl, many = found.get(n, (None, 1))
+        made += (more := curl.lines(base) if curl else [lines[n]])
+        numbers += [n + 1] * len(more)
+        n += many
+    first = next((curl.place for curl, _ in found.values() if "://" in curl.url), None)
+    return made, numbers, f"{first.scheme}://{first.netloc}{base}" if first else ""
+
+
+def _command(lines: Sequence[str], first: int, match: re.Match[str]) -> tuple[_Curl, int] | None:
+    """Return a command that begins in a line, and how many lines it has; None if it does not end."""
+    text = match[2]
+    for many in range(1, _CURL_LINES):
+        if not text.endswith("\\"):
+            with suppress(ValueError):  # a quotation goes on in the next line
+                said = f"{match[1]}: " if match[1] else ""
+                return _Curl.read(said, shlex.split(text)), many
+        if first + many >= len(lines):
+            break
+        text = f"{text.removesuffix(chr(92))}\n{lines[first + many]}"
+    return None
+
+
+# -- Calls -----------------------------------------------------------------------------------------
 @dataclass(slots=True)
 class _Call:
     """What a text shows of one method and path: bodies that share no member are alternatives."""

@@ -602,3 +602,61 @@ def test_a_value_that_a_rule_names_is_no_part_of_an_ordinary_request(tmp_path):
     create = drafted(tmp_path, calls)["operations"]["create-payment"]
     assert "X1" == create["template"]["tipo"]
     assert "categoryPurpose" not in create["arguments"]
+
+
+CURL = """\
+1. Pay
+create-payment: curl -X POST "$API/op/v1/payments/now?dry=1" \\
+  -H 'X-Key: k' -sS \\
+  --data '{"charge": "SLEV",
+           "to": "it'"'"'s"}' -o out.json
+HTTP/1.1 202 Accepted
+
+{"id": "P1"}
+$ curl -G https://bank.example/op/v1/accounts -d page=2 -d "size=3" -Haccept:\\ json
+curl https://bank.example/op/v1/accounts/{id}/balances
+curl -d 'grant=x&scope=a' https://bank.example/op/v1/token
+"""
+
+
+def test_commands_of_curl_are_calls():
+    """Their URLs, options and bodies are read as the shell and curl would; all URLs begin with the base."""
+    made = document(CURL, "t")
+    assert "https://bank.example/op/v1" == made["servers"][0]["url"]
+    assert {"/payments/now", "/accounts", "/accounts/{id}/balances", "/token"} == {*made["paths"]}
+    pay = made["paths"]["/payments/now"]["post"]
+    assert ["create-payment"] == pay["x-operations"]
+    assert ["dry", "X-Key"] == [each["name"] for each in pay["parameters"]]
+    ((_, sent),) = pay["requestBody"]["content"].items()
+    assert "it's" == sent["schema"]["properties"]["to"]["example"]
+    assert {"2XX"} == {*pay["responses"]}
+    listed = made["paths"]["/accounts"]["get"]["parameters"]
+    assert ["page", "size"] == [each["name"] for each in listed if each["in"] == "query"]
+    assert {"application/x-www-form-urlencoded"} == {
+        *made["paths"]["/token"]["post"]["requestBody"]["content"]
+    }
+
+
+@for_each(
+    ("text", "paths"),
+    [
+        ("curl https://a.example/v1/x", {"/x"}),
+        ("curl https://a.example/x", {"/x"}),
+        ("curl https://a.example", {"/"}),
+        ("curl a.example/v1/x\ncurl a.example/v2/x", {"/v1/x", "/v2/x"}),
+        ("curl '{base}/v1/{id}/x'\ncurl '{base}/v1/{id}/y'", {"/{id}/x", "/{id}/y"}),
+        ("GET /x\ncurl https://a.example/v1/y", {"/x", "/y"}),
+        ("GET /x\ncurl 'https://a.example/v1/y", {"/x"}),
+    ],
+)
+def test_what_the_urls_of_commands_have_in_common(text, paths):
+    """A path that all begin with is that of the base URL; a command without an end is no call."""
+    assert is_calls(text)
+    assert paths == {*document(text, "t")["paths"]}
+
+
+def test_a_body_of_a_command_that_is_not_json_is_an_error_at_its_line():
+    """Though a command has more lines than it takes as a call, or fewer."""
+    with pytest.raises(InputError) as caught:
+        document("Pay\n\ncurl https://a.example/x \\\n -H 'A: b' -d '{x}'\n", "t")
+    assert 3 == caught.value.problems[0].line
