@@ -234,7 +234,7 @@ class DryExecutor(Executor):
 
     def read_list(self, operation: str, owner: str, by: str = "") -> None:
         """Request a customer's list once; it is taken to have everything that the customer owns."""
-        call = Call(operation=operation, subject=owner, by=by)
+        call = self.list_call(operation, owner, by)
         self.keep(self.calls.make(self.calls.ready(call)), owner)
         self.calls.values.ids |= {
             key: key for key, name in self.trial.owners.items() if name == owner

@@ -483,9 +483,19 @@ class Executor:
         if isinstance(ended, Exchange) and ended.accepted:
             restore()
 
+    def list_call(self, operation: str, owner: str, by: str) -> Call:
+        """Return the call for a customer's list; a TPP without a token of the customer cannot make it."""
+        call = Call(operation=operation, subject=owner, by=by)
+        if by:
+            try:
+                self.calls.ready(call)
+            except CannotArrange:
+                return replace(call, by="")
+        return call
+
     def read_list(self, operation: str, owner: str, by: str = "") -> Exchange | None:
         """Read a customer's whole list as a TPP, for the ids in it; return the last page."""
-        page, call = None, Call(operation=operation, subject=owner, by=by)
+        page, call = None, self.list_call(operation, owner, by)
         for _ in range(MOST_PAGES):
             page = self.calls.make(self.calls.ready(call))
             self.keep(page, owner)
