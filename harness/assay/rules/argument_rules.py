@@ -308,8 +308,8 @@ def _touched(request: Instance) -> bool:
 def looked_at(request: Instance, arguments: Collection[str]) -> bool:
     """Whether an answer showed what became of a request: a bank may reject it later.
 
-    A change that names one of the `arguments` may put it right: what is shown from then on is
-    about another value.
+    A change that names one of the `arguments` may correct it: what is shown from then on is about
+    another value.
     """
     changed = (each for each in request.changes if each.accepted)
     corrected = [each.n for each in changed if not each.call.arguments.keys().isdisjoint(arguments)]

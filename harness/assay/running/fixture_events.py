@@ -109,7 +109,7 @@ class PartialArrangement:
             step = next(script)
             while True:
                 reply = yield from attempted(step)
-                # A name that the target has not is nothing that a customer lacks.
+                # What the target file does not bind is not something that a customer lacks.
                 if isinstance(reply, CannotArrange) and reply.key[:1] != ("operations",):
                     self.missing.append(str(reply))
                 elif isinstance(reply, Subject) and reply.name in self.prepared:
@@ -119,8 +119,8 @@ class PartialArrangement:
             if self.missing:
                 raise CannotArrange(self.reason) from None
         except CannotArrange as last:
-            reason = "; ".join(dict.fromkeys((*self.missing, str(last))))
-            raise CannotArrange(reason, last.shortage, key=last.key) from None
+            self.missing.append(str(last))
+            raise CannotArrange(self.reason, last.shortage, key=last.key) from None
         except (LookupError, RuntimeError, TypeError, ValueError):
             if not self.missing:
                 raise

@@ -177,15 +177,15 @@ def test_the_type_of_a_value_that_nobody_looked_at_is_not_the_right_one():
     assert not any("disagrees" in line for line in says(varied, plain, read(shown("P2"), key="P2")))
 
 
-def test_a_change_of_the_field_may_put_it_right():
+def test_a_change_of_the_field_may_correct_it():
     """What is shown after it is about another value; a change of something else shows the wrong one."""
     listed = bent(shown(key="P1", state=OPEN), value=["SLEV"], variation="chargeBearer is a list")
-    mended = modify(shown(), chargeBearer="SLEV")
+    corrected = modify(shown(), chargeBearer="SLEV")
     plain = make(shown("P2"), key="P2")
-    for after in ((mended,), (mended, read(shown())), (mended, *flow()[1:])):
+    for after in ((corrected,), (corrected, read(shown())), (corrected, *flow()[1:])):
         told = says(plain, listed, *after, read(shown("P2"), key="P2"))
         assert not any("disagrees" in line for line in told)
-    assert any("disagrees" in line for line in says(plain, listed, read(shown()), mended))
+    assert any("disagrees" in line for line in says(plain, listed, read(shown()), corrected))
     assert any("disagrees" in line for line in says(plain, listed, modify(shown(), amount="1.00")))
 
 

@@ -1,8 +1,8 @@
 """Incomplete target files, run without an examination: nothing is blamed, and no silence lacks its cause.
 
 From the target file of each sound bank, every key and every element of a list is left out in turn.
-`ASSAY_INCOMPLETE_FILES=100` runs so many of them for the sandbox (`all` for each one of all banks),
-with `ASSAY_NIGHT=n` those beside the files of the nights before; a test run tries a sample.
+`ASSAY_INCOMPLETE_FILES=100` runs 100 of them for the sandbox (`all` for each one of all banks);
+`ASSAY_NIGHT=n` takes others each night. A test run tries a sample.
 """
 
 import json
