@@ -121,6 +121,14 @@ def test_where_nothing_is_answered_nothing_is_shown():
     assert [] == says(payer(), make(LOST), make(LOST, amount="1.00"), make(FAILED))
 
 
+@for_each(("state", "word"), [(REJECTED, "agrees"), (DONE, "disagrees")])
+def test_a_repeat_after_a_different_one_is_a_repeat(state, word):
+    """Whatever was executed in between."""
+    between = paid(key="P5", creditorAccount="C2")
+
+    assert f"{REPEAT} {word} 1,2,3,7,8,9" in says(FIRST, between, paid(state))
+
+
 def test_another_customers_request_is_no_repeat():
     """It is about another account."""
     assert [] == [line for line in says(FIRST, beside()) if REPEAT in line]
@@ -430,11 +438,11 @@ FACETS = {facet.id: facet for facet in PARAMS.facets()}
 
 
 def test_the_facets_and_what_they_cost():
-    """A trial for each."""
+    """A trial for each; one of them goes on to a repeat of its first request."""
     assert {
         "repeat-refused": 6,
         "debtorAccount-changed-accepted": 6,
-        "creditorAccount-changed-accepted": 6,
+        "creditorAccount-changed-accepted": 9,
         "amount-changed-accepted": 6,
         "categoryPurpose-changed-accepted": 6,
         "next-day-accepted": 9,
@@ -515,6 +523,15 @@ def test_a_rejection_is_looked_into(scenario, second, like):
     assert [f"make {second}", "sign", "read"] == [good[4].partition(":")[0], *good[5:]]
     more = ["arrange", f"make {like}", "sign", "read"] if like else []
     assert [*good, *more] == bad
+
+
+def test_a_repeat_is_made_after_a_different_one_too():
+    """In one trial, and only where the different one was accepted."""
+    creditor = "creditorAccount-changed-accepted"
+    last = "make immediate psu-1: the first request again, after a different one"
+
+    assert [last, "sign", "read"] == asked(creditor)[7:]
+    assert last not in asked(creditor, REJECTED)
 
 
 def test_the_next_day_is_waited_for():

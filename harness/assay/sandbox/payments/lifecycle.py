@@ -164,12 +164,16 @@ def _objection(context: PaymentContext, payment: Payment, terms: Terms) -> Reaso
 def _repeats(context: PaymentContext, payment: Payment, terms: Terms) -> bool:
     rule = context.policies.duplicate
     parameters = rule.parameters(terms, local_day(payment, terms))
-    return any(
-        original is not payment
+    originals = [
+        original
+        for original in context.book.payments.values()
+        if original is not payment
         and original.status in rule.originals
         and signed_at(payment) - signed_at(original) <= rule.window
-        and rule.parameters(original.terms, local_day(original, original.terms)) == parameters
-        for original in context.book.payments.values()
+    ]
+    return any(
+        rule.parameters(original.terms, local_day(original, original.terms)) == parameters
+        for original in originals[-rule.memory :]
     )
 
 

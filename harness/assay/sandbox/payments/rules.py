@@ -10,6 +10,7 @@ customer has not registered for more than 72 hours, unless it was signed with th
 token.
 """
 
+import sys
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -161,3 +162,5 @@ class DuplicateRule:
     originals: frozenset[Status] = frozenset({"executed"})
     #: How long after the original a payment is a repeat.
     window: timedelta = timedelta.max
+    #: How many payments a payment is compared with: the last ones.
+    memory: int = sys.maxsize

@@ -285,7 +285,7 @@ def test_another_base_url() -> None:
         ("waivers: [{clause: a/b/c, owner: o, reason: r, expires: 2026-02-03}]", "t.yaml:5: waivers[0].clause: expected the id of a clause, such as aisp/batch-quota, found 'a/b/c'"),
         ("waivers: none.yaml", "t.yaml:5: waivers: 'none.yaml': there is no such file (write a list of waivers, or the path of a file of waivers)"),
         ("fixtures: {kind: roles}", "t.yaml:5: fixtures: `kind: roles` needs at least one role (add roles)"),
-        ("fixtures: {kind: none, roles: {a: {owns: []}}}", "t.yaml:5: fixtures.roles: `kind: none` has no roles (write `kind: roles`)"),
+        ("fixtures: {kind: none, roles: {a: {owns: []}}}", "t.yaml:5: fixtures.roles: `kind: none` has no roles (write `kind: roles`, or remove the key: a file that extends this one says `roles: null`)"),
         ("auth: {kind: bearer}\nfixtures: {kind: roles, roles: {a: {owns: []}}}", "t.yaml:6: fixtures.roles.a: this customer has no token (add `token_env: NAME` here or under auth)"),
         ("fixtures: {kind: roles, roles: {a: {owns: [{resource: r, key: 7}]}}}", 't.yaml:5: fixtures.roles.a.owns[0].key: expected its key in quotes, found 7 (write it in quotes: "7")'),
         ("fixtures: {kind: roles, roles: {a: {owns: [{resource: r, key: k, entries: [{key: e, on: 2026-13-01}]}]}}}", "t.yaml:5: fixtures.roles.a.owns[0].entries[0].on: not a date: '2026-13-01' (for example 2026-12-31)"),

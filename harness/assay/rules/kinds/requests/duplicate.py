@@ -201,6 +201,15 @@ class Duplicate(RefusingKind):
             if not (owned or scenario.id in (REPEAT, NEXT_DAY)):
                 # In these scenarios the first request itself is the comparison.
                 yield from self._compare_with_another_customer(scenario.id)
+        elif scenario.id == self._followed_by_a_repeat:
+            again = replace(same, variation="the first request again, after a different one")
+            yield from make_sign_read(lifecycle, again)
+
+    @property
+    def _followed_by_a_repeat(self) -> str | None:
+        """The one scenario in which a different request comes before a repeat: each costs calls."""
+        others = (name for name in self.parameters if name != self.lifecycle.create.owned)
+        return next(map(changed_facet, others), None)
 
     def _hours_later(self, psu: Subject, same: Call) -> Script:
         """Repeat a request later on the day on which it was executed, if that is long enough."""
