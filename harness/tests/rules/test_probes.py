@@ -1,6 +1,7 @@
 """Every probe, as a generator, against a bank that obliges."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -148,6 +149,18 @@ def test_the_quota_probe_waits_for_the_long_day():
     moved = [step.to for step in played.steps if isinstance(step, Advance) and step.to]
 
     assert ["2026-10-25T12:00:00+01:00", "2026-10-25T23:30:00+01:00"] == [
+        one.isoformat() for one in moved
+    ]
+
+
+def test_before_midnight_is_no_long_day_s():
+    """Where a day has 25 hours, its end is another obligation's: the next midnight is approached."""
+    params = ruled("batch-quota")
+    early = datetime(2026, 10, 24, 22, 30, tzinfo=UTC)
+    played = Obliging(now=early).play(params, "before-midnight")
+    moved = [step.to for step in played.steps if isinstance(step, Advance) and step.to]
+
+    assert ["2026-10-25T23:00:30+00:00", "2026-10-26T22:59:30+00:00"] == [
         one.isoformat() for one in moved
     ]
 

@@ -115,6 +115,12 @@ class Period:
         """The distance of "just before" and "just after" from its end."""
         return MARGIN / 6 if self.words is MINUTES else MARGIN
 
+    def is_long(self, moment: datetime) -> bool:
+        """Whether a moment lies in what a day of this zone has beyond 24 hours."""
+        if self.words is not DAYS or self.zone is None:
+            return False
+        return moment - at(local_day(moment, self.zone), time(0), self.zone) >= ORDINARY
+
     def latest_begin(self, moment: datetime) -> datetime:
         """Return from when on calls certainly belong to the period of a moment."""
         return max(self.begins(moment, self.zone))
@@ -217,10 +223,12 @@ def into_the_next(period_: Period) -> Part[None]:
 
 
 def clear_of_the_end(period_: Period) -> Part[None]:
-    """Move the clock beyond the earliest end of the period, if that is near."""
+    """Move the clock beyond the end of the period, if that is near; or if it is a long day's."""
     now = yield from steps.clock()
     end = period_.earliest_end(now.astimezone(UTC))
-    if period_.has_known_end and now >= end - 2 * period_.margin:
+    if period_.has_known_end and (
+        now >= end - 2 * period_.margin or period_.is_long(end - period_.margin)
+    ):
         yield from steps.clock(end + period_.margin)
 
 
@@ -245,8 +253,3 @@ def late_on_the_long_day(zone: ZoneInfo | None) -> Part[None]:
     now = yield from steps.clock()
     if zone:
         yield from steps.clock(at(local_day(now, zone) + DAY, time(0), zone) - LATE)
-
-
-def surely_longer(moment: datetime, zone: ZoneInfo) -> bool:
-    """Whether a moment lies in what a long day has beyond 24 hours."""
-    return moment - at(local_day(moment, zone), time(0), zone) >= ORDINARY

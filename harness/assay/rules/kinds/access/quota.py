@@ -64,7 +64,7 @@ from assay.rules.state.counts import (
     moment,
     quota_limit,
 )
-from assay.rules.state.periods import DAYS, Period, period, surely_longer
+from assay.rules.state.periods import DAYS, Period, period
 from assay.rules.verdict import (
     Evidence,
     doubt,
@@ -590,8 +590,7 @@ def _refusal_facet(exchange: Exchange, counts: Counts, allowed: Allowed) -> str 
 def _late(exchange: Exchange, counts: Counts) -> str | None:
     if not counts.period.has_known_end:
         return None
-    zone = counts.period.zone if counts.period.words is DAYS else None
-    if zone and surely_longer(exchange.at, zone):
+    if counts.period.is_long(exchange.at):
         return LONG_DAY
     end = counts.period.earliest_end(counts.first(exchange)) - counts.period.margin
     # If the period began as late as that, it proves nothing.
