@@ -335,10 +335,10 @@ def _parameters(use: BoundOperation, path: str) -> Iterator[Schema]:
             says="A path parameter that the target file does not bind.",
         )
     yield from _modes(use)
-    if use.target.presence:
-        presence = use.target.presence
-        spelling = Spelling(place=Place.HEADER, name=presence.header)
-        schema = all_of(TEXT, {"examples": [presence.value]})
+    if use.target.presence and use.target.presence.place is not Place.BODY:
+        mark = use.target.presence
+        spelling = Spelling(place=mark.place, name=mark.name)
+        schema = all_of(TEXT, {"examples": [mark.value]})
         says = (
             "Marks a call as made with the customer present; calls without it are made in absence."
         )

@@ -273,7 +273,8 @@ def _of_fields(different: frozenset[str], target: Target) -> Iterator[Where]:
     if any(name.startswith("arguments.") for name in different):
         yield ("path",)
     if "present" in different and target.presence:
-        yield "header", target.presence.header.lower()
+        mark = target.presence
+        yield from _where(Spelling(place=mark.place, name=mark.name), [()])
     if different & {"alias", "host", "bank"}:
         yield from (("base",), ("path",), ("query",))
 
@@ -307,7 +308,9 @@ def _places(request: HttpRequest) -> Iterator[tuple[Where, object]]:
         yield ("query", *name), value
     for name, value in _numbered((name.lower(), value) for name, value in request.headers):
         yield ("header", *name), value
-    yield from ((("body", *way), value) for way, value in _leaves(_json(request.body)))
+    content = _json(request.body)
+    if content is not None and content != {}:  # what has one member differs in that alone
+        yield from ((("body", *way), value) for way, value in _leaves(content))
 
 
 def _numbered(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[Where, str]]:

@@ -50,7 +50,7 @@ from assay.history.events import ProbeRun
 from assay.rules import steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Script
-from assay.rules.steps import perform_all
+from assay.rules.steps import SIGN, perform_all
 from assay.rules.verdict import UNAUTHENTICATED, describe_answer
 from assay.running.calls import AcceptedCall, ReadyCall, TrialCalls, VariationGuard, with_binding
 from assay.running.environment import Environment
@@ -159,6 +159,33 @@ class TrialSigning:
             if event.outcome.approval and event.call.arguments.get(about) == (step.request or None):
                 return event.outcome.approval
         return step.approval
+
+    def approving_change(self, event: Event) -> Authorise | None:
+        """Return the signature that takes a change of a signed request into effect, if it needs one.
+
+        It does where the answer to the change has a link that the customer has not followed: what was
+        signed has another amount or payee then.
+        """
+        trial = self.calls.trial
+        if not isinstance(event, Exchange) or not isinstance(event.outcome, Accepted):
+            return None
+        call, link = event.call, event.outcome.approval
+        operation = trial.operations[call.operation]
+        key = str(call.arguments.get(operation.about or ""))
+        made = trial.making(key) if operation.changes and link else None
+        if made is None or (made.call.subject, made.call.by) != (call.subject, call.by):
+            return None
+        flows = [
+            each
+            for each in trial.events
+            if isinstance(each, Authorised) and each.step.request == key
+        ]
+        signed = any(
+            each.ending is Ending.CONFIRMED and each.step.by in {"", call.subject} for each in flows
+        )
+        if not signed or link in {each.step.approval for each in flows}:
+            return None
+        return replace(SIGN, subject=call.subject, request=key, approval=link)
 
     def _added_parameters(self, request: str) -> tuple[str, ...] | None:
         """Return the query parameters that the target adds to the return address of a request."""
@@ -347,6 +374,8 @@ class Executor:
         if submitted := self.signing.submission_after(step, event):
             self.keep(submitted, submitted.call.subject)
             self.signing.note_end(submitted)
+        if approving := self.signing.approving_change(event):
+            self.perform(approving)
         return event
 
     def keep(self, event: Event, subject: str) -> None:

@@ -219,8 +219,10 @@ def _token_in(control: Exchange, auth: Auth) -> str | None:
 
 def _authorised(request: HttpRequest, control: Exchange, target: Target) -> HttpRequest:
     """Return a request with the credentials of the control."""
-    presence = target.presence.header if target.presence else ""
-    usual = {"accept", "content-type", presence.lower()}
+    mark = target.presence
+    usual = {"accept", "content-type"}
+    if mark and mark.place is Place.HEADER:
+        usual.add(mark.name.lower())
     credentials = [pair for pair in control.wire.request_headers if pair[0].lower() not in usual]
     return replace(request, headers=(*request.headers, *credentials))
 
@@ -266,13 +268,13 @@ def _read(
     # The slot of the path has the plain mode where another one stands elsewhere.
     last = sorted(binding.modes.items(), key=lambda mode: mode[1].place is Place.PATH)
     mode = next((name for name, spelling in last if parts.has_mode(spelling, binding)), None)
-    presence = target.presence
-    header = Spelling(place=Place.HEADER, name=presence.header) if presence else None
+    mark = target.presence
+    place = Spelling(place=mark.place, name=mark.name) if mark else None
     return replace(
         control,
         operation=operation.id,
         arguments=arguments,
-        present=presence is None or (parts.at(header) is MISSING) is presence.absent,
+        present=mark is None or mark.shows(parts.at(place)),
         mode=mode if mode in operation.modes else None,
         without=() if operation.changes else tuple(absent),
         varied=(),

@@ -201,7 +201,8 @@ class TrialTokens:
         customer = self.trial.access.get(call.subject, self.trial.environment.common)
         match credential.of:
             case None:
-                value = customer.secrets.get(credential.secret)
+                tpp = self.third_party(call.by) if call.by else self.tpps.get("", Access())
+                value = {**customer.secrets, **tpp.secrets}.get(credential.secret)
             case CredentialOf.TPP:
                 value = self._of_tpp(call, access)
             case CredentialOf.CUSTOMER:

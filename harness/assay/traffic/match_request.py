@@ -203,13 +203,12 @@ class RequestMatcher:
                 arguments[f"?{name}"] = values[name]
         fixed = (name for name, own in binding.arguments.items() if own.value is not None)
         absent = (name for name in fixed if name not in arguments and name in operation.arguments)
-        presence = self.target.presence
-        marked = presence is not None and presence.header.lower() in request.headers
+        mark = self.target.presence
         call = Call(
             operation=operation.id,
             subject="",
             arguments=arguments,
-            present=presence is None or marked is not presence.absent,
+            present=mark is None or mark.shows(request.sent_at(mark)),
             alias=alias,
             mode=mode,
             credentials=access is not None,
@@ -220,8 +219,8 @@ class RequestMatcher:
                 if name in arguments and is_unique(own.value)
             ),
         )
-        auth = self.target.auth.of(by_tpp=operation.by_tpp)
-        malformed = parse_request.find_malformation(request, operation, call, auth)
+        standing = {at.name for at in self.target.standing_places(by_tpp=operation.by_tpp)}
+        malformed = parse_request.find_malformation(request, operation, call, standing)
         return MatchedRequest(
             call=call if malformed is None else replace(call, malformed=malformed),
             operation=operation,

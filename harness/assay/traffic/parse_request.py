@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import cast
@@ -17,8 +17,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from assay.binding.model.forms import as_json
 from assay.binding.model.pointer import MISSING, find, parse_json
+from assay.binding.model.security import Presence, TokenPlace
 from assay.binding.model.spelling import SLOT
-from assay.binding.model.target import Auth, OperationBinding, Place, Spelling, Target
+from assay.binding.model.target import OperationBinding, Place, Spelling, Target
 from assay.binding.wire.encode import Access
 from assay.binding.wire.values import BAD_DATES, BAD_IDENTIFIERS, JUNK, with_arguments
 from assay.contract.model import Json, Operation
@@ -68,6 +69,10 @@ class ParsedRequest:
                 return base if url.lower().startswith(f"{base}/".lower()) else MISSING
             case Place.SCOPE:
                 return MISSING
+
+    def sent_at(self, place: TokenPlace | Presence) -> Json:
+        """Return the value at a place of what every call has; `MISSING` without one."""
+        return self.value_at(Spelling(place=place.place, name=place.name), {})
 
     def leaves(self) -> Iterator[str]:
         """Yield the pointers of all single values in the body."""
@@ -282,7 +287,7 @@ def unexplained_parts(
     by_tpp: bool,
 ) -> Iterator[str]:
     """Yield the names and pointers of what no part of the target file explains."""
-    for at in target.auth.of(by_tpp=by_tpp).credential_places:
+    for at in target.standing_places(by_tpp=by_tpp):
         explained.note(Spelling(place=at.place, name=at.name))
     queries = explained.query | binding.queries.keys() | target.queries.keys()
     yield from dict.fromkeys(name for name, _ in request.query if name not in queries)
@@ -308,9 +313,12 @@ def unexplained_value(request: ParsedRequest, name: str) -> Json:
 
 
 def find_malformation(
-    request: ParsedRequest, operation: Operation, call: Call, auth: Auth
+    request: ParsedRequest, operation: Operation, call: Call, standing: Collection[str]
 ) -> Malformed | None:
-    """Return how a request is malformed, where nothing else can be said of it as a call."""
+    """Return how a request is malformed, where nothing else can be said of it as a call.
+
+    `standing` are the names of what it has in any case, which is never malformed.
+    """
     writes = request.method in {"PUT", "POST", "PATCH"}
     if writes and request.malformed is not None:
         return request.malformed
@@ -319,7 +327,9 @@ def find_malformation(
     if request.query and request.query[-len(JUNK) :] == list(JUNK):
         return Malformed.JUNK_QUERY
     granted = call.arguments.get(operation.grants or "")
-    if (operation.grants and not isinstance(granted, list)) or _has_only_wrong_types(request, auth):
+    if (operation.grants and not isinstance(granted, list)) or _has_only_wrong_types(
+        request, standing
+    ):
         return Malformed.WRONG_TYPES
     for bend, name in (
         (Malformed.BAD_SINCE, operation.since),
@@ -341,9 +351,8 @@ def _malformed_identifier(identifier: str) -> Malformed | None:
     return known
 
 
-def _has_only_wrong_types(request: ParsedRequest, auth: Auth) -> bool:
-    """Whether everything but the token in a body has the wrong type, as the encoder writes it."""
-    tokens = {at.name for at in auth.credential_places}
-    pointers = (pointer for pointer in request.leaves() if pointer and pointer not in tokens)
+def _has_only_wrong_types(request: ParsedRequest, standing: Collection[str]) -> bool:
+    """Whether all else in a body has the wrong type, as the encoder writes it."""
+    pointers = (pointer for pointer in request.leaves() if pointer and pointer not in standing)
     values = [find(request.body, pointer) for pointer in pointers]
     return bool(values) and all(value in WRONG_VALUES for value in values)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
+from assay.binding.model.pointer import MISSING
 from assay.binding.model.target import Target
 from assay.binding.read.join import BoundContract, bind, capabilities
 from assay.binding.wire.encode import Access
@@ -36,6 +37,7 @@ from assay.traffic.har import RecordedEntry, read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.journal_trials import JournalHistories, is_journal, read_trials
 from assay.traffic.judge import Judge, NamedHistory
+from assay.traffic.parse_request import ParsedRequest
 from assay.traffic.readings import readings
 
 #: The name of the trial for a recording that is a HAR file.
@@ -243,7 +245,9 @@ def _read_har(
         complete=complete,
         bank_clock=bank_clock,
         marked=target.presence is None
-        or any(each.wire.request_header(target.presence.header) is not None for each in entries),
+        or any(
+            ParsedRequest(each.wire).sent_at(target.presence) is not MISSING for each in entries
+        ),
         read=lambda change: convert([*map(change, next(readings(entries)))], Redactor()).history,
     )
     return recorded, replace(named, doubts=doubts.histories)

@@ -15,6 +15,7 @@ from assay.binding.model.target import (
     Budget,
     FixtureKind,
     Fixtures,
+    Place,
     Presence,
     Role,
     RoleHolding,
@@ -314,7 +315,7 @@ def test_the_header_counts_and_not_the_intention(tmp_path, headers, counted):
 
 def test_a_header_that_marks_absence(tmp_path):
     """Where a header marks absence, every request with it is counted."""
-    mark = Presence(header="X-Batch", value="1", absent=True)
+    mark = Presence(place=Place.HEADER, name="X-Batch", value="1", absent=True)
     target = replace(REAL, presence=mark)
     guard = guarded(tmp_path, target)
     for headers, counted in (((), 0), ((("x-batch", "no"),), 1)):

@@ -64,7 +64,7 @@ def target(**several: Any) -> Target:
         base_url="https://bank.example",
         hosts=("https://other.example",),
         auth=Auth(kind=AuthKind.BEARER),
-        presence=Presence(header="PSU-IP-Address", value="192.0.2.10"),
+        presence=Presence(place=Place.HEADER, name="PSU-IP-Address", value="192.0.2.10"),
         operations={"pay": binding},
     )
 

@@ -8,7 +8,7 @@ import httpx
 
 from assay.contract.model import Operation
 from assay.files.load import loads
-from assay.history import Authorise, Call, Ending, Wire
+from assay.history import Authorise, Authorised, Call, Ending, Wire
 from assay.preparation.target_file import read_document
 from assay.running.calls import TrialCalls
 from assay.running.environment import Environment
@@ -147,3 +147,30 @@ def test_a_changed_request_is_signed_at_its_newest_link():
     for request, link in (("1", "a"), ("2", "d"), ("3", "f")):
         bank.executor.perform(Authorise(subject="psu", request=request, approval=link))
     assert [f"{BASE}/b", f"{BASE}/e", "f"] == bank.signed
+
+
+def test_a_change_of_a_signed_request_is_signed_where_its_answer_says():
+    """At a link that is new, and neither before the first signature nor for another request."""
+    bank = Bank(
+        (201, {"id": "1", "link": f"{BASE}/a"}),
+        (200, {"id": "1", "link": f"{BASE}/b"}),
+        (200, {"id": "1", "link": f"{BASE}/b"}),
+        (200, {"id": "1", "link": f"{BASE}/c"}),
+        (422, {"id": "1", "link": f"{BASE}/d"}),
+        (200, {"id": "1"}),
+    )
+    bank.call("pay", mode="later")
+    bank.call("move", arguments={"id": "1", "memo": "unsigned"})
+    bank.executor.perform(Authorise(subject="psu", request="1", approval=f"{BASE}/a"))
+    assert [f"{BASE}/b"] == bank.signed
+    for memo in ("the same link", "a new link", "refused", "no link"):
+        bank.call("move", arguments={"id": "1", "memo": memo})
+
+    assert [f"{BASE}/b", f"{BASE}/c"] == bank.signed
+    last = [each.step for each in bank.executor.trial.events if isinstance(each, Authorised)][-1]
+    assert ("psu", "1", f"{BASE}/c", True) == (
+        last.subject,
+        last.request,
+        last.approval,
+        last.submits,
+    )

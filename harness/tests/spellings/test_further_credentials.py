@@ -1,21 +1,30 @@
 """Credentials that stand in one call beside its token: of the TPP, of the customer, of the gateway."""
 
+from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
+import httpx
 import pytest
 from embedded import run_plan
 from examined_files import doubts
 from foreign.dialects import HARRIER
 
 from assay.binding.read.join import bind
+from assay.binding.wire.encode import Access
 from assay.errors import InputError
 from assay.files.load import loads
+from assay.history import Call
 from assay.journal.writer import Journal
-from assay.parsing.parse import parse_contract
+from assay.parsing.parse import find_contract, parse_contract
 from assay.planning.plan import plan
 from assay.preparation.target_file import read_document
 from assay.rules.verdict import Standing
-from assay.running.environment import set_up
+from assay.running.calls import TrialCalls
+from assay.running.environment import Environment, set_up
+from assay.running.executor import Executor
+from assay.running.trial_state import TrialState
+from assay.transport.http import HttpClient
 
 HERE = Path(__file__).parent
 CONTRACT = HERE / "kestrel.yaml"
@@ -105,3 +114,43 @@ def test_a_credential_that_is_missing_or_wrong_is_named(old, new, key):
     found = doubts(CONTRACT, text(FURTHER.replace(old, new)), HARRIER)
     assert any(each.key.startswith(key) for each in found), found
     assert any("credential" in str(each) or "token" in str(each) for each in found), found
+
+
+class TwoTpps:
+    """A fixture whose TPPs have keys of their own, and the client of a bank that serves all."""
+
+    def __init__(self):
+        self.sent, numbers = [], count(1)
+        self.names = iter([Access(), Access(id="second", secrets={"key": "key-of-the-second"})])
+        head = ["assay: 1", "target: t", "extends: sandbox", "transport: http"]
+        auth = "auth: {kind: bearer, further: [{header: X-Key, secret: key}]}"
+        target = read_document(loads("\n".join([*head, "base_url: https://bank.example", auth])))
+        client = HttpClient(base_url=target.base_url, transport=httpx.MockTransport(self.respond))
+        trial = TrialState(
+            environment=Environment(target=target, client=client, fixtures=self),
+            fixture=self,
+            signer=self,
+            operations=parse_contract(find_contract("aisp")).operations,
+            number=lambda: next(numbers),
+        )
+        own = {"second": "t2", "third": "t3"}
+        trial.access["psu"] = Access(token="t1", tokens=own, secrets={"key": "key-of-the-customer"})
+        self.executor = Executor(calls=TrialCalls(trial=trial), record=lambda event, access: None)
+
+    def respond(self, request):
+        self.sent.append(request.headers["X-Key"])
+        return httpx.Response(200, stream=httpx.ByteStream(b'{"accounts": []}'))
+
+    def clock(self, to):
+        return to or datetime(2026, 9, 16, tzinfo=UTC)
+
+    def tpp(self):
+        return next(self.names)
+
+
+def test_a_further_tpp_has_its_own_secret():
+    """That of the customer stands in the calls of the usual one, which has none."""
+    bank = TwoTpps()
+    for by in ("", "second", ""):
+        bank.executor.perform(Call(operation="accounts", subject="psu", by=by))
+    assert ["key-of-the-customer", "key-of-the-second", "key-of-the-customer"] == bank.sent

@@ -258,48 +258,77 @@ def places_for(auth: Auth, method: str) -> Iterator[TokenPlace]:
     return (at for at in auth.token_places if is_sent(at, method))
 
 
-def is_sent(at: TokenPlace, method: str) -> bool:
+def is_sent(at: TokenPlace | Presence, method: str) -> bool:
     """Whether requests with a method have such a place."""
     return at.place is not Place.BODY or method.upper() in WITH_BODY
 
 
-@dataclass(frozen=True, slots=True)
-class SentToken:
-    """The token of a request with this method, empty without one, and how it is sent.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presence:
+    """What marks a call as made with the customer present, or `absent`: a member of the request.
 
-    `further` are the credentials beside it, in the order of the target file.
+    It stands in a header, a query parameter, or at a pointer in the body.
+    """
+
+    place: Place
+    name: str
+    value: Json
+    absent: bool = False
+
+    def is_sent(self, *, present: bool) -> bool:
+        """Whether a call is marked."""
+        return present is not self.absent
+
+    def shows(self, sent: Json) -> bool:
+        """Whether a request with this at the place, or `MISSING`, says that the customer is present.
+
+        The value of others may be any but false.
+        """
+        marked = sent is not MISSING and (sent == self.value or sent is not False)
+        return marked is not self.absent
+
+
+@dataclass(frozen=True, slots=True)
+class StandingParts:
+    """What a request with this method has whatever it asks for: credentials, and who is present.
+
+    The token is empty without one; `further` are the credentials beside it, in the order of the
+    target file. `mark` is sent, if there is one.
     """
 
     auth: Auth
-    text: str
+    token: str
     method: str
     further: tuple[str, ...] = ()
+    mark: Presence | None = None
 
     def headers(self) -> Iterator[tuple[str, str]]:
-        """Yield the headers with the token."""
-        return self._at(Place.HEADER)
+        """Yield the headers."""
+        return ((name, str(value)) for name, value in self._at(Place.HEADER))
 
     def parameters(self) -> Iterator[tuple[str, str]]:
-        """Yield the query parameters with the token."""
-        return self._at(Place.QUERY)
+        """Yield the query parameters."""
+        return ((name, str(value)) for name, value in self._at(Place.QUERY))
 
     def put(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Put the token into a body, and return it."""
+        """Put what stands in a body into it, and return it."""
         for pointer, value in self._at(Place.BODY):
             put(body, pointer, value)
         return body
 
     def put_in_url(self, url: str) -> str:
-        """Return a URL with the token in its query, in place of another one there."""
+        """Return a URL with the query parameters, in place of others of these names."""
         own = dict(self.parameters())
         url = without_parameters(url, own)
         return f"{url}{'&' if '?' in url else '?'}{urlencode(own)}" if own else url
 
-    def _at(self, place: Place) -> Iterator[tuple[str, str]]:
-        own = [(at, self.text) for at in self.auth.token_places if self.text]
+    def _at(self, place: Place) -> Iterator[tuple[str, Json]]:
+        own = [(at, self.token) for at in self.auth.token_places if self.token]
         for at, text in (*own, *zip(self.auth.further, self.further, strict=False)):
             if at.place is place and is_sent(at, self.method):
                 yield at.name, at.text.replace("{}", text)
+        if self.mark and self.mark.place is place and is_sent(self.mark, self.method):
+            yield self.mark.name, self.mark.value
 
 
 def shown_token(auth: Auth, method: str, url: str, headers: Headers, body: bytes) -> str | None:
@@ -322,18 +351,28 @@ def token_of_parts(
     body: Callable[[], Json],
 ) -> str | None:
     """Return the token of a request that was taken apart, with the names of headers in lower case."""
-    parameters = dict(query)
-    tokens: set[str | None] = set()
+    parameters, tokens = dict(query), set[str | None]()
     for at in places_for(auth, method):
-        match at.place:
-            case Place.HEADER:
-                sent: Json = headers.get(at.name.lower(), MISSING)
-            case Place.BODY:
-                sent = find(body(), at.name)
-            case _:
-                sent = parameters.get(at.name, MISSING)
+        sent = value_at(at, headers=headers, query=parameters, body=body)
         tokens.add(_inside(at.text, sent))
     return tokens.pop() if len(tokens) == 1 else None
+
+
+def value_at(
+    at: TokenPlace | Presence,
+    *,
+    headers: Mapping[str, str],
+    query: Mapping[str, str],
+    body: Callable[[], Json],
+) -> Json:
+    """Return what stands at a place of a request, or `MISSING`; headers have names in lower case."""
+    match at.place:
+        case Place.HEADER:
+            return headers.get(at.name.lower(), MISSING)
+        case Place.BODY:
+            return find(body(), at.name)
+        case _:
+            return query.get(at.name, MISSING)
 
 
 def _inside(text: str, sent: Json) -> str | None:

@@ -22,10 +22,12 @@ from assay.binding.model.security import (
     Budget,
     ClientAuth,
     OAuth,
+    Presence,
     Safety,
     Signature,
     SignatureKind,
     Tls,
+    TokenPlace,
 )
 from assay.binding.model.spelling import (
     CredentialSpelling,
@@ -227,15 +229,6 @@ class TransportKind(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Presence:
-    """The header that marks a call as made with the customer present, or `absent`."""
-
-    header: str
-    value: str
-    absent: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupBank:
     """Another bank of the target's group, with the modes that it `lacks`.
 
@@ -432,6 +425,11 @@ class Target:
         """Whether a run waits after each signature, as the bank executes within seconds and its clock runs."""
         runs = self.fixtures.now is None and Capability.CLOCK not in self.fixtures.offers
         return runs and 0 < self.executes_within <= SOON
+
+    def standing_places(self, *, by_tpp: bool) -> tuple[TokenPlace | Presence, ...]:
+        """Return the places of what calls have whatever they ask for: credentials, who is present."""
+        marks = (self.presence,) if self.presence else ()
+        return (*self.auth.of(by_tpp=by_tpp).credential_places, *marks)
 
     @property
     def has_keys(self) -> bool:

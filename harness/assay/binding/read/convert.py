@@ -207,6 +207,12 @@ def _token_place(raw: _Raw) -> _Raw:
     }
 
 
+def _presence(raw: _Raw) -> _Raw:
+    place = next(place for place in Place if place.value in raw)
+    absent = raw.get("when") == "absent"
+    return {"place": place, "name": raw[place.value], "value": raw["value"], "absent": absent}
+
+
 def _signature(raw: _Raw) -> _Raw:
     kind = SignatureKind(raw["kind"])
     return {"algorithm": ALGORITHMS[kind], "covers": COVERS[kind], **raw}
@@ -330,7 +336,7 @@ SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     SubmissionBinding: _operation,
     ResourceAt: lambda raw: {**raw, "at": _pointers(raw["at"])[0]},
     OutputAt: lambda raw: cast("_Raw", raw) if "header" in raw else {"at": _pointers(raw)},
-    Presence: lambda raw: {**_without(raw, "when"), "absent": raw.get("when") == "absent"},
+    Presence: _presence,
     Signature: _signature,
     Spelling: _spelling,
     StateAt: _state,

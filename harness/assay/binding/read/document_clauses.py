@@ -170,10 +170,11 @@ def _sends(target: Target, operation: Operation, place: Place, name: str) -> boo
     names = {each.name for each in auth.token_places if each.place is place}
     spelt = (*binding.arguments.values(), *binding.modes.values())
     names |= {each.name for each in spelt if each.place is place}
+    if target.presence and target.presence.place is place:
+        names.add(target.presence.name)
     if place is Place.QUERY:
         return name in {*names, *target.queries, *binding.queries}
     names |= {*target.headers, *binding.headers}
-    names |= {target.presence.header} if target.presence else set[str]()
     signed = (
         {"signature", "signature-input", "digest", "content-digest"} if target.signature else ()
     )

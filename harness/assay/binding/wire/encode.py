@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 from urllib.parse import quote, urlencode
 
 from assay.binding.model.pointer import MISSING, put, remove
-from assay.binding.model.security import WITH_BODY, SentToken, forged
+from assay.binding.model.security import WITH_BODY, StandingParts, forged
 from assay.binding.model.spelling import CredentialSpelling
 from assay.binding.model.target import OperationBinding, Place, Spelling, Target
 from assay.binding.wire.links import value_in_body
@@ -99,7 +99,7 @@ class _RequestDraft:
     query: list[tuple[str, str]]
     headers: list[tuple[str, str]]
     body: dict[str, Any]
-    token: SentToken
+    parts: StandingParts
 
 
 def encode(
@@ -118,12 +118,12 @@ def encode(
     binding = target.operations.get(operation.id, BARE).requesting(call.mode, call.spelling)
     made = made or RequestValues()
     method = binding.method or operation.method
-    token = _sent_token(call, operation, target, access, method)
-    headers = _headers(call, operation, target, token, made)
+    parts = _standing_parts(call, operation, target, access, method)
+    headers = _headers(call, operation, target, parts, made)
     in_body = bool(binding.next and binding.next.body)
     if call.follow is not None and not in_body:
         _set_arguments(headers, call, operation, binding, made)
-        return _followed(call.follow, headers, token)
+        return _followed(call.follow, headers, parts)
     body = cast("dict[str, Any]", laid_over(filled(binding.template, made), deepcopy(made.body)))
     standing = made.outputs.sent({**target.queries, **binding.queries})
     draft = _RequestDraft(
@@ -134,7 +134,7 @@ def encode(
         query=[],
         headers=headers,
         body=body,
-        token=token,
+        parts=parts,
     )
     _leave_out(draft, call, binding)
     given = {
@@ -164,14 +164,14 @@ def encode(
 def _written(draft: _RequestDraft, call: Call, method: str) -> HttpRequest:
     """Return the request of a complete draft."""
     url = draft.base.rstrip("/") + draft.path
-    query = [*draft.standing.items(), *draft.query, *draft.token.parameters()]
+    query = [*draft.standing.items(), *draft.query, *draft.parts.parameters()]
     if call.malformed is Malformed.JUNK_QUERY:
         query += JUNK
     if query:
         url += "?" + urlencode(query)
     if not draft.body and method not in WITH_BODY:
         return HttpRequest(method=method, url=url, headers=tuple(draft.headers))
-    content = _body(draft.body, call.malformed, draft.token)
+    content = _body(draft.body, call.malformed, draft.parts)
     return _with_body(method, url, draft.headers, content)
 
 
@@ -183,12 +183,12 @@ def _with_body(
     return HttpRequest(method=method, url=url, headers=tuple(headers), body=content)
 
 
-def _followed(link: str, headers: list[tuple[str, str]], token: SentToken) -> HttpRequest:
-    """Return the request for a link, which says everything but the token."""
-    url = token.put_in_url(link)
-    if members := token.put({}):
-        return _with_body(token.method, url, headers, json.dumps(members).encode())
-    return HttpRequest(method=token.method, url=url, headers=tuple(headers))
+def _followed(link: str, headers: list[tuple[str, str]], parts: StandingParts) -> HttpRequest:
+    """Return the request for a link, which says everything but the standing parts."""
+    url = parts.put_in_url(link)
+    if members := parts.put({}):
+        return _with_body(parts.method, url, headers, json.dumps(members).encode())
+    return HttpRequest(method=parts.method, url=url, headers=tuple(headers))
 
 
 def _depth(spelling: Spelling | None) -> int:
@@ -234,31 +234,29 @@ def _unset(headers: list[tuple[str, str]], name: str) -> None:
 
 
 def _headers(
-    call: Call, operation: Operation, target: Target, token: SentToken, made: RequestValues
+    call: Call, operation: Operation, target: Target, parts: StandingParts, made: RequestValues
 ) -> list[tuple[str, str]]:
     """Return the headers of a call without its arguments."""
-    headers = list(_standing(call, target, token))
+    headers = [("Accept", "application/json"), *parts.headers()]
     own = target.operations.get(operation.id, BARE).headers
     for name, text in made.outputs.sent({**target.headers, **own}).items():
         _set(headers, name, str(filled(text, made)))
     return headers
 
 
-def _sent_token(
+def _standing_parts(
     call: Call, operation: Operation, target: Target, access: Access, method: str
-) -> SentToken:
-    """Return the token that a call is sent with; a customer's own credentials may replace it."""
+) -> StandingParts:
+    """Return the parts that a call has in any case; a customer's own credentials may replace the token."""
     kept = call.credentials_in in {CredentialPlace.GRANT, CredentialPlace.BESIDE}
     token = _token(call, access) if kept or not call.credentials else None
     further = access.further if isinstance(access, CallAccess) else ()
-    return SentToken(target.auth.of(by_tpp=operation.by_tpp), token or "", method, further)
-
-
-def _standing(call: Call, target: Target, token: SentToken) -> Iterator[tuple[str, str]]:
-    yield "Accept", "application/json"
-    yield from token.headers()
-    if target.presence and call.present is not target.presence.absent:
-        yield target.presence.header, target.presence.value
+    mark = target.presence
+    if mark is not None and not mark.is_sent(present=call.present):
+        mark = None
+    return StandingParts(
+        target.auth.of(by_tpp=operation.by_tpp), token or "", method, further, mark
+    )
 
 
 def _token(call: Call, access: Access) -> str | None:
@@ -353,15 +351,15 @@ BAD_BODIES: Mapping[Malformed, bytes] = {
 }
 
 
-def _body(body: dict[str, Any], malformed: Malformed | None, token: SentToken) -> bytes:
-    """Return a body, which has the token as far as it is an object."""
+def _body(body: dict[str, Any], malformed: Malformed | None, parts: StandingParts) -> bytes:
+    """Return a body, which has the standing parts as far as it is an object."""
     if malformed is not None and malformed in BAD_BODIES:
-        content, members = BAD_BODIES[malformed], token.put({})
+        content, members = BAD_BODIES[malformed], parts.put({})
         is_object = members and content.startswith(b"{")
         return json.dumps(members).encode()[:-1] + b"," + content[1:] if is_object else content
     if malformed is Malformed.WRONG_TYPES:
-        return json.dumps(token.put(_wrong(body))).encode()
-    text = json.dumps(token.put(body), default=str).encode()
+        return json.dumps(parts.put(_wrong(body))).encode()
+    text = json.dumps(parts.put(body), default=str).encode()
     return text[: len(text) // 2] if malformed is Malformed.TRUNCATED else text
 
 

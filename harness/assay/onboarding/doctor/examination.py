@@ -49,6 +49,7 @@ from assay.onboarding.doctor.request_effects import (
     asked_for,
     dates,
     pages,
+    place_of_mark,
     presence,
     static_answers,
 )
@@ -408,12 +409,14 @@ def _dates(record: Examined) -> Gap | None:
 
 
 def _presence(record: Examined) -> Gap | None:
+    if record.target.presence is None:
+        return _idle("the target file has no `presence`")
     if any(answer.accepted for answer in record.presences):
         return None
     if not record.counted:
         return _idle("the contracts set no limit on calls without the customer")
     found = "no accepted call without the customer"
-    return Gap(("presence", "header"), "a header with an effect", found)
+    return Gap(place_of_mark(record.target), "a mark with an effect", found)
 
 
 def _signs(record: Examined) -> bool:
@@ -505,7 +508,13 @@ STEPS: Final[Sequence[Check]] = (
     Check("pointers", "every pointer finds its value", pointers.examine, ("static",), _pointers),
     Check("pages", "the next page can be read", pages, ("static",), _pages),
     Check("dates", "date arguments have an effect", dates, ("static",), _dates),
-    Check("presence", "the presence header has an effect", presence, ("status",), _presence),
+    Check(
+        "presence",
+        "the mark of the customer's presence has an effect",
+        presence,
+        ("status",),
+        _presence,
+    ),
     Check("screens", "the SCA screens are known", fixtures.screens, ("static",), _screens),
     Check("effects", "executed requests are reported", fixtures.effects, ("screens",), _effects),
     Check(

@@ -1,7 +1,7 @@
 """Checks that dates, presence and paging in a request change the answer.
 
 A mock gives the same answer to every request. Dates that are sent must limit the items, the
-presence header must keep a call out of the limit for calls without the customer, and a list
+mark of the customer's presence must keep a call out of the limit for calls without the customer, and a list
 known to have more items must name a next page with other items.
 """
 
@@ -13,7 +13,7 @@ from datetime import date
 from operator import gt, lt
 from typing import TypeAlias
 
-from assay.binding.model.target import FixtureKind, Turn
+from assay.binding.model.target import FixtureKind, Target, Turn
 from assay.contract.model import Json, Operation
 from assay.files.edits import Edit
 from assay.history import Accepted, Indeterminate
@@ -72,53 +72,58 @@ def asked_for(record: Examined, answer: SeenAnswer) -> tuple[str, str]:
 
 def presence(record: Examined) -> Iterator[Finding]:
     """Examine which calls were served after those without the customer were used up."""
-    header, answers = record.target.presence, record.presences
-    if header is None:
-        yield from _without_header(answers, record)
+    mark, answers = record.target.presence, record.presences
+    if mark is None:
+        yield from _without_mark(answers, record)
         return
     absent = [answer.accepted for answer in answers if not answer.call.present]
     present = [answer.accepted for answer in answers if answer.call.present]
     if absent and absent[0]:  # else no call is served; reported by another check
-        yield from _presence(record, absent, served=all(present), reverse=header.absent)
+        yield from _presence(record, absent, served=all(present), reverse=mark.absent)
     elif not answers and record.target.fixtures.kind is FixtureKind.ROLES:
         found = "no call to check it, because it would use up the quota of real customers"
-        place, weight = ("presence", "header"), Weight.UNSEEN
-        yield record.finding(place, "a header with an effect", found, weight=weight)
+        place, weight = place_of_mark(record.target), Weight.UNSEEN
+        yield record.finding(place, "a mark with an effect", found, weight=weight)
 
 
-def _without_header(answers: Sequence[SeenAnswer], record: Examined) -> Iterator[Finding]:
-    """Report a bank that limits ordinary calls, although the file has no header to mark them."""
+def place_of_mark(target: Target) -> tuple[str, ...]:
+    """Return the key that says where the mark of the customer's presence stands."""
+    return ("presence", target.presence.place.value) if target.presence else ("presence",)
+
+
+def _without_mark(answers: Sequence[SeenAnswer], record: Examined) -> Iterator[Finding]:
+    """Report a bank that limits ordinary calls, although the file has nothing that marks them."""
     refused = next((n for n, answer in enumerate(answers, 1) if not answer.accepted), None)
     if refused is not None and refused > 1:
-        expected = "a header that marks calls with the customer present"
+        expected = "a mark of calls with the customer present"
         found = f"none, and call {refused} of a customer is refused ({answers[refused - 1].status})"
-        hint = "set presence.header and presence.value"
+        hint = "set `presence`: the header, query parameter or member of the body, and its value"
         yield record.finding(("presence",), expected, found, hint)
 
 
 def _presence(
     record: Examined, absent: list[bool], *, served: bool, reverse: bool
 ) -> Iterator[Finding]:
-    """Report a header that has no effect, or the opposite one.
+    """Report a mark that has no effect, or the opposite one.
 
     `absent` says which calls without the customer were served, `served` whether all calls with
-    the customer were, and `reverse` whether the header marks the customer's absence.
+    the customer were, and `reverse` whether it marks the customer's absence.
     """
-    place, limited = ("presence", "header"), not all(absent)
+    place, limited = place_of_mark(record.target), not all(absent)
     expected = "a limit on calls without the customer"
     if limited and not served:
         expected = "calls with the customer to be served"
-        found = "calls with the header refused like those without it"
+        found = "calls with the mark refused like those without it"
         hint = "is the name right, and does the bank accept the value?"
         yield record.finding(place, expected, found, hint)
     elif not limited and served:
         found = f"all {len(absent)} served, as well as those with the customer"
-        hint = "does the bank distinguish calls with and without the customer by this header?"
+        hint = "does the bank distinguish calls with and without the customer by this mark?"
         yield record.finding(place, expected, found, hint)
     elif not limited:
         found = "calls with the customer limited, and calls without served"
         remedy = "remove `when: absent`" if reverse else "add `when: absent`"
-        place = ("presence", "when" if reverse else "header")
+        place = ("presence", "when") if reverse else place
         yield record.finding(place, expected, found, f"the meaning is reversed: {remedy}")
 
 

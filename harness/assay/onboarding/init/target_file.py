@@ -101,14 +101,14 @@ def _head(draft: TargetDraft) -> Iterator[str]:
 
 
 def _calls(draft: TargetDraft) -> Iterator[YamlEntry]:
-    """Yield what each call carries: credentials, headers, and the presence header."""
+    """Yield what each call carries: credentials, headers, and the mark of the customer's presence."""
     yield auth_section(draft)
     if draft.start.document:
         yield from _protection(draft)
         yield from _headers(draft)
     says = ("", _sentence("presence"))
     inherited = draft.start.inherited.raw.get("presence") or {}
-    if inherited and draft.presence.partition("=")[0] in {"", inherited["header"]}:
+    if inherited and draft.presence.partition("=")[0] in {"", inherited.get("header")}:
         return
     if draft.presence:
         name, given, value = draft.presence.partition("=")

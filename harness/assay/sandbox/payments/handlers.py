@@ -91,16 +91,21 @@ def _create(call: PaymentCall) -> Answer:
     payment = context.book.add(world.id, call.tpp, terms, world.now, bank_called(call.base))
     payment.barred = barred
     execute_if_due(context, payment)
-    approval = f"/consent-approval/{world.id}/{payment.approval}"
     body: dict[str, Json] = {
         "paymentRequestResourceId": payment.id,
         "status": policies.shown(payment),
         "links": {
             "self": call.link("create-self", f"/payment-requests/{payment.id}"),
-            "consentApproval": call.link("create-approval", approval),
+            "consentApproval": _approval(call, payment),
         },
     }
     return Answer(status=201, body=policies.created(payment, body))
+
+
+def _approval(call: PaymentCall, payment: Payment) -> str:
+    """Return the link to the screens where a payment is signed."""
+    path = f"/consent-approval/{call.context.world.id}/{payment.approval}"
+    return call.link("create-approval", path)
 
 
 def _check_scope(context: PaymentContext, content: Content, terms: Terms) -> None:
@@ -142,7 +147,10 @@ def _modify(call: PaymentCall) -> Answer:
     terms = read_changes(content, payment.terms, policies.changes, now, policies.changeable)
     payment.terms = policies.modified(payment.terms, terms)
     payment.changes += 1
-    return _shown(call, payment, terms, "modify-self")
+    again = policies.signed_again and payment.status == "pending"
+    if again:
+        context.book.reopen(payment)
+    return _shown(call, payment, terms, "modify-self", to_sign=again)
 
 
 def _cancels(body: bytes) -> bool:
@@ -177,7 +185,14 @@ def _find(call: PaymentCall, asked: NamingCall) -> Payment:
     return payment
 
 
-def _shown(call: PaymentCall, payment: Payment, terms: Terms, place: PaymentPlace) -> Answer:
+def _shown(
+    call: PaymentCall,
+    payment: Payment,
+    terms: Terms,
+    place: PaymentPlace,
+    *,
+    to_sign: bool = False,
+) -> Answer:
     """Return the whole resource; members without a value are omitted."""
     body: dict[str, Json] = {
         "paymentRequestResourceId": payment.id,
@@ -196,6 +211,8 @@ def _shown(call: PaymentCall, payment: Payment, terms: Terms, place: PaymentPlac
         "unsuccessfulReportUrl": terms.failure_url,
     }
     links = {"self": call.link(place, f"/payment-requests/{payment.id}")}
+    if to_sign:
+        links["consentApproval"] = _approval(call, payment)
     given = {name: value for name, value in body.items() if value is not None}
     return Answer(status=200, body={**given, "links": links})
 

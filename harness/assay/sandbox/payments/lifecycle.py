@@ -7,8 +7,8 @@
     received -> expired                             the customer took too long
     received | pending -> cancelled                 deferred payments, by either party
 
-A modified payment keeps its signature and is executed as modified: the document does not
-say whether it has to be signed again. The two rules of
+A modified payment keeps its signature and is executed as modified, unless a variant of the
+bank has it signed again: the document does not say. The two rules of
 :mod:`assay.sandbox.payments.rules` are applied at signing and again at execution, since a
 repeat may have been executed in between or the creditor changed. Only :func:`advance`
 lets time pass.

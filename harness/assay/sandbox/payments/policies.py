@@ -119,6 +119,8 @@ class PaymentPolicies:
     changes: Table[Field, ReadField]
     #: Returns the terms stored, given the former and the requested ones.
     modified: Callable[[Terms, Terms], Terms]
+    #: Whether a signed payment that is modified has to be signed again, at another link.
+    signed_again: bool
     #: Returns the terms that are executed.
     executed: Callable[[Payment], Terms]
     #: cancel: whether a payment can be cancelled, by either party.
@@ -338,6 +340,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     again=_never_again,
     reopens=_never,
     reloads=True,
+    signed_again=False,
     after_refusal=_terms_stay,
     executes_rejected=_never,
     decisions=MappingProxyType({"confirm": "pending", "refuse": "refused"}),

@@ -146,6 +146,12 @@ class PaymentBook:
         self.approvals[payment.approval] = payment
         return payment
 
+    def reopen(self, payment: Payment) -> None:
+        """Let a signed payment be signed again, at another link; the former one becomes invalid."""
+        del self.approvals[payment.approval]
+        payment.approval, payment.status, payment.signing = token_urlsafe(24), "received", None
+        self.approvals[payment.approval] = payment
+
     def open_types(self, debtor: str) -> frozenset[PaymentType]:
         """Return the types of the open payments from an account."""
         return frozenset(

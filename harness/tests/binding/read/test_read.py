@@ -114,7 +114,7 @@ fixtures:
         - {resource: card, key: L}
 """
     )
-    assert Presence(header="X-Here", value="1") == target.presence
+    assert Presence(place=Place.HEADER, name="X-Here", value="1") == target.presence
     matcher = Matcher(statuses=("404", "4xx"), empty=True, media_type="a/b", body={"/code": 7})
     assert Outcomes(rejected=(matcher,)) == target.outcomes
     assert (("group",), {"cards": "there are none"}) == (target.outside, target.not_offered)
@@ -275,7 +275,7 @@ def test_another_base_url() -> None:
         ("outcomes: {rejected: [{}]}", "t.yaml:5: outcomes.rejected[0]: expected at least one of statuses, empty, media_type, body and states, found an empty mapping"),
         ("outcomes: {accepted: []}", "t.yaml:5: outcomes.accepted: no answer would ever be accepted (add at least one matcher, or remove the key)"),
         ("presence: {header: Authorization, value: x}", "t.yaml:5: presence.header: expected the name of a header that carries no secret, found 'Authorization' (for example PSU-IP-Address; how calls are authenticated stands under auth)"),
-        ('presence: {header: X, value: "a\\r\\nB: c"}', "t.yaml:5: presence.value: expected the value of the header in one line, found 'a\\r\\nB: c'"),
+        ('presence: {header: X, value: "a\\r\\nB: c"}', "t.yaml:5: presence.value: expected the value in one line, in a body also true, false or a whole number, found 'a\\r\\nB: c'"),
         ("waivers: [{obligation: a/b/c, owner: o, reason: r}]", "t.yaml:5: waivers[0]: 'expires' is missing (expected a date such as 2026-12-31)"),
         ("waivers: [{obligation: a/b/c, owner: o, reason: r, expires: soon}]", "t.yaml:5: waivers[0].expires: expected a date such as 2026-12-31, found 'soon'"),
         ("waivers: [{obligation: a/b/c, owner: o, reason: r, expires: 2026-02-30}]", "t.yaml:5: waivers[0].expires: not a date: '2026-02-30' (for example 2026-12-31)"),

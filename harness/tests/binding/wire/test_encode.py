@@ -43,7 +43,7 @@ PROFILE = Target(
     transport=TransportKind.HTTP,
     base_url="https://bank.example/v1/",
     auth=Auth(kind=AuthKind.BEARER),
-    presence=Presence(header="PSU-IP-Address", value="192.0.2.10"),
+    presence=Presence(place=Place.HEADER, name="PSU-IP-Address", value="192.0.2.10"),
     operations={
         "balances": OperationBinding(
             arguments={
