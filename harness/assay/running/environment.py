@@ -122,13 +122,14 @@ class Environment:
                     sca=sca,
                     transport=self.screens or self.client,
                     hosts=frozenset(map(origin, hosts)),
+                    sent_code=fixture.code,
                 )
             case ScaKind.CONTROL:
                 return ControlSigner(sca=sca, fixture=fixture)
             case ScaKind.BROWSER if self.chromium:
                 from assay.sca.browser import BrowserSigner  # noqa: PLC0415 -- seldom used
 
-                return BrowserSigner(sca=sca, chromium=self.chromium)
+                return BrowserSigner(sca=sca, chromium=self.chromium, sent_code=fixture.code)
             case ScaKind.MANUAL if self.callback_server:
                 from assay.sca.manual import ManualSigner  # noqa: PLC0415 -- seldom used
 

@@ -27,7 +27,14 @@ from assay.errors import CannotArrange, InputError, Problem
 from assay.history import Authorise, Wire
 from assay.sca.html_forms import CARRIED, MOST, PICKED, Form
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Wait
-from assay.sca.screen_flow import REFUSALS, ScreenFlow, first_link, joined
+from assay.sca.screen_flow import (
+    REFUSALS,
+    CodeSource,
+    ScreenFlow,
+    first_link,
+    joined,
+    no_code,
+)
 from assay.transport.protocol import MAX_BODY, OTHER_HOST
 
 if TYPE_CHECKING:
@@ -200,6 +207,7 @@ class BrowserSigner(AnyReturnAddress):
 
     sca: Sca
     chromium: Chromium
+    sent_code: CodeSource = no_code
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Open the link and fill in one screen after the other."""
@@ -210,9 +218,15 @@ class BrowserSigner(AnyReturnAddress):
             # No bound methods: Playwright would set an attribute on their object.
             page.on("request", lambda request: driver.on_request(request))  # noqa: PLW0108
             page.on("response", lambda response: driver.on_response(response))  # noqa: PLW0108
-            return ScreenFlow(sca=self.sca, step=step, access=access, wait=wait, driver=driver).go(
-                link
+            flow = ScreenFlow(
+                sca=self.sca,
+                step=step,
+                access=access,
+                wait=wait,
+                driver=driver,
+                sent_code=self.sent_code,
             )
+            return flow.go(link)
         finally:
             with suppress(Exception):  # a closed browser has nothing to return
                 page.context.close()

@@ -7,7 +7,7 @@ customer is redirected elsewhere, or at a page that no described screen matches.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import ClassVar, Protocol, TypeAlias
@@ -99,6 +99,15 @@ def joined(base: str, link: str) -> str | None:
     return url
 
 
+#: Returns the code that the customer of a step has been sent for a factor, or None.
+CodeSource: TypeAlias = Callable[[Authorise, Access, str], str | None]
+
+
+def no_code(_step: Authorise, _access: Access, _factor: str) -> str | None:
+    """Return None: no code is sent."""
+    return None
+
+
 #: A recognised screen: the values for its fields, and its form.
 Screen: TypeAlias = tuple[Mapping[str, str], Form]
 
@@ -112,6 +121,7 @@ class ScreenFlow:
     access: Access
     wait: Wait
     driver: ScreenDriver
+    sent_code: CodeSource = no_code
     result: ScreenFlowResult = field(
         default_factory=lambda: ScreenFlowResult(
             ending=Ending.STOPPED, wire=Wire(method="GET", url="")
@@ -246,7 +256,10 @@ class ScreenFlow:
                         return None
                     filled[name] = picked
                 case "code":
-                    filled[name] = text_to_enter(self.step.code, self._code())
+                    field = self._field_of_factor(name, form)
+                    if field is None:
+                        return None
+                    filled[field] = text_to_enter(self.step.code, self._code())
                 case "continue":
                     filled[name] = next(
                         iter(form.choices.get(name, [])), form.carried.get(name, "")
@@ -257,6 +270,11 @@ class ScreenFlow:
         if self.step.spoof and self.sca.deciding in fills.values():
             filled |= dict.fromkeys(SPOOFED, self.step.spoof)
         return filled
+
+    def _field_of_factor(self, name: str, form: Form) -> str | None:
+        """Return the field for the code: where each factor has its own on a form, that of the factor."""
+        words = [word for word in self.sca.factors.values() if word in form.names]
+        return self._factor(words) if name in words else name
 
     def _factor(self, choices: list[str]) -> str | None:
         """Return the factor that the step asks for, or the first that is offered."""
@@ -283,7 +301,9 @@ class ScreenFlow:
         """Return the right code of the customer; empty, with the reason, if it is not known."""
         result, codes = self.result, self.access.codes
         if self.factor:
-            word, code = self.sca.factors.get(self.factor, self.factor), codes.get(self.factor, "")
+            word = self.sca.factors.get(self.factor, self.factor)
+            code = codes.get(self.factor) or self.sent_code(self.step, self.access, word) or ""
+            result.coded |= bool(code) and not self.step.forced
             missing = f"the fixture provider has no code of the customer for the factor {word!r}"
         elif len(codes) == 1:
             # No screen let the customer choose: the factor of the only code is the only one there is.
@@ -293,9 +313,13 @@ class ScreenFlow:
                 code, missing = "", f"the factor {self.step.factor} is not offered"
             result.coded = bool(code)
         else:
-            code, missing = "", "the fixture provider has no code of the customer"
-            if codes:
-                missing = "no screen says for which of several factors of the customer it is"
+            code, missing = "", "no screen says for which of several factors of the customer it is"
+            if not codes:
+                code = self.sent_code(self.step, self.access, "") or ""
+                missing, result.coded = (
+                    "the fixture provider has no code of the customer",
+                    bool(code),
+                )
         if not code:
             result.why = result.why or f"a code is asked for, but {missing}"
         return code
@@ -372,6 +396,7 @@ class FormsSigner(AnyReturnAddress):
     sca: Sca
     transport: Transport
     hosts: frozenset[Origin] = frozenset()
+    sent_code: CodeSource = no_code
     signs_together: ClassVar[bool] = True
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
@@ -381,7 +406,15 @@ class FormsSigner(AnyReturnAddress):
         driver = _Pages(
             transport=self.transport, hosts=hosts | self.hosts if hosts else frozenset()
         )
-        return ScreenFlow(sca=self.sca, step=step, access=access, wait=wait, driver=driver).go(link)
+        flow = ScreenFlow(
+            sca=self.sca,
+            step=step,
+            access=access,
+            wait=wait,
+            driver=driver,
+            sent_code=self.sent_code,
+        )
+        return flow.go(link)
 
 
 @dataclass(slots=True, kw_only=True)

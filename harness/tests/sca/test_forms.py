@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import httpx
 import pytest
@@ -411,6 +411,71 @@ def test_factors_are_told_in_the_contracts_words() -> None:
         factor_name(sca, "TXT"),
         sca.factors["soft-token"],
     )
+
+
+#: A form on which each factor has a field of its own, and the customer decides.
+EACH_ITS_OWN = shows(
+    form("<input name=smsCode><input name=capCode><button name=decision value=confirm>Yes</button>")
+)
+OWN_FIELDS = replace(
+    SCA,
+    screens=(
+        SCA.screens[0],
+        *({f"{name}Code": "code", "decision": "decision"} for name in ("sms", "cap")),
+    ),
+    factors={"sms": "smsCode", "cap": "capCode", "soft-token": "appCode"},
+)
+
+
+@for_each(
+    ("factor", "field", "code"),
+    [(None, "smsCode", "123456"), ("sms", "smsCode", "123456"), ("cap", "capCode", "777777")],
+)
+def test_each_factor_has_a_field_of_its_own(factor: str | None, field: str, code: str) -> None:
+    """The code stands in that of the factor, and nothing in the others."""
+    way = walk(LOGIN, EACH_ITS_OWN, HOME, sca=OWN_FIELDS, factor=factor)
+    filled = {name: text for name, text in way.filled[1].items() if text}
+    assert ({field: code, "decision": "confirm"}, Ending.CONFIRMED) == (filled, way.walked.ending)
+    assert ("sms", "cap") == way.walked.offered
+
+
+def test_a_factor_without_a_field_is_not_offered() -> None:
+    """Its code is sent only where it is to be tried all the same."""
+    way = walk(LOGIN, EACH_ITS_OWN, HOME, sca=OWN_FIELDS, factor="soft-token")
+    assert (Ending.STOPPED, "the factor soft-token is not offered") == (
+        way.walked.ending,
+        way.walked.why,
+    )
+    access = replace(ACCESS, codes={**ACCESS.codes, "soft-token": "999999"})
+    tried = walk(
+        LOGIN, EACH_ITS_OWN, HOME, sca=OWN_FIELDS, access=access, factor="soft-token", forced=True
+    )
+    assert "999999" == tried.filled[1]["appCode"]
+
+
+@for_each(
+    ("codes", "factor", "asked", "code"),
+    [
+        ({}, "cap", ["cap"], "code of cap"),
+        ({"cap": "777777"}, "cap", [], "777777"),
+        ({"cap": "777777"}, "sms", ["sms"], "code of sms"),
+    ],
+)
+def test_a_code_that_is_sent_is_asked_for(
+    codes: dict[str, str], factor: str, asked: list[str], code: str
+) -> None:
+    """Once the screen asks for it: before, the bank has sent none."""
+    bank, fixture = Bank([LOGIN, FACTOR, CODE, CONFIRM, HOME]), []
+
+    def sent(_step: Authorise, _access: Access, word: str) -> str:
+        fixture.append((word, len(bank.asked)))
+        return f"code of {word}"
+
+    signer = FormsSigner(sca=SCA, transport=bank, sent_code=sent)
+    walked = signer.sign(replace(STEP, factor=factor), replace(ACCESS, codes=codes), Clock())
+    assert ([(word, 3) for word in asked], True) == (fixture, walked.coded)
+    assert {"code": [code]} == parse_qs(bank.asked[3].body.decode())
+    assert Ending.CONFIRMED is walked.ending
 
 
 @pytest.mark.parametrize(
