@@ -215,8 +215,8 @@ def _of_arguments(
 ) -> list[Where]:
     """Return the places of the arguments and modes in which two calls differ.
 
-    A mode does not explain what it writes over the place of an argument that both calls share; one
-    that repeats an argument differs with it.
+    A mode does not explain what it writes over the place of an argument that both calls share, unless
+    it repeats the argument; one that repeats an argument differs with it.
     """
     explained: list[Where] = []
     shared: list[Where] = []
@@ -233,8 +233,11 @@ def _of_arguments(
     for mode in {call.mode, control.mode}:
         bound_mode = None if mode is None else binding.modes.get(mode)
         if bound_mode is not None:
+            repeated = repeated_arguments(bound_mode.value, binding.arguments)
+            own = [at for name in repeated for at in _where(binding.arguments[name], [()])]
             places = _where(bound_mode, [way for way, _ in _leaves(bound_mode.value)])
-            explained += [place for place in places if not _within(place, shared)]
+            others = [place for place in shared if place not in own]
+            explained += [*own, *(place for place in places if not _within(place, others))]
     return [*explained, ("path",)]
 
 

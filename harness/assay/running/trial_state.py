@@ -154,7 +154,8 @@ class TrialState:
         bank = self.target.group_bank(step.bank, step.mode)
         if bank is None and step.bank:
             raise CannotArrange(NO_BANKS, key=("banks",))
-        now = self.fixture.lack(step)
+        # A fixture knows the bank by its name in the file, and not by what excludes it.
+        now = self.fixture.lack(replace(step, bank=bank.name) if bank and step.bank else step)
         if self.environment.leave_closure(self.fixture):
             now = self.look()
         if bank is not None:

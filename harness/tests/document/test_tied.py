@@ -128,6 +128,7 @@ DOUBTS = {
         "shorter-history",
         "card-edge",
         "all-balances",
+        "typed-outstandings",
         "entries-of-payments",
         "go-live-of-a-tpp",
         "which-banks",

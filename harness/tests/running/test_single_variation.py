@@ -131,6 +131,30 @@ def test_a_mode(several: dict[str, Any], reason: str) -> None:
     assert bool(reason) == bool(said)
 
 
+@for_each(
+    ("second", "repeats", "reason"),
+    [
+        ({"amount": "1.00", "currency": "EUR"}, "{currency}", ""),
+        ({"amount": "1.00", "currency": "EUR"}, "EUR", "/data/currency of the body is missing"),
+    ],
+)
+def test_a_mode_that_makes_a_list_of_an_object(
+    second: dict[str, str], repeats: str, reason: str
+) -> None:
+    """It varies only itself where it repeats each argument that the object has."""
+    places = {
+        name: Spelling(place=Place.BODY, name=f"/data/{name}", value=value)
+        for name, value in (("amount", "12.30"), ("currency", "EUR"))
+    }
+    arguments = {**target().operations["pay"].arguments, **places}
+    value = [{"amount": "{amount}", "currency": repeats}, second]
+    several = Spelling(place=Place.BODY, name="/data", value=value)
+    binding = OperationBinding(arguments=arguments, modes={"several": several})
+    bank = replace(target(), operations={"pay": binding})
+    assert reason in (said := doubt(replace(CONTROL, mode="several"), bank))
+    assert bool(reason) == bool(said)
+
+
 def test_nothing() -> None:
     """A value that the target file spells like the control's is no variation."""
     said = doubt(replace(CONTROL, arguments={"word": "b"}), target())

@@ -342,8 +342,7 @@ def depth(bank, id):
 
 
 @facet(*(f"euro/{kind}" for kind in READ))
-@facet(*(f"balance-type/{kind}" for kind in ("balance", "outstanding")))
-@facet(*(f"balance-type/{kind}-present" for kind in ("balance", "outstanding")))
+@facet("balance-type/balance", "balance-type/balance-present", "outstanding-type/outstanding")
 def fields(bank, id):
     rule, _, kind = id.partition("/")
     holding, what = READ[kind.partition("-")[0]]

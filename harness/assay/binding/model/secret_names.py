@@ -16,6 +16,7 @@ from urllib.parse import unquote_plus
 
 __all__ = [
     "COOKIE_HEADERS",
+    "ERROR_CODE",
     "NOT_SECRET",
     "ORDINARY_CODE",
     "PERHAPS_SECRET",
@@ -109,8 +110,10 @@ SECRET_HEADERS = (
     *("*jwt*", "*assertion*", "*otp", "*-pin", "*-tan", "assay-control-key"),
 )
 COOKIE_HEADERS = frozenset({"cookie", "cookie2", "set-cookie", "set-cookie2"})
-#: What the member `code` of a JSON answer usually is: the word or the short number of an error.
+#: What a code is that is no secret: a word, or a short number.
 ORDINARY_CODE = re.compile(r"[A-Za-z]+(?:[ _.-][A-Za-z]+)*|\d{1,4}")
+#: What the member `code` of a JSON answer usually is: that, or the code of an error (`AC01`, `ERR-1002`).
+ERROR_CODE = re.compile(rf"{ORDINARY_CODE.pattern}|[A-Za-z]{{2,}}[_.-]?\d{{1,4}}")
 
 _PART = re.compile(r"[^.\[\]:/]+")
 _JOINING = str.maketrans("", "", "_- ")

@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote, unquote_plus
 
 from assay.binding.model.secret_names import (
     COOKIE_HEADERS,
-    ORDINARY_CODE,
+    ERROR_CODE,
     kind_of_value,
     secret_header,
     secret_kind,
@@ -313,7 +313,7 @@ class _JsonMembers:
             if (
                 not value
                 or _PSEUDONYM.fullmatch(value)
-                or (is_code and ORDINARY_CODE.fullmatch(value))
+                or (is_code and ERROR_CODE.fullmatch(value))
             ):
                 return symbol
             return json.dumps(self.hide(value, kind))

@@ -51,6 +51,9 @@ _TYPES: tuple[tuple[str, str, str, tuple[str | None, ...]], ...] = (
     ("other-type", "", "the last has the type ITAV", ("CLBD", "VALU", "ITAV")),
     ("type-lower-case", "", "a type is in lower case", ("CLBD", "valu", "OTHR")),
     ("fourth-type", "", "there is a fourth with the type XPCD", ("CLBD", "VALU", "OTHR", "XPCD")),
+)
+#: Faults of balances only: the document does not say that an outstanding has a type.
+_UNTYPED: tuple[tuple[str, str, str, tuple[str | None, ...]], ...] = (
     ("last-untyped", "-present", "the last has no type", ("CLBD", "VALU", None)),
     ("first-untyped", "-present", "the first has no type", (None, "VALU", "OTHR")),
 )
@@ -119,9 +122,10 @@ FIELDS = (
     *(breaking(f"euro.{kind}-{name}", f"euro/{kind}",
           f"{kind}: {says}", currency=put(SOUND.currency, **{kind: currency}))
       for kind in KINDS.values() for name, says, currency in _CURRENCIES),
-    *(breaking(f"balance-type.{read}-{name}", f"balance-type/{read}{facet}",
+    *(breaking(f"{read}-type.{read}-{name}", f"{read}-type/{read}{facet}",
           f"{read}: {says}", balance_types=put(SOUND.balance_types, **{resource: types}))
-      for resource, read in _READ for name, facet, says, types in _TYPES),
+      for resource, read in _READ
+      for name, facet, says, types in (*_TYPES, *(_UNTYPED if read == "balance" else ()))),
     breaking("iban.wrong-check-digits", "iban/account",
         "the check digits of IBANs are one too high",
         mint=put(SOUND.mint, account=_wrong_check_digits)),

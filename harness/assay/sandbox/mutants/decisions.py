@@ -40,6 +40,8 @@ QUESTIONS: tuple[Question, ...] = (
         variant="neutral.consented-listed"),
     Question(contract="aisp", point="all-balances", done="each-type",
         variant="neutral.no-instant-balance"),
+    Question(contract="aisp", point="typed-outstandings", done="typed",
+        variant="neutral.untyped-outstandings"),
     Question(contract="aisp", point="what-counts", done="refused-calls-free",
         other="refused-calls-count", variant="neutral.refused-calls-count"),
     Question(contract="aisp", point="what-counts", done="page-turns-free",

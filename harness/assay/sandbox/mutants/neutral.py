@@ -316,6 +316,9 @@ NEUTRAL_ANSWERS = (
         depth=replace(NINETY_DAYS, too_old=edge_flipped(NINETY_DAYS.too_old))),
     neutral("no-instant-balance", "accounts have no balance of the type OTHR",
         lambda bank: replace(bank, balance_types=put(bank.balance_types, account=("CLBD", "VALU")))),
+    neutral("untyped-outstandings", "the first outstanding of a card has no type",
+        lambda bank: replace(
+            bank, balance_types=put(bank.balance_types, card=(None, "VALU", "OTHR")))),
     neutral("oldest-first", "transactions are listed oldest first", order=_oldest_first),
     neutral("last-opened-first", "accounts are listed in reverse order", listed=_last_first),
     neutral("consented-listed", "with a consent only what it names is listed",

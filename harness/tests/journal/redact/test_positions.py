@@ -60,3 +60,18 @@ def test_hostile_texts(text):
     ):
         read()
     assert process_time() - began < 20
+
+
+@pytest.mark.parametrize("code", ["UNKNOWN", "403", "AC01", "KRB-3003", "err_1002"])
+def test_an_error_s_code_is_shown(code):
+    """In an answer; in a request, it may be what the customer typed."""
+    text = f'{{"code": "{code}"}}'
+    assert text == secret_positions.json_members(text, hide, answer=True)
+    assert code not in secret_positions.json_members(text, hide)
+
+
+@pytest.mark.parametrize("code", ["123456", "A1B2C3", "K-123456", "4/0AX4XfWh", "FB-12345"])
+def test_a_code_to_be_typed_is_masked(code):
+    """Also in an answer."""
+    text = f'{{"code": "{code}"}}'
+    assert code not in secret_positions.json_members(text, hide, answer=True)
