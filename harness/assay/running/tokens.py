@@ -135,11 +135,13 @@ class TrialTokens:
         if party:
             # The customer's credentials may be sent; the customer's token never is.
             tpp = self.third_party(call.by)
-            access = replace(access, token=tpp.token)
+            access = replace(access, token=self._at_its_host(call, tpp))
             # A further TPP that the file lists has a token, and no client to request one for.
             store = None if call.by and tpp.token and not tpp.client_id else store
         if call.by and not party and store is None:
             access = replace(access, token=self._token_for(call, access))
+        elif not party and store is None:
+            access = replace(access, token=self._at_its_host(call, access))
         if call.credentials_in is CredentialPlace.GRANT:
             return self._by_password(call, access, store, by_tpp=party)
         if store is None and self._scope(call) is not None:
@@ -156,6 +158,15 @@ class TrialTokens:
         if call.bearer is Token.NONE:
             return replace(access, token=None)
         return replace(access, token=self._consent_token(call, operation, access))
+
+    def _at_its_host(self, call: Call, access: Access) -> str | None:
+        """Return a token for the host of a call: where hosts have tokens of their own, its own."""
+        target, base = self.trial.target, ""
+        if call.bank is not None:
+            base = target.banks[call.bank].base_url
+        elif call.host is not None:
+            base = target.hosts[call.host]
+        return access.tokens.get(base, access.token)
 
     def _by_password(
         self, call: Call, access: Access, store: TokenStore | None, *, by_tpp: bool

@@ -119,13 +119,18 @@ def test_a_credential_that_is_missing_or_wrong_is_named(old, new, key):
 class TwoTpps:
     """A fixture whose TPPs have keys of their own, and the client of a bank that serves all."""
 
-    def __init__(self):
-        self.sent, numbers = [], count(1)
+    def __init__(self, hosts="[]"):
+        self.sent, self.tokens, numbers = [], [], count(1)
         self.names = iter([Access(), Access(id="second", secrets={"key": "key-of-the-second"})])
         head = ["assay: 1", "target: t", "extends: sandbox", "transport: http"]
         auth = "auth: {kind: bearer, further: [{header: X-Key, secret: key}]}"
-        target = read_document(loads("\n".join([*head, "base_url: https://bank.example", auth])))
-        client = HttpClient(base_url=target.base_url, transport=httpx.MockTransport(self.respond))
+        lines = [*head, "base_url: https://bank.example", f"hosts: {hosts}", auth]
+        target = read_document(loads("\n".join(lines)))
+        client = HttpClient(
+            base_url=target.base_url,
+            hosts=target.hosts,
+            transport=httpx.MockTransport(self.respond),
+        )
         trial = TrialState(
             environment=Environment(target=target, client=client, fixtures=self),
             fixture=self,
@@ -133,12 +138,13 @@ class TwoTpps:
             operations=parse_contract(find_contract("aisp")).operations,
             number=lambda: next(numbers),
         )
-        own = {"second": "t2", "third": "t3"}
+        own = {"second": "t2", "third": "t3", "https://other.example": "at-the-other"}
         trial.access["psu"] = Access(token="t1", tokens=own, secrets={"key": "key-of-the-customer"})
         self.executor = Executor(calls=TrialCalls(trial=trial), record=lambda event, access: None)
 
     def respond(self, request):
         self.sent.append(request.headers["X-Key"])
+        self.tokens.append(request.headers["Authorization"])
         return httpx.Response(200, stream=httpx.ByteStream(b'{"accounts": []}'))
 
     def clock(self, to):
@@ -146,6 +152,14 @@ class TwoTpps:
 
     def tpp(self):
         return next(self.names)
+
+
+def test_a_host_may_have_a_token_of_its_own():
+    """The usual one is sent elsewhere."""
+    bank = TwoTpps(hosts="[https://other.example, https://third.example]")
+    for host in (None, 0, 1):
+        bank.executor.perform(Call(operation="accounts", subject="psu", host=host))
+    assert ["Bearer t1", "Bearer at-the-other", "Bearer t1"] == bank.tokens
 
 
 def test_a_further_tpp_has_its_own_secret():
