@@ -274,7 +274,11 @@ class ScreenFlow:
     def _field_of_factor(self, name: str, form: Form) -> str | None:
         """Return the field for the code: where each factor has its own on a form, that of the factor."""
         words = [word for word in self.sca.factors.values() if word in form.names]
-        return self._factor(words) if name in words else name
+        if name not in words:
+            return name
+        field = self._factor(words)
+        self.result.screens += ["factor"] if field else []
+        return field
 
     def _factor(self, choices: list[str]) -> str | None:
         """Return the factor that the step asks for, or the first that is offered."""

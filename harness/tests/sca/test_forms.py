@@ -437,6 +437,7 @@ def test_each_factor_has_a_field_of_its_own(factor: str | None, field: str, code
     filled = {name: text for name, text in way.filled[1].items() if text}
     assert ({field: code, "decision": "confirm"}, Ending.CONFIRMED) == (filled, way.walked.ending)
     assert ("sms", "cap") == way.walked.offered
+    assert ["login", "password", "factor", "code", "decision"] == way.walked.screens
 
 
 def test_a_factor_without_a_field_is_not_offered() -> None:

@@ -298,7 +298,8 @@ def _factors(record: Examined, event: Authorised) -> Iterator[Finding]:
 def _codes(record: Examined, event: Authorised) -> Iterator[Finding]:
     """Report a factor for which the test data has no code, so that nothing was entered."""
     by_program = record.target.sca.kind in {ScaKind.FORMS, ScaKind.BROWSER}
-    if event.coded or "code" not in event.screens or not by_program:
+    # Who stayed too long is sent no code.
+    if event.coded or event.step.linger or "code" not in event.screens or not by_program:
         return
     factor = event.step.factor or next(iter(event.offered or ()), "")
     word = record.redactor.bounded(record.target.sca.factors.get(factor, factor), 40)
@@ -306,7 +307,8 @@ def _codes(record: Examined, event: Authorised) -> Iterator[Finding]:
         f"a code of the customer for the factor {word!r}",
         record.target.fixtures.adapter,
     )
-    hint = "key it in Access.codes by the word from sca.factors" if python else ""
+    hint = "key it in Access.codes by the word from sca.factors, or return it by `code`"
+    hint = hint if python else ""
     weight = Weight.UNSEEN if event.ending is Ending.CONFIRMED else Weight.DOUBT
     yield record.finding(("fixtures",), expected, "none", hint, weight=weight)
 

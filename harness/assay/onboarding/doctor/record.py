@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -374,8 +375,18 @@ class Examined:
         return self.finding(answer.place("modes", mode), expected, self.refusal(answer), hint)
 
     def excerpt(self, answer: SeenAnswer) -> str:
-        """Return the beginning of a body, redacted."""
-        return "" if answer.body is MISSING else self.redactor.body(answer.wire.body)[0][:120]
+        """Return the beginning of a body, redacted, its single values first: they say why."""
+        if answer.body is MISSING:
+            return ""
+        content = answer.wire.body
+        if isinstance(answer.body, dict):
+            nested = {
+                name: value for name, value in answer.body.items() if isinstance(value, dict | list)
+            }
+            single = {name: value for name, value in answer.body.items() if name not in nested}
+            if single and nested:
+                content = json.dumps({**single, **nested}, ensure_ascii=False).encode()
+        return self.redactor.body(content)[0][:120]
 
     def unavailable(self, pointer: Pointer, expected: str) -> Finding:
         """Return that a target answered with 503, which says nothing of the target file."""
