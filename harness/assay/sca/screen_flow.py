@@ -148,7 +148,7 @@ class ScreenFlow:
             if screen and screen[0] == self.last and not self._tries_again(screen[0]):
                 asks = ", ".join(screen[0])
                 return self._stop(f"the same screen was shown again, which asks for {asks}")
-            if screen is not None and lingers_on in screen[0].values():
+            if screen is not None and lingers_on in self._asked(screen[0]):
                 screen = self._linger(screen)
             if screen is None:
                 return self._end()
@@ -156,6 +156,16 @@ class ScreenFlow:
             if ended is not None:
                 return ended
         return self._stop("the flow did not end within the allowed number of screens")
+
+    def _asked(self, fills: Mapping[str, str]) -> set[str]:
+        """Return what a screen asks for: by a field for each factor, also for the factor."""
+        by_field = not self._words.isdisjoint(fills)
+        return {*fills.values(), *(("factor",) if by_field else ())}
+
+    @property
+    def _words(self) -> frozenset[str]:
+        """The screens' words of the factors, which may be the names of fields."""
+        return frozenset(self.sca.factors.values())
 
     def _answer(self, fills: Mapping[str, str], form: Form) -> ScreenFlowResult | None:
         """Send the form of a screen, or refuse there; return the result if the flow ends with that."""
@@ -213,7 +223,8 @@ class ScreenFlow:
             case Staying.LINK:
                 return self.driver.open(self.step.approval or "")
             case Staying.NO_FACTOR:
-                kept = {name: value for name, value in form.carried.items() if name not in fills}
+                left_out = {*fills, *self._words}
+                kept = {name: value for name, value in form.carried.items() if name not in left_out}
                 return self.driver.send(form, kept)
 
     def _tries_again(self, fills: Mapping[str, str]) -> bool:

@@ -440,6 +440,20 @@ def test_each_factor_has_a_field_of_its_own(factor: str | None, field: str, code
     assert ["login", "password", "factor", "code", "decision"] == way.walked.screens
 
 
+def test_who_sends_no_factor_stays_on_a_form_with_a_field_for_each() -> None:
+    """None of the fields is sent, and the customer signs when the screen is shown again."""
+    spans = (MINUTE, MINUTE)
+    way = walk(
+        *(LOGIN, EACH_ITS_OWN, EACH_ITS_OWN, HOME),
+        sca=OWN_FIELDS,
+        linger=spans,
+        linger_on="factor",
+        stays=Staying.NO_FACTOR,
+    )
+    assert [{}, {"smsCode": "123456", "capCode": "", "decision": "confirm"}] == way.filled[1:]
+    assert Ending.CONFIRMED is way.walked.ending
+
+
 def test_a_factor_without_a_field_is_not_offered() -> None:
     """Its code is sent only where it is to be tried all the same."""
     way = walk(LOGIN, EACH_ITS_OWN, HOME, sca=OWN_FIELDS, factor="soft-token")
