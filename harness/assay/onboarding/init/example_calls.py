@@ -11,7 +11,8 @@ A call begins with its method and its path, with the query. A path names its par
 below the path of another call, an id that was copied is one, too.
 `create-payment: POST /payments` says which operation of the contract it is; several have commas.
 Headers may follow, a body in JSON or as a form, and a status with the headers and the body of the
-answer. A `curl` command is a call, too; the path that all URLs begin with is that of the base URL. A line with the name of a member lists all its words. Other lines are left out. Several
+answer. A `curl` command is a call, too; the path that all URLs begin with is that of the base URL, and in Markdown the
+next block of JSON is its answer. A line with the name of a member lists all its words. Other lines are left out. Several
 calls of one method and path may have different bodies. What an answer shows of a bank that is called says more, so
 the answer is best copied as it came.
 """
@@ -21,10 +22,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import dropwhile, islice, takewhile
+from itertools import dropwhile, islice, pairwise, takewhile
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import SplitResult, parse_qsl, urlsplit
@@ -51,6 +53,9 @@ _CURL_OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("-E", "--cert", "--key", "--cacert", "-m", "--max-time", "-w", "-x"), ""),
     **dict.fromkeys(("--cert-type", "--key-type", "--write-out", "--proxy", "-e", "-c", "-F"), ""),
 }
+#: A value that the shell fills in, and the line before and after a block in Markdown.
+_VARIABLE: Final = re.compile(r"[$](?:\w+|[{]\w+[}]|[(].*[)])")
+_FENCE: Final = re.compile(r"[ \t]*```[ \t]*(\w*)[ \t]*")
 _STATUS: Final = re.compile(r"[ \t]*(?:HTTP/\S+[ \t]+)?([1-5]\d\d)\b")
 #: A header of a call; the names of those in the lines of an answer; and a body that is a form.
 _HEADER: Final = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*):[ \t]+(\S.*?)[ \t]*")
@@ -111,7 +116,7 @@ def document(text: str, path: str) -> dict[str, Any]:
     calls = [(n, match) for n, line in enumerate(lines) if (match := _CALL.fullmatch(line))]
     ends = [*(n for n, _ in calls[1:]), len(lines)]
     shown: dict[tuple[str, str], _Call] = {}
-    plain = {match[3].rstrip("/") for _, match in calls}
+    plain = {match[3].rstrip("/") for _, match in calls} - {""}
     ids = {
         value: name
         for (first, _), end in zip(calls, ends, strict=True)
@@ -214,19 +219,42 @@ def _without_curl(lines: Sequence[str]) -> tuple[list[str], list[int], str]:
     """Return lines with calls in place of commands, their numbers in the text, and the base URL."""
     begun = ((n, match) for n, line in enumerate(lines) if (match := _CURL.fullmatch(line)))
     commands = ((n, _command(lines, n, match)) for n, match in begun)
-    found = {n: command for n, command in commands if command is not None}
-    steps = [curl.place.path.split("/")[:-1] for curl, _ in found.values()]
+    found = _of_the_bank({n: command for n, command in commands if command is not None})
+    literal = [curl.place for curl, _ in found.values() if "://" in curl.url]
+    steps = [place.path.split("/")[:-1] for place in literal]
     levels = zip(*steps, strict=False)
     same = takewhile(lambda names: len({*names}) == 1 and "{" not in names[0], levels)
     base = "/".join(names[0] for names in same)
+    answers = frozenset(_answers(lines, found))
     made, numbers, n = list[str](), list[int](), 0
     while n < len(lines):
         curl, many = found.get(n, (None, 1))
-        made += (more := curl.lines(base) if curl else [lines[n]])
+        made += (more := curl.lines(base) if curl else ["200" if n in answers else lines[n]])
         numbers += [n + 1] * len(more)
         n += many
-    first = next((curl.place for curl, _ in found.values() if "://" in curl.url), None)
+    first = literal[0] if literal else None
     return made, numbers, f"{first.scheme}://{first.netloc}{base}" if first else ""
+
+
+def _of_the_bank(found: Mapping[int, tuple[_Curl, int]]) -> dict[int, tuple[_Curl, int]]:
+    """Return the commands without those at another variable: a test API, or a link that was answered."""
+    places = [curl.place for curl, _ in found.values()]
+    variables = Counter(each.netloc for each in places if "$" in each.netloc and each.path)
+    others = variables.keys() - {name for name, _ in variables.most_common(1)}
+    return {
+        n: (curl, many)
+        for n, (curl, many) in found.items()
+        if (host := curl.place.netloc) not in others and (curl.place.path or "$" not in host)
+    }
+
+
+def _answers(lines: Sequence[str], begins: Iterable[int]) -> Iterator[int]:
+    """Yield the line before the block of JSON that is next after the block of each command."""
+    starts = [*begins, len(lines)]
+    for begin, end in pairwise(starts):
+        fences = [(n, match[1]) for n in range(begin, end) if (match := _FENCE.fullmatch(lines[n]))]
+        # The first one ends the block of the command.
+        yield from (n for n, word in fences[1:2] if word == "json")
 
 
 def _command(lines: Sequence[str], first: int, match: re.Match[str]) -> tuple[_Curl, int] | None:
@@ -413,6 +441,9 @@ def schema(
         inside = schema([*islice(elements, MOST)], examples=examples, lists=lists)
         return {"type": "array", "items": inside}
     texts = [value for value in values if isinstance(value, str)]
+    if texts and all(map(_VARIABLE.fullmatch, texts)):
+        return {"type": "string"}
+    texts = [text for text in texts if not _VARIABLE.fullmatch(text)]
     if not texts:
         kinds: dict[type, str] = {bool: "boolean", int: "integer", float: "number"}
         known = [value for value in values if type(value) in kinds]

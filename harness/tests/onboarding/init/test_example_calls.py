@@ -644,7 +644,9 @@ def test_commands_of_curl_are_calls():
         ("curl https://a.example/x", {"/x"}),
         ("curl https://a.example", {"/"}),
         ("curl a.example/v1/x\ncurl a.example/v2/x", {"/v1/x", "/v2/x"}),
-        ("curl '{base}/v1/{id}/x'\ncurl '{base}/v1/{id}/y'", {"/{id}/x", "/{id}/y"}),
+        ("curl '{base}/v1/{id}/x'\ncurl '{base}/v1/{id}/y'", {"/v1/{id}/x", "/v1/{id}/y"}),
+        # The base URL of a variable is what the reader knows; a link, or a test API, is no call.
+        ("curl $A/v1.1/x\ncurl $A/v1.1/y\ncurl ${B}/t\ncurl $LINK", {"/v1.1/x", "/v1.1/y"}),
         ("GET /x\ncurl https://a.example/v1/y", {"/x", "/y"}),
         ("GET /x\ncurl 'https://a.example/v1/y", {"/x"}),
     ],
@@ -653,6 +655,41 @@ def test_what_the_urls_of_commands_have_in_common(text, paths):
     """A path that all begin with is that of the base URL; a command without an end is no call."""
     assert is_calls(text)
     assert paths == {*document(text, "t")["paths"]}
+
+
+MARKDOWN = """\
+```sh
+curl -X POST $BANK/v2.0/pay -d @- <<EOF
+{"to": "$TO", "id": "$(uuidgen)", "type": "NOW"}
+EOF
+```
+
+```json
+{"status": "NEW"}
+```
+
+```json
+{"code": "E-1"}
+```
+
+```sh
+curl $BANK/v2.0/list
+```
+
+Nothing is shown.
+"""
+
+
+def test_in_markdown_the_next_block_of_json_is_the_answer():
+    """Only the next one; and what the shell fills in is no example."""
+    paths = document(MARKDOWN, "t")["paths"]
+    pay = paths["/v2.0/pay"]["post"]
+    shown = pay["responses"]["2XX"]["content"]["application/json"]["schema"]["properties"]
+    sent = pay["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    assert {"status": {"type": "string", "enum": ["NEW"]}} == shown
+    plain = {"type": "string"}
+    assert {"to": plain, "id": plain, "type": {**plain, "enum": ["NOW"]}} == sent
+    assert "responses" not in paths["/v2.0/list"]["get"]
 
 
 def test_a_body_of_a_command_that_is_not_json_is_an_error_at_its_line():
