@@ -16,6 +16,7 @@ signed without being rejected.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +29,10 @@ from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.state.calendar import DAY, dates, within_a_day
 
+#: A URL of characters that one may have (RFC 3986), and of a length that every bank takes.
+ORDINARY_URL: Final = re.compile(
+    r"(?:[\w.~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2}){1,500}", re.ASCII
+)
 #: What two requests have in common: equal values for equal requests.
 Likeness: TypeAlias = Hashable
 
@@ -102,9 +107,10 @@ def _before_its_day(lifecycle: Lifecycle, request: Instance) -> bool:
 
 
 def return_scheme(lifecycle: Lifecycle, request: Instance) -> Likeness:
-    """Return the scheme of the return address, or the whole value where it is not a URL."""
+    """Return the scheme of the return address, or the whole value where it is no ordinary URL."""
     address = request.arguments.get(lifecycle.create.returns or "")
-    parts = request_queries.split_url(address) if isinstance(address, str) else None
+    ordinary = isinstance(address, str) and ORDINARY_URL.fullmatch(address)
+    parts = request_queries.split_url(ordinary[0]) if ordinary else None
     return parts.scheme if parts else repr(address)
 
 

@@ -40,7 +40,8 @@ HOUR = 3600
 class PastRequests:
     """The past of a call, as far as its validity depends on it; `note` advances it.
 
-    `accepted_values` has the accepted values of each argument, `days_ahead` the largest number of
+    `accepted_values` has the values of each argument with which a request was accepted, `changed_values`
+    those to which one was changed, `days_ahead` the largest number of
     days after its call for which a request was accepted, `on_any_day` that one was for a day on which
     banks settle nothing, `perhaps_executed` the contents that may
     have been executed, each with its requests by the owned thing that they named.
@@ -49,6 +50,7 @@ class PastRequests:
     lifecycle: Lifecycle
     tracker: Tracker
     accepted_values: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    changed_values: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     days_ahead: int = 0
     on_any_day: bool = False
     perhaps_executed: dict[Hashable, dict[str | None, set[int]]] = field(
@@ -64,8 +66,10 @@ class PastRequests:
         if noted is not None and request_queries.makes(event, noted):
             self._asked[id(noted)] = _asked(noted.made.call, self.lifecycle)
         if noted is not None and isinstance(event, Exchange) and _taken(event, noted):
+            made = request_queries.makes(event, noted)
+            values = self.accepted_values if made else self.changed_values
             for name, value in event.call.arguments.items():
-                self.accepted_values.setdefault(name, set()).add(repr(value))
+                values.setdefault(name, set()).add(repr(value))
             self.days_ahead = max(self.days_ahead, _days_ahead(self.lifecycle, event) or 0)
             due = request_queries.due_day(self.lifecycle, event.call.arguments)
             self.on_any_day |= due is not None and not is_banking_day(due)
@@ -80,6 +84,12 @@ class PastRequests:
                 things.setdefault(thing, set()).add(id(request))
             elif content in self.perhaps_executed:
                 self.perhaps_executed[content].get(thing, set()).discard(id(request))
+
+    def was_accepted(self, exchange: Exchange, name: str, value: Json) -> bool:
+        """Whether the bank accepted a value in such a call: one to change it to may not do to make one."""
+        makes = exchange.call.operation == self.lifecycle.create.id
+        known = self.accepted_values.get(name, set())
+        return repr(value) in (known if makes else known | self.changed_values.get(name, set()))
 
     def alike(self, call: Call) -> Iterator[set[int]]:
         """Yield the requests, thing by thing, that may have been executed and ask for the same."""
@@ -132,7 +142,7 @@ def beyond_usual_amounts(exchange: Exchange, past: PastRequests) -> bool:
     amount = exchange.call.arguments[name]
     if number_of(amount) is None:
         return False
-    return not is_usual(amount) and repr(amount) not in past.accepted_values.get(name, ())
+    return not is_usual(amount) and not past.was_accepted(exchange, name, amount)
 
 
 def _readable(past: PastRequests, request: Instance) -> bool:
@@ -194,7 +204,7 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
         # Any id is as good as another; but a variation may be of the id itself, such as a long one.
         apart |= call.arguments.keys() - bare.keys()
     return all(
-        name in apart or repr(value) in past.accepted_values.get(name, ())
+        name in apart or past.was_accepted(exchange, name, value)
         for name, value in call.arguments.items()
     )
 
@@ -306,7 +316,7 @@ def _changeable(past: PastRequests, exchange: Exchange, request: Instance) -> bo
     soon = (exchange.at - request.made.at).total_seconds() < HOUR
     new = lifecycle.new_values(exchange)
     good = all(
-        name in call.varied or repr(value) in past.accepted_values.get(name, ())
+        name in call.varied or past.was_accepted(exchange, name, value)
         for name, value in new.items()
     )
     # The contract leaves open which arguments can be changed; a plain change must be possible.

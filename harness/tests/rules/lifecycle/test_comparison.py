@@ -47,6 +47,7 @@ def test_wherever_it_leads_it_is_one_sort(address):
     "address",
     [
         *(None, "", "nowhere", "/back", "tpp:back", "https://", "https://[", "https://a:b", "//a"),
+        *(f"{HERE} x", f"{HERE}?a=%zz", f"{HERE}/{'a' * 600}", "https://tpp.ex\u00e4mple/"),
         *("https://tpp.example:99999/", "https://tpp.example:0/", 7, ["https://tpp.example"]),
     ],
 )

@@ -158,10 +158,12 @@ def test_a_value_of_another_type_is_another_value():
     assert [WRONG] == create(make(), make(amount=1, key="P2"), make(NO, amount=1))
 
 
-def test_what_was_accepted_as_a_change_is_good_too():
-    """And what was refused as one is not."""
-    assert [WRONG] == create(DEFERRED, modify(amount="7.00"), make(NO, amount="7.00"))
-    assert [] == create(DEFERRED, modify(NO, amount="7.00"), make(NO, amount="7.00"))
+def test_what_was_accepted_as_a_change_need_not_do_to_make_a_request():
+    """A bank may look at what is made only: it may have limits that a change does not meet."""
+    assert [] == create(DEFERRED, modify(amount="7.00"), make(NO, amount="7.00"))
+    assert [] == create(DEFERRED, modify(amount="0.01"), make(NO, amount="0.01"))
+    made = make(amount="7.00", key="P2")
+    assert [WRONG] == create(DEFERRED, modify(amount="7.00"), made, make(NO, amount="7.00"))
 
 
 def test_what_was_made_as_rejected_was_not_accepted():
