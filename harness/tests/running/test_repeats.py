@@ -29,10 +29,18 @@ def test_a_repeat_has_the_very_values_of_the_first_request(tmp_path):
     assert (0, {"conforms"}) == (code, {each["verdict"] for each in report["obligations"]})
 
 
-@pytest.mark.parametrize(("word", "noted"), [("{unique}", True), ("{alike}", False)])
-def test_a_body_that_is_never_the_same(tmp_path, word, noted):
+@pytest.mark.parametrize(
+    ("member", "noted"),
+    [
+        ('remittance: "{unique}"', True),
+        ('requests: {id: "{unique}"}', True),
+        ('remittance: "{alike}"', False),
+        ('head: {requestId: "{unique}"}', False),
+    ],
+)
+def test_a_body_that_is_never_the_same(tmp_path, member, noted):
     """Where a clause has repeats rejected, it is noted that no request would repeat another."""
-    text = FILE.replace("TEMPLATE", f'remittance: "{word}"')
+    text = FILE.replace("TEMPLATE", member)
     (tmp_path / "ours.yaml").write_text(text, "utf-8")
     _, out, _ = assay("check", "pis", "ours.yaml", cwd=tmp_path)
     what = "ours.yaml:6: note: operations.create-payment.template: {unique} where duplicate has"

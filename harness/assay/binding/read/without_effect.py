@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from assay.binding.model.pointer import texts
 from assay.binding.model.target import AuthKind, FixtureKind, ScaKind, Target, TransportKind
 from assay.contract.model import Capability, Contract, Json
 from assay.errors import did_you_mean
@@ -125,8 +126,16 @@ def other_meanings(
 def _never_repeated(
     target: Target, contracts: Sequence[Contract]
 ) -> Iterator[tuple[Pointer, str, str]]:
-    """Yield the bodies with a value that is new in a repeat, where a clause has repeats rejected."""
-    new = {name for name, each in target.operations.items() if "{unique}" in str(each.template)}
+    """Yield the bodies with a value that is new in a repeat, where a clause has repeats rejected.
+
+    The id of a request names the call, and no bank compares it.
+    """
+    new = {
+        name
+        for name, each in target.operations.items()
+        for way, text in texts(each.template)
+        if "{unique}" in text and not any("request" in str(step).lower() for step in way[-1:])
+    }
     for contract in contracts if new else ():
         for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
             for operation in map(contract.operations.get, new):

@@ -80,6 +80,8 @@ OWN_DAYS: Final = {
 }
 #: The formats of a day.
 DAYS: Final = frozenset({"date", "date-time", *OWN_DAYS})
+#: What a list may show of an account or, encrypted, of a card.
+_ACCOUNT_OR_CARD: Final = re.compile(r"[A-Za-z0-9+/=_-]{15,}")
 LIKE_AN_IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 _FORMS: Final = {
     **OWN_DAYS,
@@ -434,7 +436,13 @@ def schema(
                 [known for known in lists.get(name, ()) if all(v in [None, *known] for v in seen)]
             ]
         }
-        required = [name for name in names if all(name in each for each in objects)]
+        # Null in an answer says that an item may lack it.
+        lacks = [None] if not examples else []
+        required = [
+            name
+            for name in names
+            if all(name in each and each[name] not in lacks for each in objects)
+        ]
         return {"type": "object", "properties": below, "required": required}
     if any(isinstance(value, list) for value in values):
         elements = (each for value in values if isinstance(value, list) for each in value)
@@ -451,7 +459,10 @@ def schema(
         return found | ({"example": json.dumps(known[0])} if known and examples else {})
     found = {"type": "string"}
     forms = (form for form, pattern in _FORMS.items() if all(map(pattern.fullmatch, texts)))
-    if form := next(forms, ""):
+    form = next(forms, "")
+    if any(map(LIKE_AN_IBAN.fullmatch, texts)) and all(map(_ACCOUNT_OR_CARD.fullmatch, texts)):
+        form = IBAN
+    if form:
         found["format"] = form
     if form != IBAN and all(map(WORD.fullmatch, texts)):
         found["enum"] = [*dict.fromkeys(texts)]

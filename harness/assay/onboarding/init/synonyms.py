@@ -108,8 +108,10 @@ def is_synonym(name: str, leaf: SchemaLeaf) -> bool:
 
 
 def only_iban(mine: Sequence[str], leaves: Sequence[SchemaLeaf]) -> list[SchemaLeaf]:
-    """Return the only leaf that has an IBAN, whatever it is called, for a name that is `iban`."""
+    """Return the only leaf that has an IBAN in each item, whatever it is called, for `iban`."""
     ibans = [leaf for leaf in leaves if leaf.form == IBAN and leaf.is_member]
+    if any(leaf.needed for leaf in leaves):
+        ibans = [leaf for leaf in ibans if leaf.needed]
     return ibans if [*mine] == ["iban"] and len(ibans) == 1 else []
 
 

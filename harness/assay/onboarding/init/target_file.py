@@ -116,7 +116,13 @@ def _calls(draft: TargetDraft) -> Iterator[YamlEntry]:
         why = draft.whys.get("presence", "" if given else "the value is a usual one")
         yield YamlEntry(key="presence", value=header, why=why, says=says)
     elif any(facts_of(contract).limits(attended=False) for contract in draft.contracts):
-        yield replace(gap("presence", what="the name of this header"), says=says)
+        yield replace(
+            gap(
+                "presence",
+                what="the header, the query parameter or the member of the body that says so",
+            ),
+            says=says,
+        )
     if not draft.presence and draft.extends:
         yield YamlEntry(key="presence", value=None)
 

@@ -692,6 +692,17 @@ def test_in_markdown_the_next_block_of_json_is_the_answer():
     assert "responses" not in paths["/v2.0/list"]["get"]
 
 
+def test_an_iban_that_an_item_may_lack_is_not_its_key(tmp_path):
+    """A card names its account; a list has IBANs, and cards that are encrypted."""
+    account = '{"number": "PL86102070194389598769986660", "parent": {}}'
+    card = (
+        '{"number": "1D5E33B538F5C380D55E17EE3773600E", "parent": "PL86102070194389598769986660"}'
+    )
+    calls = f'accounts: GET /c\n200 {{"list": [{account.replace("{}", "null")}, {card}]}}\n'
+    item = drafted(tmp_path, calls, contracts=("aisp",))["operations"]["accounts"]["item"]
+    assert "/number" == item["key"] == item["fields"]["iban"]
+
+
 def test_a_body_of_a_command_that_is_not_json_is_an_error_at_its_line():
     """Though a command has more lines than it takes as a call, or fewer."""
     with pytest.raises(InputError) as caught:
