@@ -19,12 +19,12 @@ from assay.contexts.context import DimensionValue, Situation, StepMapper, Values
 from assay.contexts.life_events import LifeState
 from assay.contexts.request_dimensions import OTHER_TPP
 from assay.contract.model import Capability, Contract, Operation
-from assay.history import Arrange, Decision, Exchange, Register, Reply, Step, Subject
+from assay.history import Arrange, Call, Decision, Exchange, Register, Reply, Step, Subject
 from assay.rules import steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.request_steps import call_about, send_if_any
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
-from assay.rules.rule import Script
+from assay.rules.rule import Script, facts_of
 from assay.rules.steps import SIGN
 
 #: The dimension, and its value.
@@ -55,18 +55,30 @@ def pasts(at: Situation) -> Values:
     if lifecycles and at.target.sca.kind is ScaKind.MANUAL:
         yield "lived", "`sca.kind` in the target file that takes no person"
         return
+    mapper = partial(
+        WithPast,
+        contract=at.contract,
+        offers=at.offered,
+        grants=tuple(grants[:MOST_GRANTS]),
+        lifecycles=tuple(lifecycles),
+    )
+    dated = grants and Capability.CLOCK in at.offered
+    limits = facts_of(at.contract).limits(attended=False) if dated else {}
+    counted = tuple(name for name in limits if not at.contract.operations[name].grants)
+
+    def suit(value: DimensionValue, played: Sequence[Step]) -> DimensionValue:
+        absent = [step for step in played if isinstance(step, Call) and not step.present]
+        beyond = mappers.beyond_limits(mappers.calls_of_a_day(absent), limits)
+        used_up = tuple(name for name in counted if name in beyond)
+        return replace(value, mapper=partial(mapper, counted=used_up)) if used_up else value
+
     yield DimensionValue(
         dimension=PAST,
         name="lived",
         description="for a customer with a past",
         reason=partial(past_reason, at.contract),
-        mapper=partial(
-            WithPast,
-            contract=at.contract,
-            offers=at.offered,
-            grants=tuple(grants[:MOST_GRANTS]),
-            lifecycles=tuple(lifecycles),
-        ),
+        mapper=mapper,
+        suit=suit,
     )
 
 
@@ -85,12 +97,16 @@ def past_reason(contract: Contract, played: Sequence[Step]) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class WithPast(StepMapper):
-    """The first customer with an item has given consents and made requests before."""
+    """The first customer with an item has given consents and made requests before.
+
+    The operations that are `counted` without the customer were called so on an earlier day.
+    """
 
     contract: Contract
     offers: frozenset[Capability]
     grants: tuple[Operation, ...]
     lifecycles: tuple[Lifecycle, ...]
+    counted: tuple[str, ...] = ()
     lived: LifeState | None = None
     apart: ClassVar[bool] = True
 
@@ -114,7 +130,11 @@ class WithPast(StepMapper):
             yield from life_events.consent(grant, variation=life_events.NOTHING)(state)
         for lifecycle in self.lifecycles:
             yield from _requests(state, lifecycle)
-        if not any(holding.entries or holding.traits for holding in step.holdings):
+        for name in self.counted:
+            operation = self.contract.operations[name]
+            yield replace(steps.ask(operation, reply.name, reply.owns[0].key), present=False)
+        # What a trial is about that counts calls has no age.
+        if self.counted or not any(each.entries or each.traits for each in step.holdings):
             yield from life_events.let_pass(state, SINCE)
 
     def reply(self, step: Step, reply: Reply) -> Reply:

@@ -32,6 +32,8 @@ class Listing:
 
     #: The eligible items.
     items: Sequence[Item]
+    #: Those that are not; unused by the sound bank.
+    others: Sequence[Item]
     #: The consent in force; None when there never was one.
     consent: frozenset[str] | None
     today: date

@@ -324,8 +324,10 @@ def _listing(call: AccountCall, day: date, page: int) -> Listing:
 
     own = call.customer
     others = [customer for customer in call.world.customers.values() if customer.id != own.id]
+    items = eligible(own)
     return Listing(
-        items=eligible(own),
+        items=items,
+        others=[item for item in own.items.values() if item not in items],
         consent=own.consent,
         today=day,
         foreign=[item for customer in others for item in eligible(customer)],

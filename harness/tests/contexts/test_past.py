@@ -76,6 +76,20 @@ def test_dated_entries_stay_as_old_as_the_trial_wants():
     assert not any(isinstance(each, Advance) and each.to for each in steps)
 
 
+def test_who_uses_up_a_day_s_calls_made_some_on_an_earlier_day():
+    """Of what is used up without the customer, one call each, whatever is dated; and a week passes."""
+    value, parsed = past("aisp")
+    dated = replace(CUSTOMER, holdings=(Holding(resource="account", entries=(START.date(),)),))
+    batch = replace(READ, present=False)
+    for steps, passed in (([dated, *[batch] * 5], True), ([dated, *[READ] * 5, batch], False)):
+        script = in_context((step for step in steps), (value.suit(value, steps),))
+        seen = list(play(script, DryTarget(contract=parsed)))
+        before = seen[: seen.index(steps[1])]
+        absent = [each for each in before if isinstance(each, Call) and not each.present]
+        assert (["accounts"] if passed else []) == [each.operation for each in absent]
+        assert passed is any(isinstance(each, Advance) and each.to for each in before)
+
+
 def test_consents_were_given_and_taken_back():
     """The last one is to nothing, so that the trial finds no consent."""
     steps = played("aisp", CUSTOMER, GRANT)

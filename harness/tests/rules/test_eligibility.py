@@ -11,6 +11,7 @@ from account_information import (
     FAILED,
     NO,
     PARIS,
+    Obliging,
     account,
     ask,
     card,
@@ -22,7 +23,7 @@ from account_information import (
 )
 from rows import for_each
 
-from assay.history import Advanced
+from assay.history import Advance, Advanced
 from assay.rules.rule import facts_of
 from assay.rules.state.calendar import months_before
 from assay.testing import listed
@@ -162,6 +163,39 @@ def test_a_recent_but_inactive_card_is_hidden():
 
 
 @for_each(
+    ("used", "named", "seen", "says"),
+    [
+        ("2026-07-18", ("C1", "C2"), True, "hides-outdated disagrees"),
+        ("2026-07-18", ("C1", "C2"), False, "hides-outdated agrees"),
+        # No consent names it, or it was outside before.
+        ("2026-07-18", ("C1",), True, "hides-just-outside disagrees"),
+        ("2026-07-01", ("C1", "C2"), True, "hides-just-outside disagrees"),
+    ],
+)
+def test_what_a_consent_names_is_hidden_once_it_is_outside(used, named, seen, says):
+    """Whether it was listed when the consent was given."""
+    later = AT + timedelta(days=5)
+    shown = listed("C1", "C2") if seen else listed("C1")
+    found = check(
+        "cards.eligible",
+        owner("psu", card("C1", **RECENT), card("C2", **{"last-used": used})),
+        consent(*named),
+        ask("accounts", shown, at=later),
+        zone=PARIS,
+    )
+    assert says in [line.rpartition(" ")[0] for line in found]
+
+
+def test_what_is_outdated_is_listed_before_and_after():
+    """A consent names it while it is inside; the plain one is the control."""
+    params = ruled("cards.eligible", zone=PARIS)
+    played = Obliging().play(params, "outdated")
+    (moved,) = (step.to for step in played.steps if isinstance(step, Advance) and step.to)
+    assert ["accounts", "consents", "accounts"] == [call.operation for call in played.calls]
+    assert AT + timedelta(days=5) == moved
+
+
+@for_each(
     ("used", "edge", "seen", "says"),
     [
         ("2026-07-17", "unspecified", True, ["lists-just-inside agrees 1"]),
@@ -285,7 +319,7 @@ def test_the_facets_at_the_edge_need_the_zone():
     """A plan without one says so, and does not leave it to chance."""
     params = ruled("cards.eligible")
 
-    assert {"lists-just-inside", "hides-just-outside"} == {
+    assert {"lists-just-inside", "hides-just-outside", "hides-outdated"} == {
         facet.id for facet in params.facets() if "zone" in {need.value for need in facet.needs}
     }
 

@@ -222,6 +222,11 @@ def _immediate_debit_too(item: Item, today: date) -> bool:
     return CARD_WINDOW(replace(item, immediate_debit=False), today)
 
 
+def _consented_stays(listing: Listing) -> Sequence[Item]:
+    kept = (item for item in listing.others if item.key in (listing.consent or ()))
+    return [*listing.items, *(item for item in kept if item.resource == "card" and item.active)]
+
+
 def _cards(eligible: Eligible) -> Table[Resource, Eligible]:
     return put(SOUND.eligible, card=eligible)
 
@@ -261,6 +266,9 @@ LISTING = (
         listed=_with_foreign_consented),
     breaking("eligible.savings-listed", "accounts.eligible/hides-savings",
         "savings accounts are listed", eligible=put(SOUND.eligible, account=_savings_too)),
+    breaking("eligible.consented-stays", "cards.eligible/hides-outdated",
+        "a card that the consent names is listed, however long ago it was used",
+        listed=_consented_stays),
     breaking("eligible.inactive-listed", "accounts.eligible/hides-inactive",
         "inactive accounts are listed", eligible=put(SOUND.eligible, account=_inactive_too)),
     breaking("eligible.offline-listed", "accounts.eligible/hides-offline",

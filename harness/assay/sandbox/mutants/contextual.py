@@ -79,6 +79,8 @@ class Past:
     began: datetime
     consents: int = 0
     emptied: bool = False
+    #: When the customer was first absent.
+    unattended: datetime | None = None
     refused: int = 0
     customers: set[str] = field(default_factory=set[str])
 
@@ -196,6 +198,16 @@ class Situation:
             return False
         return self.world.now - self.past.began >= timedelta(days=days)
 
+    @property
+    def was_unattended_before_today(self) -> bool:
+        """Whether a call without the customer was made on an earlier day."""
+        first = self.past.unattended if self.past else None
+        return (
+            self.world is not None
+            and first is not None
+            and local(first).date() < local(self.world.now).date()
+        )
+
     def weekday(self, day: int) -> bool:
         """Whether it is this day of the week (ISO) in the world."""
         return self.world is not None and local(self.world.now).isoweekday() == day
@@ -281,6 +293,7 @@ ORDERS: Mapping[str, Mapping[str, Callable[[Situation], bool]]] = {
     "aisp": {
         **_BEFORE,
         "after=second-consent": lambda s: s.past is not None and s.past.consents > 1,
+        "after=batch-day": lambda s: s.was_unattended_before_today,
         "after=emptied-consent": lambda s: s.past is not None and s.past.emptied,
     },
     "pis": {
@@ -335,6 +348,8 @@ def make_contextual_app(
         if past is not None and now.path == "/consents":
             past.consents += 1
             past.emptied |= "[]" in now.content
+        if past is not None and now.customer and now.world and not now.attended:
+            past.unattended = past.unattended or now.world.now
         if past is not None:
             concerned = [now.customer, *(each.owner for each in now.payments)]
             past.customers |= {customer.id for customer in concerned if customer}

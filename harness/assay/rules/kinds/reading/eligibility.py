@@ -2,7 +2,7 @@
 
 Each hidden state is a facet; recent use has three: listed when recent, still listed just inside the
 edge, hidden just outside. Months are those of the bank's calendar. The edge day has a facet of its own where the
-contract or the bank says on which side it is.
+contract or the bank says on which side it is. What was listed, and named by a consent, is hidden once it is outside.
 After a consent a list may show only what is consented to: that something is not there says nothing then.
 
 What is hidden may also be withheld: its data are refused, even if a consent names it. The
@@ -57,8 +57,12 @@ from assay.rules.verdict import (
 )
 
 DAY = timedelta(days=1)
+#: After this time, what was just inside is outside, whatever the lengths of the months.
+OUTSIDE = timedelta(days=5)
 
 
+#: The facet of what was recent when a consent named it, and is no more.
+OUTDATED = "hides-outdated"
 #: The facet of the day on the edge, and whether a resource used on it is listed; by the edge.
 _ON_THE_EDGE: Mapping[str, tuple[str, bool]] = {
     "included": ("lists-on-the-edge", True),
@@ -189,6 +193,12 @@ class Eligibility(RefusingKind):
             )
             for id_, description, needed, listed in descriptions
         ]
+        if self.recent and self.granting:
+            what = (
+                f"no {self.resource} that a consent names is listed once it was last used {outside}"
+            )
+            later = dated | consent(self.granting) | needs(Capability.CLOCK)
+            out.append(make_facet(OUTDATED, what, "outdated", later, requirements))
         out += [
             Facet(
                 id=f"withholds-{trait}",
@@ -223,6 +233,9 @@ class Eligibility(RefusingKind):
             yield from self._ask_for_data()
             return
         now = yield from steps.clock()
+        if scenario.id == "outdated" and self.recent:
+            yield from self._list_what_is_outdated(self.recent, now)
+            return
         today = dates(now, self.zone)[-1]
         holdings = [Holding(resource=self.resource, traits={trait: True}) for trait in self.hides]
         if self.recent:
@@ -237,6 +250,21 @@ class Eligibility(RefusingKind):
         plain = [thing.key for thing in psu.owns if self._plain(thing, psu.now)]
         call = Call(operation=self.operation.id, subject="psu")
         yield from steps.walk_whole(call, psu, plain, self.granting, steps.MOST_PAGES)
+
+    def _list_what_is_outdated(self, recent: Recent, now: datetime) -> Script:
+        """Let a consent name what is just inside, and list it some days later."""
+        today = dates(now, self.zone)[-1]
+        used = _edges(recent, today)[1] + DAY
+        holdings = (
+            Holding(resource=self.resource, traits={recent.trait: str(day)})
+            for day in (used, today - DAY)
+        )
+        psu = yield from steps.arrange("psu", *holdings)
+        call = Call(operation=self.operation.id, subject="psu")
+        yield from steps.walk(call)
+        yield from steps.grant(self.granting, "psu", *(thing.key for thing in psu.owns))
+        yield from steps.clock(psu.now + OUTSIDE)
+        yield from steps.walk(call)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each complete page walk of a customer whose resources are known."""
@@ -256,7 +284,12 @@ class Eligibility(RefusingKind):
                 found = self._facet(thing, at)
                 if thing.key in keys or whole or thing.key in (consented or ()):
                     control = not plain.isdisjoint(keys)
-                    yield from self._judge(thing, walk, seen=thing.key in keys, control=control)
+                    outdated = thing.key in (consented or ()) and self._plain(thing, subject.now)
+                    for evidence in self._judge(
+                        thing, walk, seen=thing.key in keys, control=control
+                    ):
+                        was = outdated and evidence.facet == "hides-just-outside"
+                        yield replace(evidence, facet=OUTDATED) if was else evidence
                 elif found is not None and not found[1] and not subject.fresh:
                     yield self._narrowed_out(thing, walk, found[0])
         yield from self._check_data(history)
