@@ -240,7 +240,7 @@ GUESSES: Final[Mapping[str, _Guess]] = {
     "value": responses.values,
 }
 #: The features that matter where a call is refused in any case.
-_OF_UNAVAILABLE: Final = frozenset({"method", "path", "aliases", "argument"})
+_OF_UNAVAILABLE: Final = frozenset({"method", "path", "aliases", "argument", "template"})
 
 
 def operations(

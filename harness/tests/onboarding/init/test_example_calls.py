@@ -692,6 +692,13 @@ def test_in_markdown_the_next_block_of_json_is_the_answer():
     assert "responses" not in paths["/v2.0/list"]["get"]
 
 
+def test_what_is_not_offered_is_asked_for_in_full(tmp_path):
+    """A bank may refuse it for a member that is missing, before it says that it is not there."""
+    calls = 'accounts: GET /c\n200 []\nend-user-identity: POST /me\n{"head": {"channel": "WEB"}}\n'
+    asked = drafted(tmp_path, calls, contracts=("aisp",))["operations"]["end-user-identity"]
+    assert {"head": {"channel": "WEB"}} == asked["template"]
+
+
 def test_an_iban_that_an_item_may_lack_is_not_its_key(tmp_path):
     """A card names its account; a list has IBANs, and cards that are encrypted."""
     account = '{"number": "PL86102070194389598769986660", "parent": {}}'
