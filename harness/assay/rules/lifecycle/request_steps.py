@@ -12,6 +12,7 @@ from datetime import date, timedelta
 
 from assay.contract.model import Contract, Json, Operation
 from assay.history import (
+    Accepted,
     Arrange,
     Authorise,
     Authorised,
@@ -252,8 +253,13 @@ def wait_days(subject: Subject, days: int, hour: int = 12) -> Part[None]:
 
 
 def sign(lifecycle: Lifecycle, made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
-    """Let the customer sign a request that was made, if it is signed; `how` says in which way."""
-    if not lifecycle.signed:
+    """Let the customer sign a request that was made, if it is signed; `how` says in which way.
+
+    What was made as rejected has nothing to sign, unless its answer has a link all the same.
+    """
+    over = made.item is not None and made.item.state in {State.REJECTED, State.ENDED}
+    linked = isinstance(made.outcome, Accepted) and made.outcome.approval is not None
+    if not lifecycle.signed or (over and not linked):
         return None
     return (yield from steps.sign(made, how))
 

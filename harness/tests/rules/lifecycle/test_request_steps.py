@@ -25,6 +25,7 @@ from assay.history import (
     Lacking,
     Register,
     Registered,
+    State,
     Withdraw,
     Withdrawn,
 )
@@ -246,6 +247,22 @@ def test_signing_without_a_link():
     """Whoever signs has to say that it cannot be done so."""
     (step,), _ = play(request_steps.sign(LIFE, make(shown(approval=None))), sign())
     assert None is step.approval
+
+
+@for_each(
+    ("state", "link", "signs"),
+    [
+        (State.REJECTED, None, False),
+        (State.ENDED, None, False),
+        (State.REJECTED, LINK, True),
+        (State.OPEN, None, True),
+        (None, None, True),
+    ],
+)
+def test_what_was_made_as_rejected_is_not_signed(state, link, signs):
+    """A bank need not give a link for it; that it lacks one is nothing that the target file misses."""
+    steps, _ = play(request_steps.sign(LIFE, make(shown(state=state, approval=link))), sign())
+    assert signs is bool(steps)
 
 
 # -- a call of any operation ------------------------------------------------------
