@@ -129,11 +129,28 @@ def _with(schema: Schema, key: str, value: Any) -> Schema:
 
 
 def any_of(schemas: Iterable[Schema]) -> Schema:
-    """Return the schema of values that fit at least one of the schemas."""
+    """Return the schema of values that fit at least one of the schemas.
+
+    A member of which all say the same stands beside them, so that a remark on it names the member.
+    """
     different = _once(schemas)
     if not different or {} in different:
         return {}
-    return different[0] if len(different) == 1 else {"anyOf": different}
+    if len(different) == 1:
+        return different[0]
+    first, *others = (each.get("properties", {}) for each in different)
+    same = {
+        name: schema
+        for name, schema in first.items()
+        if all(name in each and _text(each[name]) == _text(schema) for each in others)
+    }
+    if not same:
+        return {"anyOf": different}
+    rest = [
+        {**each, "properties": {n: s for n, s in each["properties"].items() if n not in same}}
+        for each in different
+    ]
+    return {"properties": same, "anyOf": rest}
 
 
 def _once(values: Iterable[Any]) -> list[Any]:

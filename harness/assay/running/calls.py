@@ -234,10 +234,10 @@ def _of_arguments(
         bound_mode = None if mode is None else binding.modes.get(mode)
         if bound_mode is not None:
             repeated = repeated_arguments(bound_mode.value, binding.arguments)
-            own = [at for name in repeated for at in _where(binding.arguments[name], [()])]
+            explained += [at for name in repeated for at in _where(binding.arguments[name], [()])]
             places = _where(bound_mode, [way for way, _ in _leaves(bound_mode.value)])
-            others = [place for place in shared if place not in own]
-            explained += [*own, *(place for place in places if not _within(place, others))]
+            others = [place for place in shared if place not in explained]
+            explained += [place for place in places if not _within(place, others)]
     return [*explained, ("path",)]
 
 
@@ -276,8 +276,7 @@ def _of_fields(different: frozenset[str], target: Target) -> Iterator[Where]:
     if any(name.startswith("arguments.") for name in different):
         yield ("path",)
     if "present" in different and target.presence:
-        mark = target.presence
-        yield from _where(Spelling(place=mark.place, name=mark.name), [()])
+        yield from _where(Spelling(place=target.presence.place, name=target.presence.name), [()])
     if different & {"alias", "host", "bank"}:
         yield from (("base",), ("path",), ("query",))
 
@@ -311,8 +310,7 @@ def _places(request: HttpRequest) -> Iterator[tuple[Where, object]]:
         yield ("query", *name), value
     for name, value in _numbered((name.lower(), value) for name, value in request.headers):
         yield ("header", *name), value
-    content = _json(request.body)
-    if content is not None and content != {}:  # what has one member differs in that alone
+    if content := _json(request.body):  # what has one member differs from nothing in that alone
         yield from ((("body", *way), value) for way, value in _leaves(content))
 
 

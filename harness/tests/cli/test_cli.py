@@ -212,7 +212,7 @@ def test_check_describes_what_is_sound(tmp_path):
     """A sound file is summed up in a line."""
     code, out, _ = assay("check", "aisp", "sandbox", cwd=tmp_path)
     assert code == 0
-    assert "154 obligations, 21 open points" in out
+    assert "154 obligations, 22 open points" in out
     assert "target sandbox" in out
 
 

@@ -93,7 +93,7 @@ def test_problems_of_both_contracts_are_the_problems_of_check(files):
         (b"a: &a [*a]", "new.yaml:1"),
         (b"[" * 50_000, "new.yaml:1"),
         (b"# " + b"x" * (17 << 20), "larger than 16 MiB"),
-        (AISP.replace("limit: 4", "limit: " + "9" * 5_000).encode(), "new.yaml:369"),
+        (AISP.replace("limit: 4", "limit: " + "9" * 5_000).encode(), "new.yaml:380"),
         (AISP.replace("const: EUR", "const: " + "9" * 5_000).encode(), "new.yaml"),
         (None, "there is no such file"),
     ],

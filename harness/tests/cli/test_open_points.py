@@ -52,7 +52,7 @@ def test_the_points_are_listed_with_what_an_answer_adds(prepared):
     assert '    decided: {card-edge: {value: included, source: "..."}}' in lines[at : at + 4]
     assert "    adds 1 obligation, 0 calls" == lines[at + 4]
     assert "  answered: None. (page 3)" in lines
-    assert lines[-1].startswith("40 open points: 7 answered")
+    assert lines[-1].startswith("41 open points: 7 answered")
 
 
 def test_the_sandbox_answers_all_that_it_does():

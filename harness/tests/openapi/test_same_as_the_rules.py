@@ -67,7 +67,8 @@ CASES = {
         st.builds(lambda one: {**one, "kind": "account"}, item("iban")),
         ("iban",),
     ),
-    "balances": (
+    # An account's balance has a type, a card's outstanding may lack it, and one list shows both.
+    "balances that may lack it": (
         SHIPPED,
         Call(operation="balances", subject="psu", arguments={"iban": "K"}),
         ("get", "/accounts/balances"),

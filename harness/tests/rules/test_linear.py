@@ -136,6 +136,7 @@ def accounts(n, who, other):
         ask("transactions", listed(item(f"{theirs}-1", on=TODAY)), theirs, by=other),
         ask("balances", listed(item("b", balanceType="CLBD", currency="EUR")), mine, by=who),
         ask("balances", listed(item("b", balanceType="CLBD", currency="EUR")), mine, **batch),
+        ask("balances", listed(item("o", balanceType="OTHR", currency="EUR")), f"{who}-C", by=who),
         # A consent that names nothing gives access to nothing.
         ask("balances", NO, f"{who}-F", by=who),
         ask("consents", NO, arguments={"accounts": []}, by=who),

@@ -242,6 +242,17 @@ def cards(bank, id):
     return (guest.keys()[1] in keys) is name.startswith("lists")
 
 
+@facet("cards.eligible/hides-outdated")
+def outdated(bank, _):
+    world = bank.world()
+    guest = world.customer(ACCOUNT, {**CARD, "traits": {"last-used": "2026-07-18"}})
+    if not guest.consent(*guest.keys()).is_success or set(guest.keys()) != set(listed(guest) or ()):
+        return None
+    world.at("2026-09-21T10:00:00+02:00")
+    keys = listed(guest)
+    return None if not keys or guest.keys()[0] not in keys else guest.keys()[1] not in keys
+
+
 IMMEDIATE = {**CARD, "traits": {"immediate-debit": True}}
 
 

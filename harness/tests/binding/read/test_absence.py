@@ -129,7 +129,7 @@ def test_nothing_absent_is_asked_for(bound, name, chosen):
 def test_the_lines_of_the_document_stay_known(bound):
     """A line of a rule that does not apply is no line that the contract leaves out."""
     one, _ = bound("aisp", "absent: {resources: {card: none}}")
-    lacking = ["cards.eligible", "cards.delayed-debit"]
+    lacking = ["cards.eligible", "cards.delayed-debit", "outstanding-type"]
     assert lacking == [each.id for each in one.contract.not_applicable]
     assert outline_record(CONTRACTS["aisp"]) == outline_record(one.contract)
 

@@ -78,7 +78,7 @@ def test_text_says_what_changes_for_whom(quota):
         f"  {QUOTA}\n"
         "      TPP review, bank review: changed; both parties must review it\n"
         "      Without the customer present, each method can be called up to 4 times per calendar day.\n"
-        "      old.yaml:369, new.yaml:369  [quota.limit-changed]\n"
+        "      old.yaml:380, new.yaml:380  [quota.limit-changed]\n"
     )
 
 
@@ -87,7 +87,7 @@ def test_markdown_is_a_table_of_changes(quota):
     page = rendered(quota, "markdown")
     assert "| review | 1 | 1 | depends on the case; needs a decision |" in page
     assert "| `rules/batch-quota/limit` 4 → 3 <br>Without the customer" in page
-    assert "| review | review | changed; both parties must review it | 369 → 369 |" in page
+    assert "| review | review | changed; both parties must review it | 380 → 380 |" in page
     token = "rules:\n  - {id: more, kind: token-required, says: A., source: {section: Limits, line: 116}}\n"
     page = rendered(edited(("rules:\n", token)), "markdown")
     assert "| **breaking** | adjust | the bank must refuse or withhold more |" in page
@@ -125,7 +125,7 @@ def test_github_annotates_the_ten_most_severe(quota):
     first, headline = rendered(quota, "github").splitlines()
     assert "::notice title=Assay::aisp 1.0 → aisp 1.0: 1 change" == headline
     assert first == (
-        "::warning file=new.yaml,line=369,title=quota.limit-changed::"
+        "::warning file=new.yaml,line=380,title=quota.limit-changed::"
         f"{QUOTA} (TPP review, bank review: changed; both parties must review it)"
     )
     names = re.findall(r"^  ([a-z-]+):\n    method: GET", AISP, re.MULTILINE)
@@ -164,7 +164,7 @@ def test_sarif_has_rules_results_and_fingerprints(quota, hostile):
         for each in (*result["locations"], *result["relatedLocations"])
         for place in (each["physicalLocation"],)
     ]
-    assert [("new.yaml", 369), ("old.yaml", 369)] == places
+    assert [("new.yaml", 380), ("old.yaml", 380)] == places
     for diff in (quota, hostile):
         SarifLog.model_validate_json(rendered(diff, "sarif"))
 
