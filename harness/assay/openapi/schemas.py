@@ -133,7 +133,7 @@ def any_of(schemas: Iterable[Schema]) -> Schema:
 
     A member of which all say the same stands beside them, so that a remark on it names the member.
     """
-    different = _once(schemas)
+    different: list[Schema] = _once(schemas)
     if not different or {} in different:
         return {}
     if len(different) == 1:

@@ -194,9 +194,8 @@ class Eligibility(RefusingKind):
             for id_, description, needed, listed in descriptions
         ]
         if self.recent and self.granting:
-            what = (
-                f"no {self.resource} that a consent names is listed once it was last used {outside}"
-            )
+            ago = f"{self.recent.months} months and a day ago"
+            what = f"no {self.resource} that a consent names is listed once last used {ago}"
             later = dated | consent(self.granting) | needs(Capability.CLOCK)
             out.append(make_facet(OUTDATED, what, "outdated", later, requirements))
         out += [
