@@ -36,7 +36,7 @@ from assay.sca.protocol import (
     StderrPrompt,
     Wait,
 )
-from assay.sca.screen_flow import FormsSigner
+from assay.sca.screen_flow import CodeSource, FormsSigner
 from assay.transport.auth.setup import endpoints, open_channels
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.protocol import Application, Transport
@@ -122,20 +122,32 @@ class Environment:
                     sca=sca,
                     transport=self.screens or self.client,
                     hosts=frozenset(map(origin, hosts)),
-                    sent_code=fixture.code,
+                    sent_code=self._sent_code(fixture),
                 )
             case ScaKind.CONTROL:
                 return ControlSigner(sca=sca, fixture=fixture)
             case ScaKind.BROWSER if self.chromium:
                 from assay.sca.browser import BrowserSigner  # noqa: PLC0415 -- seldom used
 
-                return BrowserSigner(sca=sca, chromium=self.chromium, sent_code=fixture.code)
+                return BrowserSigner(
+                    sca=sca, chromium=self.chromium, sent_code=self._sent_code(fixture)
+                )
             case ScaKind.MANUAL if self.callback_server:
                 from assay.sca.manual import ManualSigner  # noqa: PLC0415 -- seldom used
 
                 return ManualSigner(callback_server=self.callback_server, prompt=self.person)
             case _:
                 return MissingSigner()
+
+    def _sent_code(self, fixture: Fixture) -> CodeSource:
+        """Return the function that asks a fixture for a code, which no record has."""
+
+        def sent(step: Authorise, access: Access, factor: str) -> str | None:
+            code = fixture.code(step, access, factor)
+            self.secrets.add(code, "code")
+            return code
+
+        return sent
 
     def for_trial(self, choice: RoleChoice | None) -> Environment:
         """Return the same environment for a trial that takes these listed customers first."""

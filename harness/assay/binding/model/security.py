@@ -275,8 +275,8 @@ class Presence:
     value: Json
     absent: bool = False
 
-    def is_sent(self, *, present: bool) -> bool:
-        """Whether a call is marked."""
+    def marks(self, *, present: bool) -> bool:
+        """Whether a call is marked, where the customer is `present` or not."""
         return present is not self.absent
 
     def shows(self, sent: Json) -> bool:
@@ -351,28 +351,18 @@ def token_of_parts(
     body: Callable[[], Json],
 ) -> str | None:
     """Return the token of a request that was taken apart, with the names of headers in lower case."""
-    parameters, tokens = dict(query), set[str | None]()
+    parameters = dict(query)
+    tokens: set[str | None] = set()
     for at in places_for(auth, method):
-        sent = value_at(at, headers=headers, query=parameters, body=body)
+        match at.place:
+            case Place.HEADER:
+                sent: Json = headers.get(at.name.lower(), MISSING)
+            case Place.BODY:
+                sent = find(body(), at.name)
+            case _:
+                sent = parameters.get(at.name, MISSING)
         tokens.add(_inside(at.text, sent))
     return tokens.pop() if len(tokens) == 1 else None
-
-
-def value_at(
-    at: TokenPlace | Presence,
-    *,
-    headers: Mapping[str, str],
-    query: Mapping[str, str],
-    body: Callable[[], Json],
-) -> Json:
-    """Return what stands at a place of a request, or `MISSING`; headers have names in lower case."""
-    match at.place:
-        case Place.HEADER:
-            return headers.get(at.name.lower(), MISSING)
-        case Place.BODY:
-            return find(body(), at.name)
-        case _:
-            return query.get(at.name, MISSING)
 
 
 def _inside(text: str, sent: Json) -> str | None:

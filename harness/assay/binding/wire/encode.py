@@ -252,7 +252,7 @@ def _standing_parts(
     token = _token(call, access) if kept or not call.credentials else None
     further = access.further if isinstance(access, CallAccess) else ()
     mark = target.presence
-    if mark is not None and not mark.is_sent(present=call.present):
+    if mark is not None and not mark.marks(present=call.present):
         mark = None
     return StandingParts(
         target.auth.of(by_tpp=operation.by_tpp), token or "", method, further, mark
