@@ -21,20 +21,13 @@ from shutil import which
 from typing import TYPE_CHECKING
 
 from assay.binding.model.origin import Origin, origin
-from assay.binding.model.target import Sca, Target
+from assay.binding.model.target import Target
 from assay.binding.wire.encode import Access
 from assay.errors import CannotArrange, InputError, Problem
 from assay.history import Authorise, Wire
 from assay.sca.html_forms import CARRIED, MOST, PICKED, Form
-from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Wait
-from assay.sca.screen_flow import (
-    REFUSALS,
-    CodeSource,
-    ScreenFlow,
-    first_link,
-    joined,
-    no_code,
-)
+from assay.sca.protocol import ScreenFlowResult, Wait
+from assay.sca.screen_flow import REFUSALS, ScreenSigner, first_link, joined
 from assay.transport.protocol import MAX_BODY, OTHER_HOST
 
 if TYPE_CHECKING:
@@ -202,12 +195,10 @@ TYPED = CARRIED - {"hidden"} | {"textarea"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrowserSigner(AnyReturnAddress):
+class BrowserSigner(ScreenSigner):
     """Operates the screens of one target; each signature has a browser window of its own."""
 
-    sca: Sca
     chromium: Chromium
-    sent_code: CodeSource = no_code
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Open the link and fill in one screen after the other."""
@@ -218,15 +209,7 @@ class BrowserSigner(AnyReturnAddress):
             # No bound methods: Playwright would set an attribute on their object.
             page.on("request", lambda request: driver.on_request(request))  # noqa: PLW0108
             page.on("response", lambda response: driver.on_response(response))  # noqa: PLW0108
-            flow = ScreenFlow(
-                sca=self.sca,
-                step=step,
-                access=access,
-                wait=wait,
-                driver=driver,
-                sent_code=self.sent_code,
-            )
-            return flow.go(link)
+            return self.flow(step, access, wait, driver).go(link)
         finally:
             with suppress(Exception):  # a closed browser has nothing to return
                 page.context.close()

@@ -331,10 +331,8 @@ class ScreenFlow:
             code, missing = "", "no screen says for which of several factors of the customer it is"
             if not codes:
                 code = self.sent_code(self.step, self.access, "") or ""
-                missing, result.coded = (
-                    "the fixture provider has no code of the customer",
-                    bool(code),
-                )
+                missing = "the fixture provider has no code of the customer"
+                result.coded = bool(code)
         if not code:
             result.why = result.why or f"a code is asked for, but {missing}"
         return code
@@ -374,6 +372,25 @@ class ScreenFlow:
         return self.result
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenSigner(AnyReturnAddress):
+    """Goes through the screens of one target; how they are shown is each signer's own."""
+
+    sca: Sca
+    sent_code: CodeSource = no_code
+
+    def flow(self, step: Authorise, access: Access, wait: Wait, driver: ScreenDriver) -> ScreenFlow:
+        """Return the flow of one signature, through the screens that a driver shows."""
+        return ScreenFlow(
+            sca=self.sca,
+            step=step,
+            access=access,
+            wait=wait,
+            driver=driver,
+            sent_code=self.sent_code,
+        )
+
+
 # -- Recognition of a page of the signing screens by what the target file says of it -------------
 # A bank shows a customer whom it disconnected a page of its own, often with the status 200. Only the
 # target file can say how to recognise it: by its status, a text that it shows, or its address.
@@ -405,13 +422,11 @@ REPEATED = frozenset({307, 308})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FormsSigner(AnyReturnAddress):
+class FormsSigner(ScreenSigner):
     """Operates the screens of one target, on its `hosts` and on those that have only screens."""
 
-    sca: Sca
     transport: Transport
     hosts: frozenset[Origin] = frozenset()
-    sent_code: CodeSource = no_code
     signs_together: ClassVar[bool] = True
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
@@ -421,15 +436,7 @@ class FormsSigner(AnyReturnAddress):
         driver = _Pages(
             transport=self.transport, hosts=hosts | self.hosts if hosts else frozenset()
         )
-        flow = ScreenFlow(
-            sca=self.sca,
-            step=step,
-            access=access,
-            wait=wait,
-            driver=driver,
-            sent_code=self.sent_code,
-        )
-        return flow.go(link)
+        return self.flow(step, access, wait, driver).go(link)
 
 
 @dataclass(slots=True, kw_only=True)

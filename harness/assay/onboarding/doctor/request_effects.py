@@ -1,8 +1,8 @@
 """Checks that dates, presence and paging in a request change the answer.
 
 A mock gives the same answer to every request. Dates that are sent must limit the items, the
-mark of the customer's presence must keep a call out of the limit for calls without the customer, and a list
-known to have more items must name a next page with other items.
+mark of the customer's presence must keep a call out of the limit for calls without the
+customer, and a list known to have more items must name a next page with other items.
 """
 
 from __future__ import annotations

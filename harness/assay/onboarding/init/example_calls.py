@@ -11,10 +11,10 @@ A call begins with its method and its path, with the query. A path names its par
 below the path of another call, an id that was copied is one, too.
 `create-payment: POST /payments` says which operation of the contract it is; several have commas.
 Headers may follow, a body in JSON or as a form, and a status with the headers and the body of the
-answer. A `curl` command is a call, too; the path that all URLs begin with is that of the base URL, and in Markdown the
-next block of JSON is its answer. A line with the name of a member lists all its words. Other lines are left out. Several
-calls of one method and path may have different bodies. What an answer shows of a bank that is called says more, so
-the answer is best copied as it came.
+answer. A `curl` command is a call, too; the path that all URLs begin with is that of the base URL,
+and in Markdown the next block of JSON is its answer. A line with the name of a member lists all its
+words. Other lines are left out. Several calls of one method and path may have different bodies.
+What an answer shows of a bank that is called says more, so the answer is best copied as it came.
 """
 
 from __future__ import annotations
