@@ -16,6 +16,7 @@ from datetime import datetime
 
 from assay.binding.model.features import pointer_to
 from assay.binding.model.pointer import MISSING
+from assay.binding.model.request_parts import RequestParts
 from assay.binding.model.security import shown_token
 from assay.binding.model.target import Auth, Target
 from assay.binding.wire.decode import body_of
@@ -107,8 +108,7 @@ def rejected_token(operation: Operation, wire: Wire, target: Target) -> Indeterm
 
 def _shows_token(auth: Auth, wire: Wire) -> bool:
     """Whether a request has the token of the target file, and not a customer's own credentials."""
-    headers, body = wire.request_headers, wire.request_body
-    return shown_token(auth, wire.method, wire.url, headers, body) is not None
+    return shown_token(auth, RequestParts.of(wire)) is not None
 
 
 def credentials_place(target: Target, *, by_tpp: bool, scope: bool = False) -> str:

@@ -23,12 +23,12 @@ from decimal import Decimal
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, cast
-from urllib.parse import parse_qs, parse_qsl, urlsplit
+from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 from assay.binding.model.origin import place_of
-from assay.binding.model.pointer import MISSING, find, read_json, steps
-from assay.binding.model.security import Presence
+from assay.binding.model.pointer import MISSING, find, steps
+from assay.binding.model.request_parts import RequestParts
 from assay.binding.model.target import OperationBinding, Place, Role, Spelling, Target
 from assay.binding.wire.encode import BARE, Access, HttpRequest
 from assay.binding.wire.values import RequestValues, sent
@@ -395,19 +395,9 @@ def absent(call: Call, request: HttpRequest, target: Target) -> bool:
     mark = target.presence
     if mark is None:
         return not call.present
-    values = _values_at(mark, request)
+    parts = RequestParts(request.method, request.url, request.headers, request.body)
+    values = parts.values_at(mark)
     return bool(values) if mark.absent else values != [mark.value]
-
-
-def _values_at(mark: Presence, request: HttpRequest) -> list[Json]:
-    """Return what a request has where calls are marked: one value, several, or none."""
-    if mark.place is Place.HEADER:
-        return [value for name, value in request.headers if name.lower() == mark.name.lower()]
-    if mark.place is Place.QUERY:
-        query = parse_qsl(urlsplit(request.url).query, keep_blank_values=True)
-        return [value for name, value in query if name == mark.name]
-    value = find(read_json(request.body), mark.name)
-    return [] if value is MISSING else [value]
 
 
 # -- What a target file offers, and what `safety` allows -----------------------------------------

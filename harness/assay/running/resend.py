@@ -12,10 +12,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias, cast
-from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from assay.binding.model.forms import as_json
-from assay.binding.model.pointer import MISSING, find
+from assay.binding.model.pointer import MISSING
+from assay.binding.model.request_parts import RequestParts
 from assay.binding.model.security import put_tokens_back, shown_token
 from assay.binding.model.spelling import SLOT, quoted_slots, slots_of
 from assay.binding.model.target import Auth, OperationBinding, Place, Spelling, Target
@@ -213,8 +214,7 @@ def _token_in(control: Exchange, auth: Auth) -> str | None:
     """Return the token of a request, if it is not only in headers."""
     if all(at.place is Place.HEADER for at in auth.token_places):
         return None
-    wire = control.wire
-    return shown_token(auth, wire.method, wire.url, wire.request_headers, wire.request_body)
+    return shown_token(auth, RequestParts.of(control.wire))
 
 
 def _authorised(request: HttpRequest, control: Exchange, target: Target) -> HttpRequest:
@@ -256,7 +256,7 @@ def _read(
 ) -> Call:
     """Decode a call from a request, as far as possible."""
     binding = target.operations.get(operation.id, BARE)
-    parts = _RequestParts(request, _template(control, operation, binding))
+    parts = _BoundParts(request, _template(control, operation, binding))
     arguments = {
         name: value
         for name in binding.taken(operation)
@@ -269,12 +269,11 @@ def _read(
     last = sorted(binding.modes.items(), key=lambda mode: mode[1].place is Place.PATH)
     mode = next((name for name, spelling in last if parts.has_mode(spelling, binding)), None)
     mark = target.presence
-    place = Spelling(place=mark.place, name=mark.name) if mark else None
     return replace(
         control,
         operation=operation.id,
         arguments=arguments,
-        present=mark is None or mark.shows(parts.at(place)),
+        present=mark is None or mark.shows(parts.value_at(mark)),
         mode=mode if mode in operation.modes else None,
         without=() if operation.changes else tuple(absent),
         varied=(),
@@ -290,41 +289,23 @@ def _template(call: Call, operation: Operation, binding: OperationBinding) -> st
     return aliases[call.alias] if call.alias < len(aliases) else operation.path
 
 
-def _spelling(name: str, binding: OperationBinding, parts: _RequestParts) -> Spelling | None:
+def _spelling(name: str, binding: OperationBinding, parts: _BoundParts) -> Spelling | None:
     """Return where an argument is sent; a path parameter of its own comes first."""
     if name in parts.path:
         return Spelling(place=Place.PATH, name=name)
     return binding.arguments.get(name)
 
 
-class _RequestParts:
-    """A request split into path parameters, query, headers and body."""
+class _BoundParts(RequestParts):
+    """A request taken apart, with the parameters of the path that an operation is bound to."""
 
     def __init__(self, request: HttpRequest, template: str) -> None:
-        url = urlsplit(request.url)
-        self.path = slots_of(template, url.path)
-        self.query = parse_qs(url.query, keep_blank_values=True)
-        self.headers = {name.lower(): value for name, value in request.headers}
-        try:
-            self.body: Json = json.loads(request.body) if request.body else MISSING
-        except ValueError:
-            self.body = MISSING
+        super().__init__(request.method, request.url, request.headers, request.body)
+        self.path = slots_of(template, self.url.path)
 
     def at(self, spelling: Spelling | None) -> Json:
         """Return the value at a place, or `MISSING`; of several the first."""
-        if spelling is None:
-            return MISSING
-        match spelling.place:
-            case Place.PATH:
-                return self.path.get(spelling.name, MISSING)
-            case Place.QUERY:
-                return self.query.get(spelling.name, [MISSING])[0]
-            case Place.HEADER:
-                return self.headers.get(spelling.name.lower(), MISSING)
-            case Place.BODY:
-                return find(self.body, spelling.name)
-            case Place.SCOPE | Place.BASE:
-                return MISSING
+        return MISSING if spelling is None else self.value_at(spelling, self.path)
 
     def has_mode(self, mode: Spelling, binding: OperationBinding) -> bool:
         """Whether a mode is requested; one that is the whole body is compared by members."""

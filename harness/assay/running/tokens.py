@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta, timezone
 from typing import Final
 
+from assay.binding.model.request_parts import RequestParts
 from assay.binding.model.security import (
     AUTHORIZE,
     Auth,
@@ -522,13 +523,10 @@ class TrialTokens:
         auth = target.auth.of(by_tpp=operation.by_tpp)
         store = self._store(by_tpp=operation.by_tpp)
         if why is not None and store is not None and auth.kind is AuthKind.CLIENT:
-            given = wire.method, wire.url, wire.request_headers, wire.request_body
-            store.forget(shown_token(auth, *given))
+            store.forget(shown_token(auth, RequestParts.of(wire)))
         if not call.own_token or not self._are_of_consents(operation):
             return why or outcome
-        token = shown_token(
-            target.auth, wire.method, wire.url, wire.request_headers, wire.request_body
-        )
+        token = shown_token(target.auth, RequestParts.of(wire))
         other = token not in self.issued or token in self.outlived
         enough = any(
             event.accepted and event.call.operation == operation.id and event.call.own_token

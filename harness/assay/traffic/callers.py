@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
-from assay.binding.model.security import token_of_parts
+from assay.binding.model.security import shown_token
 from assay.binding.model.target import Target
 from assay.binding.wire.encode import Access
 from assay.history import Wire
@@ -37,13 +37,7 @@ class Callers:
 
     def token(self, request: ParsedRequest, *, by_tpp: bool) -> str | None:
         """Return the token of a request."""
-        return token_of_parts(
-            self.target.auth.of(by_tpp=by_tpp),
-            request.method,
-            headers=request.headers,
-            query=request.query,
-            body=lambda: request.body,
-        )
+        return shown_token(self.target.auth.of(by_tpp=by_tpp), request)
 
     def customer(self, token: str | None) -> str:
         """Return the name of the customer that a token belongs to."""

@@ -208,7 +208,7 @@ class RequestMatcher:
             operation=operation.id,
             subject="",
             arguments=arguments,
-            present=mark is None or mark.shows(request.sent_at(mark)),
+            present=mark is None or mark.shows(request.value_at(mark)),
             alias=alias,
             mode=mode,
             credentials=access is not None,

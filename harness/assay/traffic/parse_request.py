@@ -12,12 +12,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 from typing import cast
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote
 
 from assay.binding.model.forms import as_json
 from assay.binding.model.pointer import MISSING, find, parse_json
-from assay.binding.model.security import Presence, TokenPlace
+from assay.binding.model.request_parts import Placed, RequestParts
 from assay.binding.model.spelling import SLOT
 from assay.binding.model.target import OperationBinding, Place, Spelling, Target
 from assay.binding.wire.encode import Access
@@ -35,44 +36,22 @@ MAX_IDENTIFIER = 1000
 WRONG_VALUES = (42, "forty-two")
 
 
-class ParsedRequest:
-    """A parsed request: its origin and path, query, headers and body.
-
-    `malformed` says how the body is malformed, if it is.
-    """
+class ParsedRequest(RequestParts):
+    """A recorded request; `malformed` says how its body is malformed, if it is."""
 
     def __init__(self, wire: Wire) -> None:
-        url = urlsplit(wire.url)
-        self.method = wire.method.upper()
-        self.origin = f"{url.scheme}://{url.netloc}"
-        self.path = url.path
-        self.target = f"{url.path}?{url.query}" if url.query else url.path
-        self.query = parse_qsl(url.query, keep_blank_values=True)
-        self.headers: dict[str, str] = {}
-        for name, value in wire.request_headers:
-            self.headers.setdefault(name.lower(), value)
+        super().__init__(wire.method, wire.url, wire.request_headers, wire.request_body)
+        self.origin = f"{self.url.scheme}://{self.url.netloc}"
+        self.path = self.url.path
+        self.target = f"{self.path}?{self.url.query}" if self.url.query else self.path
         self.body, self.malformed = _parse_body(as_json(wire.request_headers, wire.request_body))
 
-    def value_at(self, spelling: Spelling, path_values: Mapping[str, str]) -> Json:
+    def value_at(self, at: Placed, slots: Mapping[str, str] = MappingProxyType({})) -> Json:
         """Return the value at a place, the first of several; `MISSING` without one."""
-        match spelling.place:
-            case Place.PATH:
-                return path_values.get(spelling.name, MISSING)
-            case Place.QUERY:
-                return next((text for name, text in self.query if name == spelling.name), MISSING)
-            case Place.HEADER:
-                return self.headers.get(spelling.name.lower(), MISSING)
-            case Place.BODY:
-                return find(self.body, spelling.name)
-            case Place.BASE:
-                base, url = str(spelling.value), f"{self.origin}{self.path}/"
-                return base if url.lower().startswith(f"{base}/".lower()) else MISSING
-            case Place.SCOPE:
-                return MISSING
-
-    def sent_at(self, place: TokenPlace | Presence) -> Json:
-        """Return the value at a place of what every call has; `MISSING` without one."""
-        return self.value_at(Spelling(place=place.place, name=place.name), {})
+        if isinstance(at, Spelling) and at.place is Place.BASE:
+            base, url = str(at.value), f"{self.origin}{self.path}/"
+            return base if url.lower().startswith(f"{base}/".lower()) else MISSING
+        return super().value_at(at, slots)
 
     def leaves(self) -> Iterator[str]:
         """Yield the pointers of all single values in the body."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from assay.binding.model.pointer import MISSING
+from assay.binding.model.request_parts import RequestParts
 from assay.binding.model.target import Target
 from assay.binding.read.join import BoundContract, bind, capabilities
 from assay.binding.wire.encode import Access
@@ -37,7 +37,6 @@ from assay.traffic.har import RecordedEntry, read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.journal_trials import JournalHistories, is_journal, read_trials
 from assay.traffic.judge import Judge, NamedHistory
-from assay.traffic.parse_request import ParsedRequest
 from assay.traffic.readings import readings
 
 #: The name of the trial for a recording that is a HAR file.
@@ -245,9 +244,7 @@ def _read_har(
         complete=complete,
         bank_clock=bank_clock,
         marked=target.presence is None
-        or any(
-            ParsedRequest(each.wire).sent_at(target.presence) is not MISSING for each in entries
-        ),
+        or any(RequestParts.of(each.wire).values_at(target.presence) for each in entries),
         read=lambda change: convert([*map(change, next(readings(entries)))], Redactor()).history,
     )
     return recorded, replace(named, doubts=doubts.histories)

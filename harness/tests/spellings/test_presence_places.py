@@ -137,7 +137,7 @@ def test_recorded_calls_are_told_apart(sent, present):
     wire = Wire(
         method="POST", url="https://x.example/accounts", request_headers=headers, request_body=body
     )
-    assert present is mark.shows(ParsedRequest(wire).sent_at(mark))
+    assert present is mark.shows(ParsedRequest(wire).value_at(mark))
 
 
 def test_a_changed_mark_is_none():

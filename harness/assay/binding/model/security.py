@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from assay.binding.model.forms import as_json
-from assay.binding.model.pointer import MISSING, find, parse_json, put, read_json
+from assay.binding.model.pointer import MISSING, find, parse_json, put
+from assay.binding.model.request_parts import RequestParts
 from assay.binding.model.spelling import OperationBinding, Place
 from assay.contract.model import Json
 from assay.history import Token
@@ -331,37 +331,10 @@ class StandingParts:
             yield self.mark.name, self.mark.value
 
 
-def shown_token(auth: Auth, method: str, url: str, headers: Headers, body: bytes) -> str | None:
+def shown_token(auth: Auth, request: RequestParts) -> str | None:
     """Return the token of a request; None without one, or if its places do not have the same."""
-    return token_of_parts(
-        auth,
-        method,
-        headers={name.lower(): value for name, value in headers},
-        query=parse_qsl(urlsplit(url).query, keep_blank_values=True),
-        body=lambda: read_json(as_json(headers, body)),
-    )
-
-
-def token_of_parts(
-    auth: Auth,
-    method: str,
-    *,
-    headers: Mapping[str, str],
-    query: Iterable[tuple[str, str]],
-    body: Callable[[], Json],
-) -> str | None:
-    """Return the token of a request that was taken apart, with the names of headers in lower case."""
-    parameters = dict(query)
-    tokens: set[str | None] = set()
-    for at in places_for(auth, method):
-        match at.place:
-            case Place.HEADER:
-                sent: Json = headers.get(at.name.lower(), MISSING)
-            case Place.BODY:
-                sent = find(body(), at.name)
-            case _:
-                sent = parameters.get(at.name, MISSING)
-        tokens.add(_inside(at.text, sent))
+    places = places_for(auth, request.method)
+    tokens = {_inside(at.text, request.value_at(at)) for at in places}
     return tokens.pop() if len(tokens) == 1 else None
 
 
