@@ -26,6 +26,7 @@ EPILOG = """\b
 Examples:
   assay init
   assay init --out my-bank.yaml --openapi bank-openapi.yaml
+  assay init --openapi bank-openapi.yaml --manual manual.md
   assay init --openapi bank-openapi.yaml --operation accounts='GET /holdings'
   assay init --probe https://sandbox.bank.example/v1 --openapi bank-openapi.yaml
   assay init --yes --base-url https://sandbox.bank.example/v1 --extends stet-1.4.0
@@ -62,6 +63,13 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="OpenAPI document of the bank to draft the file from (version 2 or 3, JSON or YAML).",
+)
+@click.option(
+    "--manual",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Text with example calls and their answers, for example the bank's manual in Markdown: it"
+    " completes the OpenAPI document, or stands in its place.",
 )
 @click.option(
     "--operation",
@@ -105,6 +113,7 @@ def command(
     contracts: Sequence[str],
     out: Path,
     document: Path | None,
+    manual: Path | None,
     yes: bool,
     kind: str | None,
     probe: str | None,
@@ -120,13 +129,14 @@ def command(
         return _write_kind(kind)
     if probe is not None:
         given["base_url"] = given["base_url"] or probe
+    documents = tuple(filter(None, (document, manual)))
     if out.exists():
         raise InputError.one(str(out), "this file already exists", hint="name another with --out")
-    answers = [value for key, value in given.items() if not (key == "extends" and document)]
+    answers = [value for key, value in given.items() if not (key == "extends" and documents)]
     if not yes and not sys.stdin.isatty() and None in answers:
         hint = "use --yes to accept the defaults, or give every answer as an option"
         raise InputError.one("init", "no terminal to ask questions on", hint=hint)
-    draft = _draft(contracts, document, out, yes=yes, given=given, told=_told(told, document))
+    draft = _draft(contracts, documents, out, yes=yes, given=given, told=_told(told, documents))
     from assay.onboarding.init.target_file import render_target_file  # noqa: PLC0415 -- slow to import
 
     text = render_target_file(draft)
@@ -205,7 +215,7 @@ def _files(names: Sequence[str], contracts: Sequence[Contract], out: Path) -> di
 
 def _draft(
     names: Sequence[str],
-    path: Path | None,
+    documents: Sequence[Path],
     out: Path,
     *,
     yes: bool,
@@ -216,6 +226,7 @@ def _draft(
     from assay.onboarding.init.defaults import init_defaults  # noqa: PLC0415
 
     contracts, extends = _contracts(names), given.get("extends")
+    path, manual = (*documents, None, None)[:2]
     inherited = _inherited(_checked("extends", extends)) if path and extends else None
     base = given.get("base_url") or ""
     start = init_defaults(
@@ -224,6 +235,7 @@ def _draft(
         named=bool(names),
         inherited=inherited,
         base=base,
+        manual=manual,
         told=told,
         choose=None if yes or not sys.stdin.isatty() else _choose,
     )
@@ -258,15 +270,15 @@ def _draft(
     return start.draft(chosen, reasons)
 
 
-def _told(told: Sequence[str], document: Path | None) -> dict[str, str]:
+def _told(told: Sequence[str], documents: Sequence[Path]) -> dict[str, str]:
     """Return which call each operation is said to be."""
     rows = [each.partition("=") for each in told]
     for name, _, line in rows:
         if not _CALL.fullmatch(line.strip()):
             what = f"{name!r} has no call: expected a method and a path"
             raise InputError.one("--operation", what, hint="for example accounts='GET /holdings'")
-    if rows and document is None:
-        hint = "give the document, or a text of calls, with --openapi"
+    if rows and not documents:
+        hint = "give the document with --openapi, or a text of calls with --manual"
         raise InputError.one("--operation", "there is no document with this call", hint=hint)
     return {name.strip(): " ".join(line.split()) for name, _, line in rows}
 

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from assay.binding.model.features import BINDING_FEATURES
 from assay.binding.model.pointer import DerivedPointer
-from assay.binding.model.target import Matcher, OperationBinding, Turn
+from assay.binding.model.target import Matcher, OperationBinding
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.schemas import Schema, all_of, any_of, in_response, ready
 from assay.rules.facets import FieldSchema
@@ -162,8 +162,8 @@ def _features(
 
 
 def _next(binding: OperationBinding) -> Iterator[Schema]:
-    if binding.next is not None and binding.next.turn is Turn.LINK:
-        yield in_response(binding.next.at, {**_LINK, "x-assay-roles": ["next"]})
+    for pointer in binding.next.links if binding.next is not None else ():
+        yield in_response(pointer, {**_LINK, "x-assay-roles": ["next"]})
 
 
 def _state(binding: OperationBinding) -> Iterator[Schema]:

@@ -19,6 +19,8 @@ from assay.history import Wire
 
 #: Inputs that are sent with their own value, whatever is filled in.
 CARRIED = frozenset({"hidden", "text", "password", "tel", "number", "email", "search", ""})
+#: What the browser completes in a field for a code.
+ONE_TIME = "one-time-code"
 #: Inputs of which one value is chosen.
 PICKED = frozenset({"radio", "checkbox", "submit", "button"})
 #: Elements through which a browser may leave the page, by itself or by a click.
@@ -46,12 +48,16 @@ _REFRESH = re.compile(r"\s*[01](?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?(\S+)\s*", re.
 
 @dataclass(slots=True, kw_only=True)
 class Form:
-    """One form: its target, the values it sends, and the values that can be chosen."""
+    """One form: its target, the values it sends, and the values that can be chosen.
+
+    `kinds` are the types of the fields that have a value of their own.
+    """
 
     action: str = ""
     method: str = "get"
     carried: dict[str, str] = field(default_factory=dict[str, str])
     choices: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    kinds: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def names(self) -> frozenset[str]:
@@ -162,6 +168,7 @@ class _Reader(HTMLParser):
             _add_choice(form, name, value or "on")
         elif kind in CARRIED or tag == "textarea":
             form.carried.setdefault(name, value)
+            form.kinds.setdefault(name, ONE_TIME if given.get("autocomplete") == ONE_TIME else kind)
 
     def handle_data(self, data: str) -> None:
         """Keep what is shown; the text of an option is its value where it has no other."""

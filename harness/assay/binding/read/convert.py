@@ -305,9 +305,10 @@ def _state(raw: _Raw) -> _Raw:
 
 
 def _next_page(raw: Any) -> _Raw:
-    """Return the keys of a next page; a pointer alone is one to a link."""
-    if isinstance(raw, str):
-        return {"turn": Turn.LINK, "at": raw}
+    """Return the keys of a next page; a pointer alone, or several, are those to a link."""
+    if isinstance(raw, str | list):
+        links = [raw] if isinstance(raw, str) else cast("list[str]", raw)
+        return {"turn": Turn.LINK, "at": links[0], "also": links[1:]}
     given = cast("_Raw", raw)
     turn = next(turn for turn in Turn if turn.value in given)
     counted = turn in {Turn.PAGE, Turn.OFFSET, Turn.LAST}

@@ -34,8 +34,8 @@ def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ..
     to the screens is none: the customer follows it, and screens may have a host of their own.
     """
     how = binding.next
-    pointers = dict.fromkeys([*binding.links, how.at if how and how.turn is Turn.LINK else ""])
-    values = (find(body, pointer) for pointer in pointers if pointer)
+    pointers = dict.fromkeys([*binding.links, *(how.links if how else ())])
+    values = (find(body, pointer) for pointer in pointers)
     links = [absolute(wire.url, link) for link in values if isinstance(link, str) and link]
     if how and how.turn is Turn.HEADER and (link := header_link(wire, how)):
         links.append(link)
@@ -104,8 +104,9 @@ def next_page(
         return None
     match how.turn:
         case Turn.LINK:
-            link = find(body, how.at)
-            return absolute(wire.url, link) if isinstance(link, str) and link else None
+            found = (find(body, pointer) for pointer in how.links)
+            link = next((each for each in found if isinstance(each, str) and each), None)
+            return absolute(wire.url, link) if link else None
         case Turn.HEADER:
             return header_link(wire, how)
         case Turn.CURSOR:

@@ -149,7 +149,7 @@ def _approval(seen: AnsweredOperation) -> Iterator[Finding]:
 def _links(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the pointers to links, except that to the next page (see `request_effects`)."""
     for n, pointer in enumerate(seen.binding.links):
-        if seen.binding.next is None or pointer != seen.binding.next.at:
+        if seen.binding.next is None or pointer not in seen.binding.next.links:
             yield from _link(seen, n, pointer)
 
 
@@ -165,7 +165,7 @@ def _link(seen: AnsweredOperation, n: int, pointer: str) -> Iterator[Finding]:
         found = f"{kind(shown[0])} at {pointer}"
         yield seen.doubt("links", "a link", found, below=below)
     elif not shown:
-        known = {*binding.links, binding.approval, binding.next.at if binding.next else ""}
+        known = {*binding.links, binding.approval, *(binding.next.links if binding.next else ())}
         similar = respelt(seen.bodies, pointer, known, is_link)
         if similar or pointer not in binding.optional_links:
             weight = Weight.DOUBT if similar else Weight.UNSEEN
@@ -215,7 +215,7 @@ def _values(seen: AnsweredOperation) -> Iterator[Finding]:
 def _other_meaning(seen: AnsweredOperation, pointer: str) -> str:
     """Return what the target file says elsewhere that a pointer to a value finds, if it does."""
     binding = seen.binding
-    if binding.next is not None and pointer == binding.next.at:
+    if binding.next is not None and pointer in (binding.next.at, *binding.next.also):
         return "a pointer to the next page"
     if any(pointer.startswith(f"{at}/") for at in binding.list):
         return "which is in the list"

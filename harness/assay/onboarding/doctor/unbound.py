@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Final, TypeAlias
@@ -28,13 +28,13 @@ from assay.onboarding.doctor.pointer_probe import AnsweredOperation, is_day, is_
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
 from assay.onboarding.init import item_pointers, responses
 from assay.onboarding.init.example_calls import MOST, WORD, schema
-from assay.onboarding.init.openapi_operations import OpenApiOperation, distinctive_words, words
+from assay.onboarding.init.openapi_operations import OpenApiOperation, distinctive_words
 from assay.onboarding.init.operation_bindings import GUESSES
 from assay.onboarding.init.operation_matching import MatchedOperation, OperationMatch
 from assay.onboarding.init.yaml_writer import YamlEntry
+from assay.onboarding.screens import guessed_signer
 from assay.report.cards import json_lines
 from assay.rules.obligation import obligations
-from assay.rules.rule import facts_of
 from assay.sca.html_forms import forms
 
 #: The features that an answer shows.
@@ -73,52 +73,13 @@ def examine(record: Examined) -> Iterator[Finding]:
                 yield from _proposals(seen, contract, features)
 
 
-#: The words in the names of a form's fields for what a customer fills in, and those of decisions.
-_PARTS: Final = {
-    "login": ["login", "user", "username", "customer", "number", "identifier"],
-    "password": ["password", "secret", "pin"],
-    "factor": ["factor", "device", "method"],
-    "code": ["code", "otp"],
-    "decision": ["decision", "action", "answer"],
-}
-_DECISIONS: Final = {
-    "confirm": ["confirm", "approve", "accept", "sign", "authorise", "authorize"],
-    "refuse": ["refuse", "reject", "decline", "deny"],
-}
-
-
 def _first_screen(record: Examined) -> Iterator[Finding]:
     """Propose the fields of the page behind the link of a request, which was opened and left."""
-    facts = [facts_of(contract).factors_by_segment for contract in record.contracts_bound]
-    offered = [
-        each for known in facts for by_segment in known.values() for each in by_segment.values()
-    ]
-    factors = {factor: words(factor) for each in offered for factor in each}
-    for form in forms(record.page.body) if record.page else ():
-        fields = {name: _meant(words(name), _PARTS) for name in sorted(form.names)}
-        known = {name: part for name, part in fields.items() if part}
-        parts = [*known.values()]
-        if "password" not in parts or len({*parts}) < len(parts):
-            continue
-        new: dict[str, Json] = {"kind": "forms", "screens": [known]}
-        for key, part, usual in (
-            ("factors", "factor", factors),
-            ("decisions", "decision", _DECISIONS),
-        ):
-            choices = [
-                each for name in known if known[name] == part for each in form.choices.get(name, ())
-            ]
-            if found := {name: each for each in choices if (name := _meant(words(each), usual))}:
-                new[key] = {**found}
+    shown = forms(record.page.body) if record.page else ()
+    if new := guessed_signer(shown, record.contracts_bound):
         hint = f"the first screen has these fields; later ones follow it: `sca: {flow(new)}`"
         edit = Edit(at=("sca",), old=None, new=new)
         yield record.finding(("sca",), "a signer", "none", hint, weight=Weight.NOTE, edit=edit)
-
-
-def _meant(name: Sequence[str], usual: Mapping[str, Iterable[str]]) -> str:
-    """Return the only one of several meanings whose words a name has; empty if there is none."""
-    near = [meaning for meaning, known in usual.items() if {*name} & {*known}]
-    return near[0] if len(near) == 1 else ""
 
 
 def _proposals(

@@ -7,13 +7,16 @@ which contracts its operations match.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 from urllib.parse import urljoin
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from assay.binding.read.checks import bad_url
 from assay.contract.model import Contract, Json, Operation
@@ -42,6 +45,11 @@ _PRESENCE: Final = tuple(
     for mark in (("ip", "address"), ("present",), ("presence",))
     for party in ("psu", "customer", "user")
 )
+#: The name of a time zone, and of the proof key for codes (RFC 7636).
+_ZONE: Final = re.compile(
+    r"\b(?:Africa|America|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[A-Z][A-Za-z_]+\b"
+)
+_PKCE: Final = re.compile(r"\bPKCE\b|\bcode_challenge\b")
 #: How a document says of a header that the customer is there.
 _PRESENT: Final = re.compile(
     r"\b(psu|customer|user)\b.*\b(presen(t|ce)|ask(s|ed|ing)?)\b", re.IGNORECASE
@@ -113,13 +121,14 @@ def init_defaults(
     named: bool,
     inherited: InheritedTarget | None = None,
     base: str = "",
+    manual: Path | None = None,
     told: Mapping[str, str] = MappingProxyType({}),
     choose: Choose | None = None,
 ) -> InitDefaults:
     """Read the document, if there is one, and match its operations to the contracts.
 
-    `inherited` is the target file that the draft extends, and `base` the address to which the paths of
-    a document without one are appended. `told` are the calls that the user says to be operations of the
+    `inherited` is the target file that the draft extends, and `base` the address to which paths are
+    appended, in place of that of the document. The calls of a `manual` say more about its bodies. `told` are the calls that the user says to be operations of the
     contracts; of those without a match, `choose` asks. Unless the contracts were `named` by the user,
     those without a match are dropped.
 
@@ -134,8 +143,10 @@ def init_defaults(
     if path is None:
         return InitDefaults(contracts=contracts, defaults=zone, whys=known)
     inherited = inherited or InheritedTarget()
-    document = read(path)
-    if base and not base_url(document):
+    document = read(path, manual)
+    if not zone and (named_zone := _zone(document)):
+        zone, known = {"zone": named_zone}, {"zone": "the text names it"}
+    if base:
         document.root["servers"] = [{"url": base}]
     offers = openapi_operations(document)
     said = _said(contracts, offers, told, str(path))
@@ -243,6 +254,14 @@ def _of(contract: Contract, said: Mapping[str, OpenApiOperation]) -> dict[str, O
         for name, offer in said.items()
         if name in contract.operations
     }
+
+
+def _zone(document: ForeignDocument) -> str:
+    """Return the time zone that a document names most often; empty if it names none."""
+    for name, _ in Counter(_ZONE.findall(document.content)).most_common():
+        with suppress(ValueError, ZoneInfoNotFoundError):
+            return ZoneInfo(name).key
+    return ""
 
 
 def _presence(offers: Sequence[OpenApiOperation]) -> str:
@@ -444,6 +463,7 @@ def _oauth(
     given: dict[str, Json] = {"token_url": token}
     if kind == "authorization-code":
         given = {"authorize_url": authorize, **given}
+        given |= {"pkce": True} if _PKCE.search(document.content) else {}
     scopes = tuple(scope for scope in mapping(flow.get("scopes")) if is_plain_name(scope))
     why = f"the OAuth flow {flow_name} in the document"
     yield _Way(scheme=name, auth=GuessedAuth(kind=kind, why=why, given=given), scopes=scopes)

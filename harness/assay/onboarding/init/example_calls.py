@@ -12,7 +12,7 @@ below the path of another call, an id that was copied is one, too.
 `create-payment: POST /payments` says which operation of the contract it is; several have commas.
 Headers may follow, a body in JSON or as a form, and a status with the headers and the body of the
 answer. A `curl` command is a call, too; the path that all URLs begin with is that of the base URL,
-and in Markdown the next block of JSON is its answer. A line with the name of a member lists all its
+and JSON in the next line, or in the next block of Markdown, is its answer. A line with the name of a member lists all its
 words. Other lines are left out. Several calls of one method and path may have different bodies.
 What an answer shows of a bank that is called says more, so the answer is best copied as it came.
 """
@@ -55,6 +55,9 @@ _CURL_OPTIONS: Final[Mapping[str, str]] = {
 }
 #: A value that the shell fills in, and the line before and after a block in Markdown.
 _VARIABLE: Final = re.compile(r"[$](?:\w+|[{]\w+[}]|[(].*[)])")
+#: A variable of the shell that gets a value, and one that is used.
+_ASSIGNED: Final = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=(\S.*)")
+_USED: Final = re.compile(r"[$](?:([A-Z][A-Z0-9_]*)|[{]([A-Z][A-Z0-9_]*)[}])")
 _FENCE: Final = re.compile(r"[ \t]*```[ \t]*(\w*)[ \t]*")
 _STATUS: Final = re.compile(r"[ \t]*(?:HTTP/\S+[ \t]+)?([1-5]\d\d)\b")
 #: A header of a call; the names of those in the lines of an answer; and a body that is a form.
@@ -220,7 +223,8 @@ class _Curl:
 def _without_curl(lines: Sequence[str]) -> tuple[list[str], list[int], str]:
     """Return lines with calls in place of commands, their numbers in the text, and the base URL."""
     begun = ((n, match) for n, line in enumerate(lines) if (match := _CURL.fullmatch(line)))
-    commands = ((n, _command(lines, n, match)) for n, match in begun)
+    known = dict(_assigned(lines))
+    commands = ((n, _command(lines, n, match, known)) for n, match in begun)
     found = _of_the_bank({n: command for n, command in commands if command is not None})
     literal = [curl.place for curl, _ in found.values() if "://" in curl.url]
     steps = [place.path.split("/")[:-1] for place in literal]
@@ -231,7 +235,11 @@ def _without_curl(lines: Sequence[str]) -> tuple[list[str], list[int], str]:
     made, numbers, n = list[str](), list[int](), 0
     while n < len(lines):
         curl, many = found.get(n, (None, 1))
-        made += (more := curl.lines(base) if curl else ["200" if n in answers else lines[n]])
+        more = curl.lines(base) if curl else ["200" if n in answers else lines[n]]
+        after = "".join(lines[n + many : n + many + 1]).lstrip()
+        if curl and after[:1] in {"{", "["} and "<<" not in "".join(lines[n : n + many]):
+            more.append("200")  # JSON in the next line, which is no body that the command reads
+        made += more
         numbers += [n + 1] * len(more)
         n += many
     first = literal[0] if literal else None
@@ -259,14 +267,26 @@ def _answers(lines: Sequence[str], begins: Iterable[int]) -> Iterator[int]:
         yield from (n for n, word in fences[1:2] if word == "json")
 
 
-def _command(lines: Sequence[str], first: int, match: re.Match[str]) -> tuple[_Curl, int] | None:
+def _assigned(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the variables of the shell to which a line gives a value of one word."""
+    for match in filter(None, map(_ASSIGNED.fullmatch, lines)):
+        with suppress(ValueError):  # a quotation that does not end
+            value = shlex.split(match[2])
+            if len(value) == 1 and "$" not in value[0]:
+                yield match[1], value[0]
+
+
+def _command(
+    lines: Sequence[str], first: int, match: re.Match[str], known: Mapping[str, str]
+) -> tuple[_Curl, int] | None:
     """Return a command that begins in a line, and how many lines it has; None if it does not end."""
     text = match[2]
     for many in range(1, _CURL_LINES):
         if not text.endswith("\\"):
             with suppress(ValueError):  # a quotation goes on in the next line
                 said = f"{match[1]}: " if match[1] else ""
-                return _Curl.read(said, shlex.split(text)), many
+                filled = _USED.sub(lambda each: known.get(each[1] or each[2], each[0]), text)
+                return _Curl.read(said, shlex.split(filled)), many
         if first + many >= len(lines):
             break
         text = f"{text.removesuffix(chr(92))}\n{lines[first + many]}"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, cast
@@ -20,14 +22,34 @@ MAX_HOPS: Final = 16
 #: How many operations are read, and how many parameters and responses of each.
 MOST_OPERATIONS: Final = 10_000
 MOST_PARAMETERS: Final = 200
+#: How many pages are read of a text, and what shows that a part of it is one.
+MOST_PAGES: Final = 200
+_FIELD: Final = re.compile(r"<(?:input|select|button|textarea)\b")
+#: The name of a link in a text.
+_LINK: Final = re.compile(r"\b_?links[./]([A-Za-z]{2,40})[./]href\b")
 
 
 class ForeignDocument:
     """A document whose internal references can be followed; no other file is read."""
 
-    def __init__(self, root: dict[str, Any], path: str) -> None:
+    def __init__(self, root: dict[str, Any], path: str, content: str = "") -> None:
         self.root = root
         self.path = path
+        self.content = content
+
+    @cached_property
+    def pages(self) -> tuple[str, ...]:
+        """The parts of HTML in the blocks of its text, each with its form."""
+        blocks = (each.split("\n```")[0] for each in self.content.split("\n```")[1::2])
+        return tuple(
+            block if "<form" in block else f"<form>{block}</form>"
+            for block in islice(filter(_FIELD.search, blocks), MOST_PAGES)
+        )
+
+    @cached_property
+    def links(self) -> tuple[str, ...]:
+        """The names of links in its text: `next` in `_links.next.href`."""
+        return tuple(dict.fromkeys(_LINK.findall(self.content)))
 
     def at(self, node: object) -> dict[str, Any]:
         """Return a mapping, or the one that it refers to; an empty one for anything else."""
@@ -75,18 +97,22 @@ MAX_VALUES: Final = 8_000_000
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def read(path: Path) -> ForeignDocument:
+def read(path: Path, manual: Path | None = None) -> ForeignDocument:
     """Read an OpenAPI document, or calls in a text; a document of version 2 is converted.
+
+    Of the calls in a `manual`, the bodies say more about those in the document.
 
     Raises:
         InputError: it cannot be read, or is no OpenAPI document.
 
     """
+    if manual is not None:
+        return with_calls(read(path), read(manual))
     content = _content(path)
     if is_calls(content):
-        return ForeignDocument(document_of(content, str(path)), str(path))
+        return ForeignDocument(document_of(content, str(path)), str(path), content)
     root = mapping(_parsed(content, str(path)))
-    document = ForeignDocument(root, str(path))
+    document = ForeignDocument(root, str(path), content)
     if text(root.get("openapi")).startswith("3."):
         return document
     if text(root.get("swagger")).startswith("2."):
@@ -230,7 +256,7 @@ def from_swagger(document: ForeignDocument) -> ForeignDocument:
         "servers": _servers(root),
         "components": {"securitySchemes": schemes},
     }
-    return ForeignDocument(converted, document.path)
+    return ForeignDocument(converted, document.path, document.content)
 
 
 def _servers(root: dict[str, Any]) -> list[dict[str, str]]:
@@ -308,3 +334,71 @@ def _response(response: dict[str, Any], produces: str) -> dict[str, Any]:
     if "schema" not in response:
         return response
     return {**response, "content": {produces: {"schema": response["schema"]}}}
+
+
+# -- A document with the calls of a manual -------------------------------------------------------
+#: The key of a schema with that of what a manual shows in its place.
+SHOWN: Final = "x-shown"
+
+
+def with_calls(document: ForeignDocument, manual: ForeignDocument) -> ForeignDocument:
+    """Return a document whose bodies say, too, what the calls of a manual show there."""
+    paths = {**mapping(document.root.get("paths"))}
+    for path, shown in mapping(manual.root.get("paths")).items():
+        known = _template_of(path, paths)
+        if known is None:
+            continue
+        item = document.at(paths[known])
+        methods = {
+            method: _with_messages(document, mapping(item[method]), mapping(node))
+            for method, node in mapping(shown).items()
+            if method in item
+        }
+        paths[known] = {**item, **methods}
+    content = f"{document.content}\n{manual.content}"
+    return ForeignDocument({**document.root, "paths": paths}, document.path, content)
+
+
+def _template_of(path: str, templates: Iterable[str]) -> str | None:
+    """Return the path of a document that a call has, of several the one with most of its names."""
+    steps = path.strip("/").split("/")
+    fitting = [
+        (sum("{" not in each for each in theirs), template)
+        for template in templates
+        for theirs in [template.strip("/").split("/")]
+        if len(theirs) == len(steps)
+        and all(name == step or "{" in name for name, step in zip(theirs, steps, strict=True))
+    ]
+    return max(fitting)[1] if fitting else None
+
+
+def _with_messages(
+    document: ForeignDocument, node: dict[str, Any], shown: dict[str, Any]
+) -> dict[str, Any]:
+    """Return an operation, with what a call shows in its request and its successful answer."""
+    made = dict(node)
+    if "requestBody" in node and "requestBody" in shown:
+        made["requestBody"] = _with_shown(document, node["requestBody"], shown["requestBody"])
+    answers = {**mapping(node.get("responses"))}
+    seen = mapping(shown.get("responses")).get("2XX")
+    status = next((each for each in answers if each.startswith("2")), None)
+    if seen is not None and status is not None:
+        answers[status] = _with_shown(document, answers[status], seen)
+        made["responses"] = answers
+    return made
+
+
+def _with_shown(document: ForeignDocument, message: object, shown: object) -> dict[str, Any]:
+    """Return a message whose schemas have that of what a manual shows."""
+    said = [mapping(each) for each in mapping(mapping(shown).get("content")).values()]
+    whole = document.at(message)
+    content = {
+        media: {
+            **(body := document.at(each)),
+            "schema": {"allOf": [body.get("schema")], SHOWN: said[0].get("schema")},
+        }
+        if said
+        else each
+        for media, each in mapping(whole.get("content")).items()
+    }
+    return {**whole, "content": content}

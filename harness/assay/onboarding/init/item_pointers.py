@@ -34,6 +34,8 @@ _ELSEWHERE = {
     "account": ("konto", "compte", "conto", "cuenta", "rekening", "rachunek"),
     "card": ("karte", "carte", "carta", "tarjeta", "kaart", "karta"),
 }
+#: How many steps lead to a member of the object beside a list.
+OF_OWNER = 2
 #: Words for the date by which lists are filtered, the usual ones first.
 _DATES = ("booking", "book", "booked", "posting", "date", "transaction", "value")
 #: Usual words for the states of a request, in lower case.
@@ -328,6 +330,16 @@ def _beside_list(shape: MatchedOperation, name: str) -> YamlEntry | None:
     ]
     if leaf := called(name, outside):
         return YamlEntry(key=name, value={"body": leaf.pointer}, why=guessed(name, leaf))
+    # The account that the list is of, or the card.
+    owners = [
+        leaf
+        for leaf in shape.offered.answer
+        if len(leaf.steps) == OF_OWNER and leaf.words == words(name) and shape.operation.about
+    ]
+    if owners:
+        places: list[Json] = [{"body": leaf.pointer} for leaf in owners]
+        why = f"{name} of what the list is of"
+        return YamlEntry(key=name, value=places if len(places) > 1 else places[0], why=why)
     return _by_scheme(name, shape, name)
 
 

@@ -18,6 +18,7 @@ from assay.onboarding.init.example_calls import SAID, content
 from assay.onboarding.init.foreign_document import (
     MOST_OPERATIONS,
     MOST_PARAMETERS,
+    SHOWN,
     ForeignDocument,
     mapping,
     sequence,
@@ -209,18 +210,24 @@ def _with_example(document: ForeignDocument, parameter: dict[str, Any]) -> objec
 
 
 def _schema(document: ForeignDocument, node: dict[str, Any]) -> object:
-    """Return the schema of the JSON body, or of another body if there is none."""
+    """Return the schema of the JSON body, or of another if there is none, with its own example."""
     content = mapping(node.get("content"))
     types = sorted(
         content, key=lambda media_type: ("json" not in media_type.lower(), "*" in media_type)
     )
-    return document.at(content[types[0]]).get("schema") if types else None
+    body = document.at(content[types[0]]) if types else {}
+    named = islice(mapping(body.get("examples")).values(), 1)
+    shown = next((document.at(each).get("value") for each in named), body.get("example"))
+    schema = body.get("schema")
+    return schema if shown is None else {**document.at(schema), "example": shown}
 
 
 def base_url(document: ForeignDocument) -> str:
-    """Return the first server that is a whole URL; empty if there is none."""
+    """Return the first server that is a whole URL, with its defaults; empty if there is none."""
     for server in sequence(document.root.get("servers")):
         url = text(mapping(server).get("url")).rstrip("/")
+        for name, variable in mapping(mapping(server).get("variables")).items():
+            url = url.replace(f"{{{name}}}", text(mapping(variable).get("default")))
         if is_plain_name(url) and "{" not in url and not bad_url(url):
             return url
     return ""
@@ -301,7 +308,7 @@ class SchemaLeaf:
 
     Objects and lists are leaves too, before what is in them. `values` are its allowed or
     exemplary values. `needed` says that what it is in must have it, and `required` that this
-    holds for all above it, too.
+    holds for all above it, too. Of what is `told`, no schema has the name: a text has.
     """
 
     steps: tuple[str, ...]
@@ -312,6 +319,7 @@ class SchemaLeaf:
     description: str = ""
     required: bool = False
     needed: bool = False
+    told: bool = False
 
     @property
     def name(self) -> str:
@@ -382,6 +390,7 @@ def _both(leaf: SchemaLeaf, twin: SchemaLeaf) -> SchemaLeaf:
         description=leaf.description or twin.description,
         required=leaf.required or twin.required,
         needed=leaf.needed or twin.needed,
+        told=leaf.told and twin.told,
     )
 
 
@@ -395,41 +404,69 @@ def _walk(document: ForeignDocument, schema: object) -> Iterator[SchemaLeaf]:
         node = document.at(part.schema)
         yield _leaf(node, part)
         if len(part.steps) < MOST_DEPTH:
-            stack += reversed([*_inner(node, part)])
+            stack += reversed([*_inner(document, node, part)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """A schema at some steps; `made` says that what it requires is required."""
+    """A schema at some steps; `made` says that what it requires is required.
+
+    `example` is the part of the example of what it is in.
+    """
 
     schema: object
     steps: tuple[str, ...]
+    example: object = None
     needed: bool
     required: bool
     made: bool = True
+    told: bool = False
 
 
-def _inner(node: dict[str, Any], part: _Part) -> Iterator[_Part]:
-    steps = part.steps
+def _inner(document: ForeignDocument, node: dict[str, Any], part: _Part) -> Iterator[_Part]:
+    steps, example = part.steps, node.get("example", part.example)
     names = {text(name) for name in sequence(node.get("required"))[:MOST_LEAVES]}
-    for name, below in islice(mapping(node.get("properties")).items(), MOST_LEAVES):
+    properties, shown = mapping(node.get("properties")), mapping(example)
+    further = _further(document, node, steps, shown)
+    for name, below in islice({**further, **properties}.items(), MOST_LEAVES):
         if is_plain_name(name) and sum(map(len, (*steps, name))) < MOST_POINTER // 2:
             needed = part.made and name in names
             required = part.required and needed
             yield replace(
-                part, schema=below, steps=(*steps, name), needed=needed, required=required
+                part,
+                schema=below,
+                steps=(*steps, name),
+                needed=needed,
+                required=required,
+                example=shown.get(name),
+                told=part.told or not (name in properties or name in shown),
             )
+    part = replace(part, example=example)
     for word in ("allOf", "oneOf", "anyOf"):
         for number, below in enumerate(sequence(node.get(word))[:MOST_ALTERNATIVES]):
             # Of several whole messages, the first is the one that is made.
             made = word == "allOf" or (not steps and number == 0)
             yield _alternative(part, below, made=made)
-    for word in ("if", "then", "else"):
+    for word in ("if", "then", "else", SHOWN):
         if word in node:
             yield _alternative(part, node[word], made=False)
     if "items" in node:
         each = (*steps, EACH)
-        yield replace(part, schema=node["items"], steps=each, needed=False, required=False)
+        first = next(iter(sequence(example)), None)
+        yield replace(
+            part, schema=node["items"], steps=each, needed=False, required=False, example=first
+        )
+
+
+def _further(
+    document: ForeignDocument, node: dict[str, Any], steps: tuple[str, ...], shown: Iterable[str]
+) -> dict[str, Any]:
+    """Return the schemas of members whose names an example shows, or a text about links."""
+    others = node.get("additionalProperties")
+    names = [*shown] if "properties" not in node or others else []
+    if others and steps and "link" in words(steps[-1]):
+        names += document.links
+    return dict.fromkeys(names, others)
 
 
 def _alternative(part: _Part, schema: object, *, made: bool) -> _Part:
@@ -443,18 +480,20 @@ def _leaf(node: dict[str, Any], part: _Part) -> SchemaLeaf:
     fixed = [text(node["const"])] if "const" in node else []
     fixed += [text(value) for value in sequence(node.get("enum"))[:MOST_VALUES]]
     examples = [text(node[name]) for name in ("default", "example") if name in node]
+    examples.append(text(part.example))
     # Open enumerations are examples, too.
     for key in ("examples", "x-namespaced-enum", "x-extensible-enum"):
         examples += [text(value) for value in sequence(node.get(key))[:MOST_VALUES]]
     return SchemaLeaf(
         steps=part.steps,
-        kind=_kind(node),
+        kind=_kind(node) or _kind_of(part.example),
         form=text(node.get("format")) or text(node.get("pattern")),
         values=_usable((*fixed, *examples)),
         fixed=bool(fixed),
         description=text(node.get("description")),
         required=part.required,
         needed=part.needed,
+        told=part.told,
     )
 
 
@@ -465,6 +504,11 @@ def _kind(node: dict[str, Any]) -> str:
     if any(kinds):
         return next((name for name in kinds if name and name != "null"), "")
     return "object" if "properties" in node else "array" if "items" in node else ""
+
+
+def _kind_of(example: object) -> str:
+    """Return the type of an example that has members or elements; empty for any other."""
+    return "object" if isinstance(example, dict) else "array" if isinstance(example, list) else ""
 
 
 def _usable(values: Iterable[str]) -> tuple[str, ...]:

@@ -36,6 +36,8 @@ from assay.onboarding.init.operation_matching import (
     MatchedOperation,
     OperationMatch,
     filled_path,
+    plain_path,
+    without_base,
 )
 from assay.onboarding.init.requests import bound_places, mode_slots, named_by_rules
 from assay.onboarding.init.synonyms import cancelling
@@ -152,7 +154,6 @@ def _put(value: dict[str, Any], way: tuple[str, ...], known: Json) -> None:
 
 # -- The `operations` section of a target file: what the document says about each binding feature ----
 _Guess: TypeAlias = Callable[[MatchedOperation], Iterable[YamlEntry]]
-_SLOT = re.compile(r"[{][^{}]*[}]")
 
 
 def _method(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -179,12 +180,12 @@ def _aliases(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if not operation.aliases or not shape.offers:
         return
     others = {
-        _SLOT.sub("{}", offer.path): offer.path
+        without_base(offer.path): offer.path
         for offer in shape.offers
         if offer.method == operation.method and _names_item(shape, offer)
     }
-    others.pop(_SLOT.sub("{}", shape.match.offered.path), None)
-    plain = [_SLOT.sub("{}", path) for path in operation.aliases]
+    others.pop(without_base(shape.match.offered.path), None)
+    plain = [*map(plain_path, operation.aliases)]
     kept = [others[path] for path in plain if path in others]
     if kept != [*operation.aliases]:
         why = "the document has only these of the contract's other paths"
@@ -199,7 +200,11 @@ def _names_item(shape: MatchedOperation, offer: OpenApiOperation) -> bool:
     slot = requests.about_slot(shape)
     if slot:
         return f"{{{slot}}}" in offer.path
-    return bool(shape.offered.named("query").keys() & offer.named("query").keys())
+    if f"{{{shape.operation.about}}}" in offer.path:
+        return True
+    return bool(
+        bound_places(shape, "query") & offer.named("query").keys() and "{" not in offer.path
+    )
 
 
 def _whole(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -210,8 +215,13 @@ def _whole(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 
 def _credentials(shape: MatchedOperation) -> Iterator[YamlEntry]:
-    if shape.operation.id in facts_of(shape.contract).without_credentials:
+    if shape.operation.id not in facts_of(shape.contract).without_credentials:
+        return
+    if not shape.offers:
         yield shape.gap("credentials")
+    else:
+        why = "how HTTP sends a login and a password; or where else a client might send them"
+        yield YamlEntry(key="credentials", value={"basic": True}, why=why)
 
 
 #: The guess of a feature; of any other, a gap says that a rule requires it.

@@ -162,7 +162,7 @@ def _told(operation: Operation, offer: OpenApiOperation) -> float:
     """Return the score of an operation that its id, its path, or the names in its body tell; or 0."""
     if operation.id in {offer.id, *offer.id.split("-or-")} and operation.method == offer.method:
         return SURE + 1
-    if (operation.method, plain_path(operation.path)) == (offer.method, plain_path(offer.path)):
+    if (operation.method, plain_path(operation.path)) == (offer.method, without_base(offer.path)):
         return SURE if may_be(operation, offer) or not operation.ends else ENOUGH
     own = {*operation.arguments} & _sent_members(offer)
     if operation.makes and offer.method == "POST" and len(own - _GENERAL) >= _TELLING:
@@ -352,6 +352,14 @@ _ACTS = _READS | _CANCELS | _CHANGES
 def plain_path(path: str) -> str:
     """Return a path without the names of its parameters."""
     return _SLOT.sub("{}", path)
+
+
+def without_base(path: str) -> str:
+    """Return a plain path without the steps of its beginning that are a version or a base path."""
+    steps = plain_path(path).split("/")
+    while len(steps) > 2 and all(map(_BASE.fullmatch, words(steps[1]) or ("",))):  # noqa: PLR2004 -- one is left
+        del steps[1]
+    return "/".join(steps)
 
 
 def filled_path(offer: OpenApiOperation, kept: Collection[str] = ()) -> tuple[str, str]:

@@ -195,8 +195,11 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
     ordinary = {*modes[:1], *(shape.operation.due.modes if shape.operation.due else ())}
     for mode in modes:
         found = known.get(mode)
+        used = {value for _, _, value in known.values()}
         for place, leaf, value in known.values() if found is None and mode in ordinary else ():
-            left = [each for each in leaf.values if each != value]
+            left = [each for each in leaf.values if each not in used]
+            plain = {*words(value)} - _own_words(value, leaf.values)
+            left = [each for each in left if {*words(each)} == plain] or left
             if len(left) == 1 and leaf.fixed:
                 found = place, leaf, left[0]
         if found is None:
@@ -217,10 +220,22 @@ def _mode_value(shape: MatchedOperation, mode: str) -> tuple[str, SchemaLeaf, st
     """Return the place with a value for a mode, and the value."""
     usual = [frozenset(words(mode)), *_MODES.get(mode, ())]
     for place, leaf in _choices(shape):
-        value = next((each for each in leaf.values if frozenset(words(each)) in usual), None)
+        whole = [each for each in leaf.values if frozenset(words(each)) in usual]
+        besides = [each for each in leaf.values if _own_words(each, leaf.values) in usual]
+        value = next(iter(whole or besides), None)
         if value is not None:
             return place, leaf, value
     return None
+
+
+def _own_words(value: str, values: Sequence[str]) -> frozenset[str]:
+    """Return the words of a value without those of another one that it is made from, if there is one.
+
+    So `instant` is what `instant-credit-transfers` says beside `credit-transfers`.
+    """
+    mine = frozenset(words(value))
+    others = (frozenset(words(each)) for each in values if each != value)
+    return min((mine - each for each in others if each and each < mine), key=len, default=mine)
 
 
 def _unsaid(shape: MatchedOperation, mode: str) -> YamlEntry | None:
@@ -248,8 +263,8 @@ def _unknown_mode(shape: MatchedOperation, mode: str) -> YamlEntry:
 def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
     for name in shape.slots:
         if name in mode_slots(shape):
-            values = shape.offered.named("path")[name].leaf.values
-            yield "path", SchemaLeaf(steps=(name,), values=values)
+            leaf = shape.offered.named("path")[name].leaf
+            yield "path", replace(leaf, steps=(name,))
     for place in ("query", "header"):
         for name, parameter in shape.offered.named(place).items():
             yield place, SchemaLeaf(steps=(name,), values=parameter.leaf.values)
@@ -309,6 +324,7 @@ def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
         what = f"the {name} of an ordinary request"
         example = flow({**spelling, "value": "…"})
         yield shape.gap("argument", name, what=what, example=example)
+    own = own or bool(facts_of(shape.contract).fixed_values.get(name))
     changed = shape.operation.changes and "other" in shape.required and spelling and not own
     if changed and "other" not in spelling:
         what, example = f"the {name} that a change gives", flow({**spelling, "other": "…"})
@@ -364,6 +380,7 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
     spelling |= {**unit_of(leaf), **days_of(leaf), **_sums(leaf)}
     if leaf.form not in DAYS and name != shape.operation.owned and not unit_of(leaf):
         spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
+        spelling |= {**_another_sum(shape, name, spelling.get("value")), **spelling}
     if leaf.form == "date-time":
         spelling["text"] = "{}T00:00:00Z"
     due = shape.operation.due
@@ -379,6 +396,14 @@ def _sums(leaf: SchemaLeaf) -> dict[str, Json]:
     sums = (Decimal(cents).scaleb(-2), Decimal(cents).scaleb(-2) + 1) if cents else ()
     usual = sums and USUAL[0] <= sums[0] and sums[1] <= USUAL[1]
     return dict(zip(("value", "other"), map("{:.2f}".format, sums), strict=True)) if usual else {}
+
+
+def _another_sum(shape: MatchedOperation, name: str, value: Json) -> dict[str, Json]:
+    """Return one more of the main unit than an ordinary amount; of another argument, nothing."""
+    amounts = {each.amount for each in shape.contract.operations.values()}
+    text = str(value) if name in amounts and _NUMBER.fullmatch(str(value)) else ""
+    usual = bool(text) and USUAL[0] <= Decimal(text) <= USUAL[1] - 1
+    return {"other": f"{Decimal(text) + 1:.2f}"} if usual else {}
 
 
 def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, ...]:
@@ -502,15 +527,15 @@ def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
 
 
 # -- Modes of requests that a document has in a path, as values of a path parameter ----------------
-# Only values with the very name of a mode count: what another value means, a document does not
-# say. A request is read, changed and cancelled under the path under which it was made.
+# Only values with the very name of a mode count, perhaps in front of that of another value: what
+# else a value means, a document does not say. A request is read, changed and cancelled under the path under which it was made.
 
 
 def mode_slots(shape: MatchedOperation) -> frozenset[str]:
     """Return the path parameters of an operation with a value that is a mode of its request."""
     requests = {shape.operation.makes, shape.operation.request} - {None}
     modes = {
-        words(mode)
+        frozenset(words(mode))
         for maker in shape.contract.operations.values()
         if maker.makes in requests
         for mode in maker.modes
@@ -518,5 +543,9 @@ def mode_slots(shape: MatchedOperation) -> frozenset[str]:
     return frozenset(
         name
         for name, parameter in shape.offered.named("path").items()
-        if parameter.leaf.fixed and modes & set(map(words, parameter.leaf.values))
+        if parameter.leaf.fixed
+        and any(
+            modes & {frozenset(words(value)), _own_words(value, parameter.leaf.values)}
+            for value in parameter.leaf.values
+        )
     )

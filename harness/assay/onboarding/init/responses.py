@@ -22,6 +22,8 @@ from assay.rules.rule import facts_of
 
 _LINKS = frozenset({"link", "href"})
 _MOST_LINKS = 12
+#: The status of an answer without a body.
+_NO_CONTENT = "204"
 #: Words of links to the SCA screens.
 _SCREENS = frozenset({"approval", "consent", "sca", "redirect", "confirm", "sign", "authorize"})
 _PAGES = frozenset({"page", "next", "cursor", "token", "total", "meta", "request", "uri", "url"})
@@ -119,8 +121,10 @@ def single_item(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if shape.single and shape.shows_one:
         why = f"the object with the request in the response of {shape.offered}"
         yield YamlEntry(key="one", value=shape.single.pointer, why=why)
-    elif shape.shows_one:
-        yield YamlEntry(key="one", value="") if shape.members else shape.gap("one")
+    elif shape.shows_one and shape.members:
+        yield YamlEntry(key="one", value="")
+    elif shape.shows_one and shape.offered.statuses != (_NO_CONTENT,):
+        yield shape.gap("one")
 
 
 def next_page(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -136,11 +140,18 @@ def next_page(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 
 def _next_link(shape: MatchedOperation) -> YamlEntry | None:
-    for leaf in _outside(shape):
-        if leaf.is_text and "next" in leaf.path and leaf.path & (_LINKS | {"url", "uri"}):
-            why = f"{leaf.pointer} is named as a link to the next page"
-            return YamlEntry(key="next", value=leaf.pointer, why=why)
-    return None
+    places: list[Json] = [
+        leaf.pointer
+        for leaf in _outside(shape)
+        if leaf.is_text and "next" in leaf.path and leaf.path & (_LINKS | {"url", "uri"})
+    ]
+    if not places:
+        return None
+    # Beside each of several lists there may be one.
+    beside = [place for place in places if str(place).count("/") == str(places[0]).count("/")]
+    several = len(shape.lists) > 1 and len(beside) > 1
+    why = "named as a link to the next page"
+    return YamlEntry(key="next", value=beside if several else places[0], why=why)
 
 
 def _link_header(shape: MatchedOperation) -> YamlEntry | None:
@@ -230,7 +241,7 @@ def approval(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 def links(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield the pointers to links, if there are any."""
-    several = _all_links(shape)[:_MOST_LINKS]
+    several = [leaf for leaf in _all_links(shape) if not leaf.told][:_MOST_LINKS]
     pointers: list[Json] = [
         leaf.pointer if leaf.required else {"at": leaf.pointer, "optional": True}
         for leaf in several

@@ -24,7 +24,9 @@ from assay.onboarding.init.openapi_operations import EACH, OpenApiOperation, Sch
 from assay.onboarding.init.operation_bindings import operations, outcomes, sent_outputs
 from assay.onboarding.init.synonyms import called, is_unique_header
 from assay.onboarding.init.yaml_writer import YamlEntry, gap, render
+from assay.onboarding.screens import guessed_signer
 from assay.rules.rule import facts_of
+from assay.sca.html_forms import Form, forms
 
 __all__ = ["auth_section", "render_target_file", "used_auth"]
 
@@ -202,7 +204,7 @@ def _only_value(offered: OpenApiOperation, header: str) -> str:
 
 
 def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
-    """Yield the fixture provider and the SCA signer."""
+    """Yield the fixture provider, and who signs."""
     writes = any(
         operation.writes for each in draft.contracts for operation in each.operations.values()
     )
@@ -242,7 +244,19 @@ def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
         yield replace(gap("fixtures"), says=says)
         if draft.extends:
             yield YamlEntry(key="fixtures", value=None)
-    if draft.auth == "authorization-code":
+    yield from _signer(draft, writes=writes)
+
+
+def _signer(draft: TargetDraft, *, writes: bool) -> Iterator[YamlEntry]:
+    """Yield who signs: on the screens that a text shows, or on some that are not known."""
+    document, shown = draft.start.document, list[Form]()
+    for page in document.pages if document and not draft.start.inherited.raw.get("sca") else ():
+        shown += forms(page.encode())
+    if signer := guessed_signer(shown, draft.contracts):
+        entries = tuple(YamlEntry(key=key, value=value) for key, value in signer.items())
+        why = "the forms in the text"
+        yield YamlEntry(key="sca", below=entries, why=why, says=("", _sentence("sca")))
+    elif draft.auth == "authorization-code":
         what = "the signer that logs in for a token, and its screens, instead of the line below"
         yield replace(gap("sca", what=what), says=("", _sentence("sca")))
         yield YamlEntry(key="sca", value=SIGNER)

@@ -12,7 +12,7 @@ from assay.binding.model.pointer import parse_json
 from assay.binding.model.target import NextPage, Target, Turn
 from assay.binding.wire.decode import decode
 from assay.binding.wire.encode import Access, encode
-from assay.binding.wire.links import next_page, page_of_call
+from assay.binding.wire.links import links_of, next_page, page_of_call
 from assay.contract.model import Operation
 from assay.errors import InputError
 from assay.files.load import loads
@@ -42,6 +42,19 @@ def test_a_link() -> None:
     assert None is turned(how, {"next": ""})
     assert None is turned(how, {"next": 3})
     assert "invalid://http://[" == turned(how, {"next": "http://["})
+
+
+def test_a_link_beside_each_of_two_lists() -> None:
+    """Whichever finds one; where both do, the first."""
+    how = NextPage(turn=Turn.LINK, at="/a/next", also=("/b/next",))
+    assert "https://bank.example/v1/2" == turned(how, {"b": {"next": "2"}})
+    assert "https://bank.example/v1/1" == turned(how, {"a": {"next": "1"}, "b": {"next": "2"}})
+    assert "https://bank.example/v1/2" == turned(how, {"a": {"next": ""}, "b": {"next": "2"}})
+    assert None is turned(how, {"a": {}, "b": {}})
+    bound = posted("[/a/next, /b/next]").operations["list"]
+    assert bound.next == how
+    wire = Wire(method="POST", url=URL, status=200)
+    assert ("https://bank.example/v1/2",) == links_of(wire, {"b": {"next": "2"}}, bound)
 
 
 @for_each(
@@ -186,7 +199,7 @@ def test_a_number_in_the_body(how: str, expected: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    "how", ["{cursor: /next}", "{cursor: /a, body: /b, query: c}", '{page: {body: ""}}']
+    "how", ["{cursor: /next}", "{cursor: /a, body: /b, query: c}", '{page: {body: ""}}', "/*/next"]
 )
 def test_a_wrong_place_of_the_page_is_an_error(how: str) -> None:
     """The line is that of the key."""

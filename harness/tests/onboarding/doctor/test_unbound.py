@@ -213,15 +213,15 @@ PAGE = """<form method=post action=/x><input name=customerNumber><input name=pas
 
 
 @for_each(
-    ("page", "more"),
+    ("page", "secret"),
     [
-        (PAGE, True),
-        (PAGE.replace("password ", "word "), False),
-        (PAGE.replace("oneTimeCode", "pin"), False),
-        ("<p>Open the app", False),
+        (PAGE, "password"),
+        (PAGE.replace("password ", "word "), "word"),
+        (PAGE.replace("oneTimeCode", "pin"), ""),
+        ("<p>Open the app", ""),
     ],
 )
-def test_all_that_one_screen_asks_for(page, more):
+def test_all_that_one_screen_asks_for(page, secret):
     """With the words for factors and decisions; of two secrets, none is known."""
     (contract,) = parse_contracts(("pis",))
     record = SimpleNamespace(
@@ -229,7 +229,7 @@ def test_all_that_one_screen_asks_for(page, more):
         page=Wire(method="GET", url="x", body=page.encode()),
         finding=lambda *_, edit, **__: edit,
     )
-    parts = {"customerNumber": "login", "password": "password", "device": "factor"}
+    parts = {"customerNumber": "login", secret: "password", "device": "factor"}
     parts |= {"oneTimeCode": "code", "action": "decision"}
     assert [edit.new for edit in _first_screen(record)] == [
         {
@@ -238,7 +238,7 @@ def test_all_that_one_screen_asks_for(page, more):
             "factors": {"sms": "sms", "cap": "cap_reader"},
             "decisions": {"confirm": "approve", "refuse": "decline"},
         }
-    ] * more
+    ] * bool(secret)
 
 
 @for_each(

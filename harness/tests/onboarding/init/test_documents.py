@@ -23,7 +23,17 @@ SHOWN = {"at": "/transactionStatus"}
 FOUND = {
     "berlin.yaml": {
         "auth.kind": "authorization-code",
-        "operations.create-payment.path": "/v1/payments/sepa-credit-transfers",
+        "base_url": "https://x.example/xs2a",
+        "operations.create-payment.path": "/v1/payments/{payment-product}",
+        "operations.create-payment.modes.instant": {
+            "path": "payment-product",
+            "value": "instant-sepa-credit-transfers",
+        },
+        "operations.create-payment.modes.deferred": {
+            "path": "payment-product",
+            "value": "sepa-credit-transfers",
+        },
+        "operations.transactions.item.fields.iban": {"body": "/account/iban"},
         "operations.create-payment.arguments.creditorAccount.body": "/creditorAccount/iban",
         "operations.create-payment.arguments.date": {"body": "/requestedExecutionDate"},
         "operations.consents.template.validUntil": "{today+30}",
@@ -125,7 +135,6 @@ NEVER = {
         "operations.confirm-payment",
         "operations.trusted-beneficiaries",
         "operations.create-payment.arguments.debtorAccount.value",
-        "operations.transactions.item.fields.iban",
     ],
     "stet.json": ["operations.balances.item.fields.iban", "operations.end-user-identity"],
     "uk.yaml": [
@@ -415,7 +424,7 @@ def test_parameters_that_are_aliases_of_each_other_do_no_harm(tmp_path):
     source = tmp_path / "aliases.yaml"
     source.write_text("\n".join(rows))
     path = draft(tmp_path, source, "--contract", "aisp")
-    assert {"path": "/accounts"} == load(path).data["operations"]["accounts"]
+    assert "/accounts" == load(path).data["operations"]["accounts"]["path"]
 
 
 # -- own contracts ---------------------------------------------------------------

@@ -132,7 +132,7 @@ def test_a_change_and_a_cancellation_of_one_path(tmp_path):
     change, end = operations["modify-payment"], operations["cancel-payment"]
     assert change["whole"] is True
     assert "template" not in change.keys() | end.keys()
-    assert {"body": "/amount"} == change["arguments"]["amount"]
+    assert {"body": "/amount", "other": "2.00"} == change["arguments"]["amount"]
     assert {"body": "/status", "value": "CANC"} == end["arguments"]["cancellation"]
     assert ["cancellation", "paymentRequestResourceId"] == sorted(end["arguments"])
 
@@ -278,15 +278,17 @@ def test_the_schema_of_what_was_seen(values, expected):
 
 
 def test_what_a_change_gives_is_missing_where_it_is_not_shown(tmp_path):
-    """A change to the value that a request has does not say which other one it may be changed to."""
+    """A change to the value that a request has does not say which other one it may be changed to, but of an amount."""
     calls = 'POST /payment-requests\n{"amount": "1.00", "creditorAccount": "x", "currency": "EUR",'
     calls += ' "chargeBearer": "SLEV", "categoryPurpose": "OTHR", "successfulReportUrl": "https://x.example"}\n'
-    calls += 'PUT /payment-requests/{paymentRequestResourceId}\n{"amount": "1.00"}\n'
+    calls += 'PUT /payment-requests/{paymentRequestResourceId}\n{"amount": "1.00", "creditorAccount": "x"}\n'
     (tmp_path / "calls.txt").write_text(calls)
     code, *_ = assay("init", "--yes", "-c", "pis", "--openapi", "calls.txt", cwd=tmp_path)
     assert code == 0
-    gap = 'the amount that a change gives, for example `amount: {body: /amount, value: "1.00", other: …}`'
-    assert f"# TODO: {gap}" in (tmp_path / "my-bank.yaml").read_text("utf-8")
+    gap = "the creditorAccount that a change gives, for example `creditorAccount: {body: /creditorAccount, value: x, other: …}`"
+    text = (tmp_path / "my-bank.yaml").read_text("utf-8")
+    assert f"# TODO: {gap}" in text
+    assert 'amount: {body: /amount, value: "1.00", other: "2.00"}' in text
 
 
 #: Calls in which nothing is called as in the contracts; of each operation, who knows it says so.
@@ -451,7 +453,8 @@ def test_a_document_in_which_nothing_is_alike_needs_to_be_told(tmp_path):
     code, *_ = assay(*words, "--operation", "accounts=GET /ai/1/holdings", cwd=tmp_path)
     assert 0 == code
     file = load(tmp_path / "my-bank.yaml").data
-    assert {"path": "/ai/1/holdings", "list": "/rows"} == file["operations"]["accounts"]
+    drafted = file["operations"]["accounts"]
+    assert ("/ai/1/holdings", "/rows") == (drafted["path"], drafted["list"])
 
 
 def test_a_customer_at_a_terminal_is_asked(tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ from assay.preparation.target_file import read_target
 
 CONTRACTS = tuple(parse_contract(find_contract(name)) for name in ("aisp", "pis"))
 #: What no document can tell: nothing is ever guessed, only reported as missing.
-ONLY_MISSING = {"queries", "credentials", "volatile"}
+ONLY_MISSING = {"queries", "volatile"}
 #: What none of these documents has.
 ELSEWHERE = {"whole"}
 

@@ -102,12 +102,13 @@ def test_a_document_in_the_manner_of_the_berlin_group(begin):
     read_target(path)
     data = load(path).data
     assert ["aisp", "pis"] == data["contracts"]
-    assert "https://xs2a.bank.example" == data["base_url"]
+    assert "https://x.example/xs2a" == data["base_url"]
     assert {"X-Request-ID": "{unique}"} == data["headers"]
     assert [{"statuses": [200, 201, 204]}] == data["outcomes"]["accepted"]
     spelt = data["operations"]
     assert {
         "path": "/v1/accounts",
+        "credentials": {"basic": True},
         "list": "/accounts",
         "item": {"key": "/iban", "id": "/resourceId", "fields": {"iban": "/iban"}},
     } == spelt["accounts"]
@@ -125,13 +126,21 @@ def test_a_document_in_the_manner_of_the_berlin_group(begin):
             "validUntil": "{today+30}",
             "frequencyPerDay": 4,
         },
+        "credentials": {"basic": True},
     } == spelt["consents"]
     assert {
         "path": "/v1/accounts/{account-id}/balances",
         "aliases": [],
         "arguments": {"iban": {"path": "account-id", "found": "accounts"}},
+        "credentials": {"basic": True},
         "list": "/balances",
-        "item": {"fields": {"balanceType": "/balanceType", "currency": "/balanceAmount/currency"}},
+        "item": {
+            "fields": {
+                "iban": {"body": "/account/iban"},
+                "balanceType": "/balanceType",
+                "currency": "/balanceAmount/currency",
+            }
+        },
     } == spelt["balances"]
     assert {
         "path": "/v1/accounts/{account-id}/transactions",
@@ -141,18 +150,23 @@ def test_a_document_in_the_manner_of_the_berlin_group(begin):
             "since": {"query": "dateFrom"},
             "until": {"query": "dateTo"},
         },
+        "credentials": {"basic": True},
         "list": ["/transactions/booked", "/transactions/pending"],
         "next": "/transactions/_links/next/href",
         "links": optional("/transactions/_links/account/href", "/transactions/_links/next/href"),
         "item": {
             "key": "/transactionId",
             "on": "/bookingDate",
-            # The IBAN in an item is the other side's, and the customer's nowhere.
-            "fields": {"currency": "/transactionAmount/currency"},
+            # The IBAN in an item is the other side's.
+            "fields": {
+                "iban": {"body": "/account/iban"},
+                "currency": "/transactionAmount/currency",
+            },
         },
     } == spelt["transactions"]
     guesses, missing = guessed(path)
-    assert "GET /v1/accounts has a similar name" == guesses["path: /v1/accounts"]
+    assert "POST /v1/consents has a similar name" == guesses["path: /v1/consents"]
+    assert "path: /v1/accounts" not in guesses
     assert "key: /iban" not in guesses
     assert any(one.startswith("Consent-ID is required by GET /v1/acc") for one in missing)
     assert any(
@@ -166,6 +180,7 @@ def test_payments_in_the_manner_of_the_berlin_group(begin):
     """A payment is matched; a value fixed by the contract replaces the document's example."""
     path, _ = begin("--openapi", HERE / "berlin.yaml", "--auth", "bearer", "--contract", "pis")
     spelt = load(path).data["operations"]
+    product, ordinary = {"path": "payment-product"}, "sepa-credit-transfers"
     state = {
         "at": "/transactionStatus",
         "values": {
@@ -176,12 +191,17 @@ def test_payments_in_the_manner_of_the_berlin_group(begin):
         },
     }
     assert {
-        "path": "/v1/payments/sepa-credit-transfers",
+        "path": "/v1/payments/{payment-product}",
+        "credentials": {"basic": True},
+        "modes": {
+            **{mode: {**product, "value": ordinary} for mode in ("immediate", "deferred")},
+            "instant": {**product, "value": f"instant-{ordinary}"},
+        },
         "arguments": {
             "chargeBearer": {"body": "/chargeBearer", "value": "SLEV"},
             "creditorAccount": {"body": "/creditorAccount/iban"},
             "debtorAccount": {"body": "/debtorAccount/iban"},
-            "amount": {"body": "/instructedAmount/amount", "value": "12.30"},
+            "amount": {"body": "/instructedAmount/amount", "value": "12.30", "other": "13.30"},
             "currency": {"body": "/instructedAmount/currency", "value": "EUR"},
             "date": {"body": "/requestedExecutionDate"},
         },
@@ -192,7 +212,8 @@ def test_payments_in_the_manner_of_the_berlin_group(begin):
         "item": {"key": "/paymentId", "state": state},
     } == spelt["create-payment"]
     assert {
-        "path": "/v1/payments/sepa-credit-transfers/{paymentId}",
+        "path": "/v1/payments/{payment-product}/{paymentId}",
+        "credentials": {"basic": True},
         "arguments": {"paymentRequestResourceId": {"path": "paymentId"}},
         "one": "",
         "item": {
@@ -233,6 +254,7 @@ def test_a_document_in_the_manner_of_stet(begin):
     keys = ["/accountId/iban", "/accountId/other/identification"]
     assert {
         "path": "/accounts",
+        "credentials": {"basic": True},
         "list": "/accounts",
         "next": "/_links/next/href",
         "links": optional("/_links/self/href", "/_links/next/href"),
@@ -438,7 +460,7 @@ def test_a_bomb_of_aliases_does_no_harm(begin, tmp_path):
     source = tmp_path / "told.yaml"
     source.write_text("\n".join(bomb))
     path, _ = begin("--openapi", source, "--contract", "aisp")
-    assert {"path": "/accounts"} == load(path).data["operations"]["accounts"]
+    assert "/accounts" == load(path).data["operations"]["accounts"]["path"]
 
 
 # -- by asking -----------------------------------------------------------------
