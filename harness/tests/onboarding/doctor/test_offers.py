@@ -126,7 +126,18 @@ FAULTS = {
             "return since + timedelta(hours=1) if step.subject == 'one' else since",
         ),
         "registrations",
-        "one of 2026-09-13T10:00:00+02:00",
+        "one of 2026-09-14T10:00:00+02:00",
+    ),
+    "registered now": (
+        method(
+            "register(self, step, access, value)",
+            "since = self.fixture.now",
+            "self.fixture.register(replace(step, age=timedelta(0)), access, value)",
+            "self.fixture.clock(since + step.age)",
+            "return since",
+        ),
+        "",
+        "",
     ),
     "a clock that runs": (
         arranged("subject = replace(subject, now=subject.now + timedelta(seconds=self.made))"),
