@@ -162,7 +162,8 @@ class TrialTokens:
 
     def _at_its_host(self, call: Call, access: Access) -> str | None:
         """Return a token for the host of a call: where hosts have tokens of their own, its own."""
-        target, base = self.trial.target, ""
+        target = self.trial.target
+        base = target.base_url
         if call.bank is not None:
             base = target.banks[call.bank].base_url
         elif call.host is not None:
@@ -297,6 +298,8 @@ class TrialTokens:
         """
         trial = self.trial
         created = customers_of(trial.target) is Customers.CREATED
+        store, base = trial.environment.token_store, trial.target.base_url
+        elsewhere = store is not None and base != store.target.base_url
         return TokenRequest(
             by_tpp=by_tpp,
             customer=access,
@@ -306,6 +309,7 @@ class TrialTokens:
             sign_in=lambda link: self._sign_in(link, step.subject, access),
             scope=self._scope(step) if isinstance(step, Call) else None,
             trial=str(trial.name) if created else "",
+            base=base if elsewhere else "",
         )
 
     def _scope(self, call: Call) -> str | None:

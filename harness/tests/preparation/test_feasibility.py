@@ -216,7 +216,7 @@ def test_the_embedded_sandbox_needs_no_assessment():
         " p.feasibility, p.plan.calls)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "set() None 1476\n" == out.stdout
+    assert "set() None 1485\n" == out.stdout
 
 
 # -- budgets -------------------------------------------------------------------------

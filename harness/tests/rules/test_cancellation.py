@@ -129,6 +129,15 @@ def test_what_is_no_plain_cancellation_may_be_refused(before, bent):
     assert found.startswith(f"{NEVER_P} disagrees 1")
 
 
+def test_a_request_that_was_changed_is_cancelled_as_it_is():
+    """Executed all the same, it was not; nor seen executed beside one that was, it was."""
+    changed = [put_off(), sign(), modify(amount="13.00"), cancel()]
+    (found,) = never_done(*changed, effects("P1"))
+    assert found.startswith(f"{NEVER_P} disagrees 1,2,3")
+    (found,) = never_done(*changed, *carried(), effects("P9"), read(shown(state=ENDED)))
+    assert found.startswith(f"{NEVER_P} agrees 1,2,3")
+
+
 def test_a_bent_cancellation_that_was_refused_leaves_the_next_one_to_be_judged():
     """It has not ended anything."""
     bent = cancel(NO)

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from threading import RLock
 from typing import TypeAlias
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, urlsplit, urlunsplit
 
 from assay.binding.model.security import ISSUING
 from assay.binding.model.target import AuthKind, OAuth, Target
@@ -60,7 +60,8 @@ class TokenRequest:
     target's clock; `sign_in` takes the customer through the screens. `named` says that
     the call is made by a particular one of several TPPs. `scope` takes the place of the target
     file's own; a token with it is another token. `trial` is that of which the token is, if the bank
-    may begin anew with each.
+    may begin anew with each. `base` is the base URL of the bank of the group that issues it, empty for the
+    usual one.
     """
 
     by_tpp: bool
@@ -71,6 +72,7 @@ class TokenRequest:
     named: bool = False
     scope: str | None = None
     trial: str = ""
+    base: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -229,6 +231,8 @@ class TokenStore:
             what = "authentication of the TPP's own calls (set `auth.tpp` in the target file)"
             raise CannotArrange(what, key=("auth", "tpp"))
         client = self._client(oauth, request)
+        if request.base:
+            oauth = _at_bank(oauth, self.target.base_url, request.base)
         return replace(oauth, scope=request.scope or oauth.scope), client
 
     def _client(self, oauth: OAuth, request: TokenRequest) -> OAuthClient:
@@ -375,7 +379,27 @@ def _key(request: TokenRequest, client: OAuthClient) -> _Key:
     """Return whose token it is: the party, its client, and the customer."""
     customer = request.customer
     owner = "" if request.by_tpp else "\n".join((customer.id or "", customer.login or ""))
-    return request.by_tpp, client.id, f"{owner}\n\n{request.scope or ''}\n{request.trial}"
+    rest = f"{request.scope or ''}\n{request.trial}\n{request.base}"
+    return request.by_tpp, client.id, f"{owner}\n\n{rest}"
+
+
+def _at_bank(oauth: OAuth, base: str, bank: str) -> OAuth:
+    """Return settings for another bank of the group: its host takes the place of the first one's.
+
+    An endpoint elsewhere is that of all banks.
+    """
+
+    def there(url: str) -> str:
+        parts, own = urlsplit(url), urlsplit(bank)
+        same = (parts.scheme, parts.netloc) == urlsplit(base)[:2]
+        return urlunsplit(parts._replace(scheme=own.scheme, netloc=own.netloc)) if same else url
+
+    return replace(
+        oauth,
+        token_url=there(oauth.token_url),
+        authorize_url=there(oauth.authorize_url),
+        par_url=there(oauth.par_url),
+    )
 
 
 # -- Refusals of a token endpoint, explained by the line of the target file that they are about --

@@ -217,6 +217,23 @@ def test_every_customer_has_a_token_of_their_own(
     assert 2 == len(endpoint.asked)
 
 
+def test_each_bank_of_a_group_issues_its_own_tokens(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
+    """At its own host, if the endpoints are at that of the first bank; all banks may have one elsewhere."""
+    other, there = "https://second.example/psd2", TEXT.replace("login.example", "bank.example")
+    for text, host in ((there, "second.example"), (TEXT, "login.example")):
+        one, endpoint = token_store(*map(token, ("t1", "t2", "t3")), text=text)
+        screens = Screens()
+        assert "t1" == one.token(customer(sign_in=screens))
+        assert "t2" == one.token(customer(sign_in=screens, base=other))
+        assert "t3" == one.token(third_party(base=other))
+        assert "t1" == one.token(customer(sign_in=screens))
+        assert urlsplit(screens.links[1]).netloc == host
+        assert [host, host] == [urlsplit(each.url).netloc for each in endpoint.asked[1:]]
+        assert "/token" == urlsplit(endpoint.asked[1].url).path
+
+
 def test_a_token_is_renewed_before_it_expires(
     token_store: Callable[..., tuple[TokenStore, Endpoint]],
 ) -> None:

@@ -19,7 +19,7 @@ from datetime import date
 from typing import TypeAlias
 
 from assay.contract.model import Capability
-from assay.history import Exchange, History, State
+from assay.history import Exchange, History, State, Subject
 from assay.rules import parameters
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.cancellations import (
@@ -44,7 +44,7 @@ from assay.rules.rule import (
     bound,
     needs,
 )
-from assay.rules.steps import Part, send
+from assay.rules.steps import Part, attempted, send
 from assay.rules.verdict import (
     AGREES,
     DISAGREES,
@@ -103,9 +103,10 @@ class Cancellation(Kind[CancellationScenario]):
         return True
 
     def probe(self, scenario: CancellationScenario) -> Script:
-        """Cancel an unsigned and a signed request; or wait for the day of a cancelled one.
+        """Cancel an unsigned and a signed request; or wait for the day of two cancelled ones.
 
-        The control is due a day later, so that it is not a repeat of the other.
+        One of these was changed since it was signed: a gateway may cancel what it was before. The
+        control is due a day later, so that it is not a repeat of the others.
         """
         psu = yield from request_steps.customer(self.lifecycle)
         if not scenario.waits:
@@ -123,6 +124,9 @@ class Cancellation(Kind[CancellationScenario]):
         )
         yield from request_steps.sign(self.lifecycle, made)
         yield from self._cancel(made, scenario)
+        changed = yield from self._changed(psu)
+        if changed is not None:
+            yield from self._cancel(changed, scenario)
         ahead = request_steps.days_ahead(self.lifecycle, psu)
         control = yield from send(
             request_steps.request(self.lifecycle, psu, self.mode, ahead=ahead + 1)
@@ -132,6 +136,8 @@ class Cancellation(Kind[CancellationScenario]):
         yield from request_steps.inquire()
         yield from request_steps.read(self.lifecycle, control)
         yield from request_steps.read(self.lifecycle, made)
+        if changed is not None:
+            yield from request_steps.read(self.lifecycle, changed)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every cancellation, and the later state of each cancelled request."""
@@ -213,6 +219,19 @@ class Cancellation(Kind[CancellationScenario]):
                 *bound(end, "argument", named),
             ),
         )
+
+    def _changed(self, psu: Subject) -> Part[Exchange | None]:
+        """Make a request that is changed once it is signed, where the target has changes."""
+        if self.lifecycle.change is None:
+            return None
+        what = "cancelled after a change"
+        made = yield from send(
+            request_steps.request(self.lifecycle, psu, self.mode, variation=what)
+        )
+        yield from request_steps.sign(self.lifecycle, made)
+        change = request_steps.plain_change(self.lifecycle, made)
+        sent = None if change is None else (yield from attempted(change))
+        return made if isinstance(sent, Exchange) else None
 
     def _cancel(self, made: Exchange, scenario: CancellationScenario) -> Part[None]:
         if scenario.elsewhere:

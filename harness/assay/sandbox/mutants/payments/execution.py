@@ -61,6 +61,11 @@ def _executes_cancelled(by: str) -> Callable[[Payment], bool]:
     return allowing(_cancelled(by), _SOUND.executable)
 
 
+def _executes_changed(by: str) -> Callable[[Payment], bool]:
+    """Execute a cancelled payment if it was modified before."""
+    return allowing(lambda each: bool(each.changes) and _cancelled(by)(each), _SOUND.executable)
+
+
 def _cancelled_once(payment: Payment) -> Status:
     return "cancelled" if payment.cancelled_by else payment.status
 
@@ -144,6 +149,11 @@ LIFECYCLE_FAULTS = (
           f"cancel/by-{by}-never-done execution/cancelled-undone",
           f"a payment cancelled by the {_BY[by]} is executed, but still shown as cancelled",
           executable=_executes_cancelled(by), shown=_cancelled_once)
+      for by in ("tpp", "customer")),
+    *(breaking_pis(f"cancel.executed-if-changed-{by}",
+          f"cancel/by-{by}-never-done execution/cancelled-undone",
+          f"a payment that was modified and then cancelled by the {_BY[by]} is executed",
+          executable=_executes_changed(by), shown=_cancelled_once)
       for by in ("tpp", "customer")),
     *(breaking_pis(f"cancel.{by}-not-shown-{status}", f"cancel/by-{by}-shown",
           f"a payment cancelled by the {_BY[by]} is shown as {status}",
