@@ -49,7 +49,7 @@ def judged(clause, *, seed=0, words=None, **policies):
 @for_each("seed", [0, 7])
 @for_each(
     ("clause", "facets", "price"),
-    [("cancel", 5, 27), ("modify.deferred-only", 6, 37), ("sca.required", 4, 33)],
+    [("cancel", 5, 36), ("modify.deferred-only", 6, 37), ("sca.required", 4, 33)],
 )
 def test_each_facet_has_its_control_and_price(clause, facets, price, seed):
     """At the sound bank all is as planned, on every trial's first moment."""

@@ -48,6 +48,8 @@ QUESTIONS: tuple[Question, ...] = (
         other="page-turns-count", variant="neutral.page-turns-count"),
     Question(contract="aisp", point="what-counts", done="names-share",
         other="names-apart", variant="neutral.names-apart"),
+    Question(contract="aisp", point="what-counts", done="names-share",
+        variant="neutral.names-of-transactions-apart"),
     Question(contract="pis", point="full-field-lists", done="exact-values",
         variant="pis.euro-any-spelling"),
     Question(contract="pis", point="all-factors", done="every-customer",

@@ -356,6 +356,9 @@ NEUTRAL_ANSWERS = (
     neutral("names-apart", "each name of a method has a quota of its own",
         lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(
             OPERATIONS, (replace(BATCH, pool=_each_name),))))),
+    neutral("names-of-transactions-apart", "each name of the transactions has a quota of its own",
+        lambda bank: replace(bank, quota=put(
+            bank.quota, transactions=(replace(BATCH, pool=_each_name),)))),
     neutral("first-day-excluded", "the requested first day is excluded from the range",
         period=_first_day_excluded),
     neutral("last-day-excluded", "the requested last day is excluded from the range",

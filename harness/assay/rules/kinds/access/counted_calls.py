@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Final
 
 from assay.contract.model import Contract, Operation
-from assay.history import Accepted, Call, Exchange, Holding
+from assay.history import Accepted, Call, Exchange, Holding, Subject
 from assay.rules import parameters, steps
 from assay.rules.rule import Script, facts_of
 from assay.rules.state.counts import Pair, moment
@@ -72,11 +72,10 @@ class WhatCounts:
 
     @property
     def facets(self) -> Mapping[str, tuple[str, str, Operation]]:
-        """The facet of each kind of call of which something is said, with the operation it tests."""
+        """The facet of each kind of call of which something is said, with an operation that it tests."""
         found: dict[str, tuple[str, str, Operation]] = {}
         for kind, word in self.said.items():
-            operation = self._operation(kind)
-            if operation is not None:
+            for operation in self._operations(kind)[:1]:
                 id_, sentence = _FACETS[kind][_WORDS[kind].index(word)]
                 found[kind] = id_, sentence, operation
         return found
@@ -86,20 +85,21 @@ class WhatCounts:
         """The facets that expect a refusal."""
         return [_FACETS[kind][0][0] for kind in _FACETS]
 
-    def _operation(self, kind: str) -> Operation | None:
-        """Return an operation with such calls, if there is one."""
+    def _operations(self, kind: str) -> list[Operation]:
+        """Return the operations with such calls."""
         sizes = facts_of(self.contract).page_sizes
         fits: Mapping[str, Callable[[Operation], bool]] = {
             REFUSED: lambda each: bool(each.about and self.grant and not self.grant.given),
             TURNS: lambda each: bool(sizes.get(each.id) and each.about),
             NAMES: lambda each: bool(each.aliases and each.about),
         }
-        return next(filter(fits[kind], self.operations), None)
+        return [*filter(fits[kind], self.operations)]
 
-    def probe(self, kind: str, call: Callable[[str], Call]) -> Script:
+    def probe(self, kind: str, call: Callable[[Operation, str], Call]) -> Script:
         """Use up the limit with such calls, as far as they count, and make a plain one.
 
-        `call` returns a plain call that counts, about the thing with a key.
+        `call` returns a plain call of an operation that counts, about the thing with a key. Each
+        operation may count its names in a way of its own.
         """
         _, _, operation = self.facets[kind]
         today = (yield from steps.clock()).date()
@@ -111,7 +111,7 @@ class WhatCounts:
         psu = yield from steps.arrange("psu", Holding(resource=owner, count=2, entries=entries))
         first, second = (owned.key for owned in psu.owns[:2])
         yield from steps.grant(self.grant, "psu", first)
-        plain = call(first)
+        plain = call(operation, first)
         if kind == REFUSED:
             other = replace(plain, arguments=steps.arguments(operation, second))
             for _ in range(self.limit):
@@ -123,11 +123,23 @@ class WhatCounts:
                 if following:
                     page = yield from steps.send(replace(plain, follow=following))
         else:
-            for _ in range(self.limit):
-                yield from steps.send(plain)
-            plain = replace(plain, alias=0)
+            yield from self._by_names(psu, call)
+            return
         yield from steps.send(plain)
         yield from steps.send(replace(plain, present=True, variation=""))
+
+    def _by_names(self, psu: Subject, call: Callable[[Operation, str], Call]) -> Script:
+        """Use up the limit under the plain name of each operation, and call it by its other ones."""
+        for operation in self._operations(NAMES):
+            owners = steps.owners(self.contract, operation)
+            key = next(owned.key for owned in psu.owns if owned.resource in owners)
+            plain = call(operation, key)
+            for _ in range(self.limit):
+                yield from steps.send(plain)
+            for alias in range(len(operation.aliases)):
+                # A target may have some of the names only.
+                yield from steps.attempted(replace(plain, alias=alias))
+            yield from steps.send(replace(plain, present=True, variation=""))
 
     def judge(self, exchange: Exchange, seen: SeenCalls) -> Iterator[Evidence]:
         """Judge a plain call by the calls before it, if these are of one doubtful kind."""

@@ -306,11 +306,11 @@ class Quota(RefusingKind[QuotaScenario]):
         """Use up a quota, approach or pass the end of the period, and make control calls."""
         limit, counting = self.limit, self.what_counts
         if scenario.id in counting.facets:
-            operation, absent = counting.facets[scenario.id][2], not self.attended
+            absent = not self.attended
             variation = "without the customer" if absent else ""
             yield from counting.probe(
                 scenario.id,
-                lambda key: replace(
+                lambda operation, key: replace(
                     steps.ask(operation, "psu", key, variation), present=not absent
                 ),
             )
