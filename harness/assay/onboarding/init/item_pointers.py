@@ -92,7 +92,9 @@ def _entry_key(shape: MatchedOperation) -> YamlEntry:
     """Return the key of an item without a name in the contract; banks may give one of two."""
     leaf = _identifier(shape.item, shape.operation.lists)
     why = f"{leaf.name} looks like an identifier" if leaf else ""
-    other = next((each for each in shape.item if each.words == ("entry", "reference")), leaf)
+    # Another key for what may have no such one, and for the entries of other things.
+    twins = {("entry", "reference"), *((kind, *leaf.words) for kind in _ELSEWHERE if leaf)}
+    other = next((each for each in shape.item if each.words in twins), leaf)
     if leaf is None or other is None or leaf.needed or other is leaf:
         return shape.pointer("key", leaf, why)
     why += f", as does {other.name}"

@@ -464,9 +464,9 @@ def _further(
     """Return the schemas of members whose names an example shows, or a text about links."""
     others = node.get("additionalProperties")
     names = [*shown] if "properties" not in node or others else []
-    if others and steps and "link" in words(steps[-1]):
-        names += document.links
-    return dict.fromkeys(names, others)
+    told = document.links if steps and "link" in words(steps[-1]) else ()
+    link = mapping(others) or {"properties": {"href": {"type": "string"}}}
+    return {**dict.fromkeys(told, link), **dict.fromkeys(names, others)}
 
 
 def _alternative(part: _Part, schema: object, *, made: bool) -> _Part:
