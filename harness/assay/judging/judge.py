@@ -343,7 +343,7 @@ def _unsigned(history: History) -> Iterator[Undecided]:
         if what:
             yield Undecided(what=what, events=(event,), key=key)
     confirmed = {
-        event.step.request
+        event.step.request: event.step
         for event in history.events
         if isinstance(event, Authorised) and event.ending is Ending.CONFIRMED
         if not event.step.variation
@@ -355,6 +355,8 @@ def _unsigned(history: History) -> Iterator[Undecided]:
                 f"{exchange.call.operation}: the control request was rejected after its signature"
             )
             why = "does it repeat a request of an earlier trial, or did `executes_within` let time pass?"
+            if confirmed[item.key].linger or confirmed[item.key].pace:
+                why = "if a page says that the customer was logged off, name it in `sca.disconnected`"
             yield Undecided(what=f"{what} ({why})", events=(exchange,))
 
 

@@ -130,7 +130,8 @@ def _unfinished(
         expected = f"the bank's word for {probe.segment}"
         return record.finding(("fixtures", "segments", probe.segment), expected, missing)
     if isinstance(error, TargetError):
-        return record.finding(("fixtures",), "", f"a call could not be made: {missing}")
+        what = f"a call could not be made: {missing}"
+        return record.finding(("fixtures",), "", what, weight=Weight.FAULT)
     where = error.key or ("fixtures",)
     # No fixture can prepare it, or the file does not say how a call is made.
     weight = Weight.UNSEEN if not error.key or where[0] == "operations" else Weight.DOUBT

@@ -104,12 +104,12 @@ def test_the_clock_of_another_zone(
     ("error", "weight", "found"),
     [
         (CannotArrange("a card with slips"), Weight.UNSEEN, "it needs a card with slips"),
-        (TargetError("the fixture provider failed"), Weight.DOUBT, "the fixture provider failed"),
+        (TargetError("the fixture provider failed"), Weight.FAULT, "the fixture provider failed"),
         (CannotArrange("a path", key=("operations", "accounts", "path")), Weight.UNSEEN, "a path"),
     ],
 )
 def test_what_the_fixtures_cannot_prepare_is_not_seen(error, weight, found):
-    """They may lack a part, which costs what needs it; a provider that fails is a question."""
+    """They may lack a part, which costs what needs it; a provider that fails is a fault."""
     record = Examined(target_name=None, prepared=prepare())
     probe = DoctorProbe(name="reads", start=lambda: iter(()))
     finding = _unfinished(record, record.contracts_bound[0], probe, error)
