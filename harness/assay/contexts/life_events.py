@@ -264,9 +264,11 @@ def _request_events(lifecycle: Lifecycle, offers: frozenset[Capability]) -> Iter
 
 def _signing_events(lifecycle: Lifecycle, offers: frozenset[Capability]) -> Iterator[LifeEvent]:
     refused, wrong = replace(SIGN, decision=Decision.REFUSE), replace(SIGN, typed=Code.WRONG)
+    mistyped = replace(SIGN, code=Code.WRONG)
     yield LifeEvent(name="a refused request", happen=_not_signed(lifecycle, refused))
     yield LifeEvent(name="an unsigned request", happen=_not_signed(lifecycle))
     yield LifeEvent(name="a wrong password", happen=_not_signed(lifecycle, wrong, SIGN))
+    yield LifeEvent(name="a wrong code", happen=_not_signed(lifecycle, mistyped, SIGN))
     if Capability.TWO_PSU in offers:
         yield LifeEvent(name="another customer's signature", happen=_signed_by_other(lifecycle))
 

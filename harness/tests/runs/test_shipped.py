@@ -27,7 +27,7 @@ NOT_APPLICABLE = {
 #: Another facet has the calls late on a day of 25 hours, and a week later may be in maintenance hours.
 OTHER_FACET = {"aisp/batch-quota/before-midnight", "aisp/transactions.depth/later"}
 #: The calls of a run in all contexts, without those of lives.
-CALLS_IN_CONTEXTS = 7304
+CALLS_IN_CONTEXTS = 7344
 REFERENCE = Path(__file__).parents[3] / "reports" / "reference"
 #: On how many days everything is run; each day has customers of its own.
 DAYS = int(os.environ.get("ASSAY_DAYS", "6"))
