@@ -356,7 +356,9 @@ def _unsigned(history: History) -> Iterator[Undecided]:
             )
             why = "does it repeat a request of an earlier trial, or did `executes_within` let time pass?"
             if confirmed[item.key].linger or confirmed[item.key].pace:
-                why = "if a page says that the customer was logged off, name it in `sca.disconnected`"
+                why = (
+                    "if a page says that the customer was logged off, name it in `sca.disconnected`"
+                )
             yield Undecided(what=f"{what} ({why})", events=(exchange,))
 
 

@@ -13,12 +13,16 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
 
-__all__ = ["DeadlineTransport", "ThreadTransport"]
+__all__ = ["DeadlineTransport", "ThreadTransport", "proxy_for"]
 
 #: The options of `httpcore.NetworkBackend.connect_tcp`.
 SocketOptions = Iterable[Any]
@@ -64,13 +68,14 @@ class DeadlineTransport(httpx.HTTPTransport):
         context = tls or httpx.create_ssl_context(trust_env=False)
         super().__init__(verify=context, trust_env=False)
         self._deadline = Deadline(clock=clock)
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=context,
-            max_connections=limits.max_connections,
-            max_keepalive_connections=limits.max_keepalive_connections,
-            keepalive_expiry=limits.keepalive_expiry,
-            network_backend=_Backend(httpcore.SyncBackend(), self._deadline),
-        )
+        settings: dict[str, Any] = {
+            "ssl_context": context,
+            "max_connections": limits.max_connections,
+            "max_keepalive_connections": limits.max_keepalive_connections,
+            "keepalive_expiry": limits.keepalive_expiry,
+            "network_backend": _Backend(httpcore.SyncBackend(), self._deadline),
+        }
+        self._pool: Any = _Pools(settings)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; the time for its response begins now."""
@@ -91,6 +96,8 @@ class DeadlineTransport(httpx.HTTPTransport):
         """Close the idle connections on which more than one answer arrived, or all of them."""
         for connection in [*self._pool.connections]:
             protocol: Any = getattr(connection, "_connection")  # noqa: B009 -- None until connected
+            # One more in between, where a proxy is used.
+            protocol = getattr(protocol, "_connection", None) or protocol
             http: Any = protocol and protocol._h11_state  # noqa: SLF001 -- watched by a test
             unclean = everything or (http is not None and http.trailing_data[0])
             if connection.is_idle() and unclean:
@@ -126,6 +133,56 @@ class ThreadTransport(httpx.BaseTransport):
         """Close the connections of all threads."""
         for transport in self._opened:
             transport.close()
+
+
+# -- Proxies of the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY) ------------------------------
+def proxy_for(url: str) -> str:
+    """Return the URL of the proxy by which a URL is reached; empty for none, as on this machine."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    with suppress(ValueError):
+        if ip_address(host).is_loopback:
+            return ""
+    if host == "localhost" or proxy_bypass(host):
+        return ""
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
+    return proxy if "://" in proxy or not proxy else f"http://{proxy}"
+
+
+class _Pools:
+    """The connections of a transport: those to targets, and those to each proxy."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._settings = settings
+        self._pools: dict[str, httpcore.ConnectionPool] = {"": httpcore.ConnectionPool(**settings)}
+        self._proxies: dict[bytes, str] = {}
+
+    @property
+    def connections(self) -> list[httpcore.ConnectionInterface]:
+        """All connections that are open."""
+        return [each for pool in [*self._pools.values()] for each in pool.connections]
+
+    def handle_request(self, request: httpcore.Request) -> httpcore.Response:
+        """Send a request, by a proxy if there is one for its URL."""
+        url = request.url
+        there = url.scheme + b"://" + url.host
+        if there not in self._proxies:
+            self._proxies[there] = proxy_for(there.decode())
+        proxy = self._proxies[there]
+        if proxy not in self._pools:
+            self._pools[proxy] = _by_proxy(proxy, self._settings)
+        return self._pools[proxy].handle_request(request)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for pool in self._pools.values():
+            pool.close()
+
+
+def _by_proxy(proxy: str, settings: dict[str, Any]) -> httpcore.HTTPProxy:
+    known = httpx.Proxy(proxy)
+    return httpcore.HTTPProxy(proxy_url=str(known.url), proxy_auth=known.raw_auth, **settings)
 
 
 class _Backend(httpcore.NetworkBackend):

@@ -31,6 +31,7 @@ from assay.judging.waivers import WaiverState, untested
 from assay.onboarding.doctor.record import Examined, Finding, Weight, from_problem, one_line
 from assay.onboarding.init.yaml_writer import OPEN
 from assay.report.wording import waiver_sentence
+from assay.transport.deadline import proxy_for
 from assay.transport.http import explainer, tls_context
 from assay.transport.secrets import unset
 
@@ -198,9 +199,16 @@ def _urls(record: Examined) -> Iterator[tuple[Pointer, SplitResult]]:
                 yield (*name, "par_url"), urlsplit(auth.oauth.par_url)
 
 
-def resolves(record: Examined) -> Iterator[Finding]:
-    """Resolve the name of every host that is called."""
+def _reached(record: Examined) -> Iterator[tuple[Pointer, SplitResult]]:
+    """Yield where connections are made to: a host that is called, or the proxy for it."""
     for key, url in _urls(record):
+        proxy = proxy_for(url.geturl())
+        yield key, urlsplit(proxy) if proxy else url
+
+
+def resolves(record: Examined) -> Iterator[Finding]:
+    """Resolve the name of every host that is called, or of its proxy."""
+    for key, url in _reached(record):
         try:
             socket.getaddrinfo(url.hostname, _port(url), type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
@@ -209,8 +217,8 @@ def resolves(record: Examined) -> Iterator[Finding]:
 
 
 def connects(record: Examined) -> Iterator[Finding]:
-    """Open a connection to every host that is called, and close it."""
-    for key, url in _urls(record):
+    """Open a connection to every host that is called, or to its proxy, and close it."""
+    for key, url in _reached(record):
         where = url.hostname or "", _port(url)
         try:
             socket.create_connection(where, timeout=record.target.timeout).close()
