@@ -66,6 +66,15 @@ def guessed_signer(forms: Iterable[Form], contracts: Iterable[Contract]) -> dict
     return {"kind": "forms", "screens": listed, **{key: each for key, each in said.items() if each}}
 
 
+def asked_by(form: Form, contracts: Iterable[Contract]) -> dict[str, str]:
+    """Return the screen that a form is, as far as its fields tell; empty if they do not."""
+    fields = dict(
+        _fields(form, {name: words(name) for each in contracts for name in _factors(each)})
+    )
+    asked = {name: part for name, part in fields.items() if part != "decision"} or fields
+    return asked if len({*asked.values()}) == len(asked) else {}
+
+
 def _factors(contract: Contract) -> Iterator[str]:
     """Yield the ways to sign that a contract names."""
     for by_segment in facts_of(contract).factors_by_segment.values():

@@ -12,7 +12,7 @@ from assay.binding.model.target import FixtureKind, ScaKind, Target
 from assay.contract.model import Capability, Json
 from assay.errors import TargetError, did_you_mean
 from assay.files.document import Pointer, found
-from assay.files.edits import Edit
+from assay.files.edits import Edit, flow
 from assay.fixtures.protocol import FixtureProvider
 from assay.history import (
     Advanced,
@@ -31,6 +31,7 @@ from assay.onboarding.doctor.offers import begin, place_of
 from assay.onboarding.doctor.pointer_probe import is_day, nearest
 from assay.onboarding.doctor.probes import DENIED, PAST, SEGMENT, TWIN, WAITING, WITHDRAWN
 from assay.onboarding.doctor.record import Examined, Finding, SeenAnswer, Weight
+from assay.onboarding.screens import asked_by
 from assay.rules.lifecycle.request_queries import split_url
 from assay.rules.rule import facts_of
 from assay.rules.state.calendar import local, local_day
@@ -229,7 +230,10 @@ def _stopped(record: Examined, event: Authorised, page: Wire) -> Iterator[Findin
         return
     place, hint = _misspelt(target, names, event.screens)
     buttons = (name for form in shown for name, given in form.choices.items() if len(given) == 1)
-    if not hint and (button := next(buttons, "")):
+    asked = next(filter(None, (asked_by(form, record.contracts_bound) for form in shown)), None)
+    if not hint and asked:
+        hint = record.redactor.bounded(f"add the screen `{flow(asked)}`", 200)
+    elif not hint and (button := next(buttons, "")):
         shown_button = record.redactor.bounded(button, 40)
         hint = f"if this page is only read, add the screen `{{{shown_button}: continue}}`"
     found = f"a screen that asks for {record.redactor.bounded(', '.join(names), 120)}"

@@ -9,7 +9,7 @@ from rows import for_each
 from assay.files.load import load
 from assay.onboarding.init.foreign_document import read, with_calls
 from assay.onboarding.init.openapi_operations import openapi_operations
-from assay.onboarding.screens import guessed_signer
+from assay.onboarding.screens import asked_by, guessed_signer
 from assay.parsing.parse import parse_contracts
 from assay.sca.html_forms import forms
 
@@ -276,3 +276,32 @@ def test_a_signer_is_guessed_from_forms(more, expected):
     signer = guessed_signer(shown, parse_contracts(["pis"]))
     assert expected == signer["screens"]
     assert guessed_signer(shown[1:], parse_contracts(["pis"])) is None
+
+
+@for_each(
+    ("page", "expected"),
+    [
+        (
+            "<input type=radio name=methode value=SMS><button name=x value=ablehnen>",
+            {"methode": "factor"},
+        ),
+        ("<button name=x value=ja><button name=x value=ablehnen>", {"x": "decision"}),
+        ("<input name=b type=password><input name=pin>", {}),
+        ("<button name=seen value=1>", {}),
+    ],
+)
+def test_a_screen_that_a_file_lacks_is_proposed(page, expected):
+    """By what it asks for; where that is not clear, not at all."""
+    (form,) = forms(f"<form>{page}</form>".encode())
+    assert expected == asked_by(form, parse_contracts(["pis"]))
+
+
+def test_the_doctor_proposes_it(tmp_path):
+    """With its fields, as the line of the target file."""
+    lines = "assay: 1\ntarget: bank\nextends: sandbox\n"
+    lines += (
+        "sca: {screens: [{login: login, password: password}, {code: code}, {decision: decision}]}\n"
+    )
+    (tmp_path / "bank.yaml").write_text(lines)
+    _, out, _ = assay("doctor", "--target", "bank.yaml", "-c", "pis", cwd=tmp_path)
+    assert "(add the screen `{factor: factor}`)" in " ".join(out.split())
