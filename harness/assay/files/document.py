@@ -38,12 +38,16 @@ class Spot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A loaded file: JSON data, and the line of each value."""
+    """A loaded file: JSON data, and the line of each value.
+
+    `below` are the files over which it is laid, the nearest first.
+    """
 
     data: Mapping[str, Json]
     path: str
     digest: str
     spots: Spot = field(repr=False, compare=False)
+    below: tuple[str, ...] = ()
 
     def line(self, pointer: Sequence[str | int] = ()) -> int:
         """Return the line of the key or item at `pointer`, or of its nearest parent."""

@@ -83,7 +83,8 @@ def read_merged(
         contract_files={contract: path for contract, path in contracts.items() if path},
     )
     # Those that are inherited from below the file with the base URL are another bank's group.
-    own = {document.path, merged.place(("base_url",))[0]}
+    layers, at = (document.path, *merged.below), merged.place(("base_url",))[0]
+    own = layers[: layers.index(at) + 1 if at in layers else None]
     ours = tuple(bank for bank in target.banks if merged.place(("banks", bank.name))[0] in own)
     target = replace(target, banks=ours)
     if target.openapi is not None:
@@ -187,7 +188,11 @@ def laid_over(base: Document, top: Document) -> Document:
     data, spots = _merge((base.data, base.spots), (top.data, top.spots))
     both = hashlib.sha256(f"{top.digest} {base.digest}".encode()).hexdigest()
     return Document(
-        data=cast("dict[str, Json]", data), path=top.path, digest=f"sha256:{both}", spots=spots
+        data=cast("dict[str, Json]", data),
+        path=top.path,
+        digest=f"sha256:{both}",
+        spots=spots,
+        below=(*top.below, base.path, *base.below),
     )
 
 

@@ -299,6 +299,9 @@ class TrialTokens:
         trial = self.trial
         created = customers_of(trial.target) is Customers.CREATED
         store, base = trial.environment.token_store, trial.target.base_url
+        # What another bank refuses must not be a token that it did not issue. No customer is there.
+        if by_tpp and isinstance(step, Call) and step.bank is not None:
+            base = trial.target.banks[step.bank].base_url
         elsewhere = store is not None and base != store.target.base_url
         return TokenRequest(
             by_tpp=by_tpp,

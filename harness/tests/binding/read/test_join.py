@@ -159,6 +159,18 @@ def test_the_banks_of_another_group_are_not_inherited(tmp_path) -> None:
     assert target.group_bank("fifth") is target.group_bank("", "several") is None
 
 
+def test_the_banks_of_a_file_in_between_are_inherited(tmp_path) -> None:
+    """It lies over the one with the base URL, so they are of the same group."""
+    draft, middle, top = (tmp_path / f"{name}.yaml" for name in ("draft", "middle", "top"))
+    draft.write_text(f"{SMALL}base_url: https://a.example\n")
+    banks = "banks: {b: {base_url: https://b.example}}"
+    middle.write_text(f"assay: 1\ntarget: m\nextends: ./draft.yaml\n{banks}\n")
+    top.write_text("assay: 1\ntarget: t\nextends: ./middle.yaml\n")
+    assert ["b"] == [bank.name for bank in read_target(top).banks]
+    top.write_text("assay: 1\ntarget: t\nextends: ./middle.yaml\nbase_url: https://c.example\n")
+    assert () == read_target(top).banks
+
+
 def test_what_needs_another_bank_is_not_applicable_without_one() -> None:
     """The reason names the key, for a bank that a statement excludes as for any."""
     target = read_target(find_target("sandbox"))
