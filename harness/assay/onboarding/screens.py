@@ -6,6 +6,7 @@ choices; the decision by one of two buttons that refuses. Nothing is filled in o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -32,8 +33,13 @@ _DECISIONS: Final = {
 }
 
 
-def guessed_signer(forms: Iterable[Form], contracts: Iterable[Contract]) -> dict[str, Json] | None:
-    """Return the section `sca` for the screens with these forms; None if none asks for a password."""
+def guessed_signer(
+    forms: Iterable[Form], contracts: Iterable[Contract], text: str = ""
+) -> dict[str, Json] | None:
+    """Return the section `sca` for the screens with these forms; None if none asks for a password.
+
+    A `text` may have the words for ways to sign that no form offers.
+    """
     factors = {name: words(name) for contract in contracts for name in _factors(contract)}
     screens: list[dict[str, str]] = []
     said: dict[str, dict[str, Json]] = {"factors": {}, "decisions": {}}
@@ -54,6 +60,7 @@ def guessed_signer(forms: Iterable[Form], contracts: Iterable[Contract]) -> dict
             screens += [asked] if asked else []
     if not any("password" in screen.values() for screen in screens):
         return None
+    said["factors"] |= _told_factors(said["factors"], factors, text)
     if deciding:
         # Where each screen can be left by a refusal, the one with the code decides.
         last = next((each for each in screens if "code" in each.values()), None)
@@ -64,6 +71,14 @@ def guessed_signer(forms: Iterable[Form], contracts: Iterable[Contract]) -> dict
     screens.sort(key=lambda each: ("password" not in each.values(), "decision" in each.values()))
     listed: list[Json] = [{**screen} for screen in screens]
     return {"kind": "forms", "screens": listed, **{key: each for key, each in said.items() if each}}
+
+
+def _told_factors(known: Mapping[str, Json], factors: Iterable[str], text: str) -> dict[str, Json]:
+    """Return the ways to sign that no form offers and a text names, if all words are in capitals."""
+    if not known or not all(str(word).isupper() for word in known.values()):
+        return {}
+    names = (name for name in factors if name not in known)
+    return {n: n.upper() for n in names if re.search(rf"\b{re.escape(n.upper())}\b", text)}
 
 
 def asked_by(form: Form, contracts: Iterable[Contract]) -> dict[str, str]:

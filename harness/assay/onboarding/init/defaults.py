@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
-from urllib.parse import urljoin
+from urllib.parse import unquote, urljoin
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from assay.binding.read.checks import bad_url
@@ -49,6 +49,7 @@ _PRESENCE: Final = tuple(
 _ZONE: Final = re.compile(
     r"\b(?:Africa|America|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[A-Z][A-Za-z_]+\b"
 )
+_REDIRECT: Final = re.compile(r"""\bredirect_uri=([^&\s"'`]+)""")
 _PKCE: Final = re.compile(r"\bPKCE\b|\bcode_challenge\b")
 #: How a document says of a header that the customer is there.
 _PRESENT: Final = re.compile(
@@ -464,6 +465,9 @@ def _oauth(
     if kind == "authorization-code":
         given = {"authorize_url": authorize, **given}
         given |= {"pkce": True} if _PKCE.search(document.content) else {}
+        shown = (unquote(each) for each in _REDIRECT.findall(document.content))
+        returns = next((each for each in shown if _is_url(each)), "")
+        given |= {"redirect_uri": returns} if returns else {}
     scopes = tuple(scope for scope in mapping(flow.get("scopes")) if is_plain_name(scope))
     why = f"the OAuth flow {flow_name} in the document"
     yield _Way(scheme=name, auth=GuessedAuth(kind=kind, why=why, given=given), scopes=scopes)

@@ -179,10 +179,10 @@ def _aliases(shape: MatchedOperation) -> Iterator[YamlEntry]:
     operation = shape.operation
     if not operation.aliases or not shape.offers:
         return
-    others = {
-        without_base(offer.path): offer.path
+    others: dict[str, Json] = {
+        without_base(offer.path): alias
         for offer in shape.offers
-        if offer.method == operation.method and _names_item(shape, offer)
+        if offer.method == operation.method and (alias := _alias(shape, offer))
     }
     others.pop(without_base(shape.match.offered.path), None)
     plain = [*map(plain_path, operation.aliases)]
@@ -191,6 +191,17 @@ def _aliases(shape: MatchedOperation) -> Iterator[YamlEntry]:
         why = "the document has only these of the contract's other paths"
         why = why if kept else "the document has none of the contract's other paths"
         yield YamlEntry(key="aliases", value=kept, why=why)
+
+
+def _alias(shape: MatchedOperation, offer: OpenApiOperation) -> Json:
+    """Return another path as it is written, where it takes the item that a call is about."""
+    about, paths = shape.operation.about or "", offer.named("path")
+    if _names_item(shape, offer):
+        return offer.path
+    # A parameter of another name may take the same value.
+    if len(paths) == 1 and requests.may_be_iban(about, *paths.values()):
+        return {"path": offer.path, "arguments": {about: {"path": next(iter(paths))}}}
+    return None
 
 
 def _names_item(shape: MatchedOperation, offer: OpenApiOperation) -> bool:

@@ -153,6 +153,11 @@ def _named(
     return YamlEntry(key=name, value={place: called, "found": shape.lister}, why=why)
 
 
+def may_be_iban(name: str, parameter: OpenApiParameter) -> bool:
+    """Whether the document says of a parameter that it takes the IBAN that a call is about."""
+    return "iban" in words(name) and bool(_IBAN.search(parameter.description))
+
+
 def _range(
     shape: MatchedOperation, name: str, forms: Sequence[tuple[str, ...]], *, end: bool
 ) -> YamlEntry:

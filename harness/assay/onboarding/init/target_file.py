@@ -252,7 +252,7 @@ def _signer(draft: TargetDraft, *, writes: bool) -> Iterator[YamlEntry]:
     document, shown = draft.start.document, list[Form]()
     for page in document.pages if document and not draft.start.inherited.raw.get("sca") else ():
         shown += forms(page.encode())
-    if signer := guessed_signer(shown, draft.contracts):
+    if signer := guessed_signer(shown, draft.contracts, document.content if document else ""):
         entries = tuple(YamlEntry(key=key, value=value) for key, value in signer.items())
         why = "the forms in the text"
         yield YamlEntry(key="sca", below=entries, why=why, says=("", _sentence("sca")))

@@ -31,7 +31,7 @@ paths:
   /v1/transactions: *entries
   /v1/accounts/{account-id}/transactions:
     get:
-      parameters: [{name: account-id, in: path, required: true, schema: {type: string}}, {name: dateFrom, in: query, schema: {type: string, format: date}}]
+      parameters: [{name: account-id, in: path, required: true, description: resourceId or iban, schema: {type: string}}, {name: dateFrom, in: query, schema: {type: string, format: date}}]
       responses: {200: {content: {application/json: {schema: {$ref: "#/components/schemas/Entries"}}}}}
   /v1/payments/{product}:
     post:
@@ -82,7 +82,7 @@ components:
 """
 MANUAL = """# Manual
 
-Days are those of Europe/Amsterdam. PKCE is mandatory. Follow `_links.next.href`; the customer signs at `_links.scaRedirect.href`.
+Days are those of Europe/Amsterdam. PKCE is mandatory: `/oauth/authorize?redirect_uri=http%3A%2F%2F127.0.0.1:9/cb&scope=AIS`. Factors: SMS, CAP, SOFT. Follow `_links.next.href`; the customer signs at `_links.scaRedirect.href`.
 
 ```
 API=http://127.0.0.1:8810
@@ -153,7 +153,9 @@ def test_a_base_path_does_not_hide_the_paths_of_the_contract(drafted):
     """They are certain, with the aliases that name the item in the same place."""
     entries = drafted()["operations"]["transactions"]
     assert "/v1/accounts/transactions" == entries["path"]
-    assert ["/v1/transactions"] == entries["aliases"]
+    named = "/v1/accounts/{account-id}/transactions"
+    other = {"path": named, "arguments": {"iban": {"path": "account-id"}}}
+    assert [other, "/v1/transactions"] == entries["aliases"]
     assert {"body": "/account/iban"} == entries["item"]["fields"]["iban"]
 
 
@@ -187,6 +189,7 @@ def test_a_manual_says_what_a_document_leaves_out(drafted):
     """The zone, the proof key, the links, and all words for states that its answers show."""
     data = drafted(MANUAL)
     assert ("Europe/Amsterdam", True) == (data["zone"], data["auth"]["pkce"])
+    assert "http://127.0.0.1:9/cb" == data["auth"]["redirect_uri"]
     operations = data["operations"]
     assert "/_links/next/href" == operations["accounts"]["next"]
     links = ["/transactions/_links/next/href", "/cardTransactions/_links/next/href"]
@@ -210,7 +213,7 @@ def test_a_manual_shows_the_screens(drafted):
     assert {
         "kind": "forms",
         "screens": screens,
-        "factors": {"sms": "SMS", "soft-token": "SOFT"},
+        "factors": {"sms": "SMS", "soft-token": "SOFT", "cap": "CAP"},
         "decisions": {"confirm": "verder", "refuse": "weigeren"},
     } == drafted(MANUAL)["sca"]
 
