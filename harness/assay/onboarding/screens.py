@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from assay.contract.model import Contract, Json
-from assay.onboarding.init.openapi_operations import words
+from assay.onboarding.init.openapi_operations import is_plain_name, words
 from assay.rules.rule import facts_of
 from assay.sca.html_forms import ONE_TIME, Form
 
@@ -99,8 +99,8 @@ def _factors(contract: Contract) -> Iterator[str]:
 
 def _fields(form: Form, factors: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     """Yield what a customer fills in or chooses, as far as it can be told."""
-    secret = [name for name, kind in form.kinds.items() if kind == "password"]
-    typed = [name for name, kind in form.kinds.items() if kind != "hidden"]
+    typed = [name for name, kind in form.kinds.items() if kind != "hidden" and is_plain_name(name)]
+    secret = [name for name in typed if form.kinds[name] == "password"]
     before = typed[typed.index(secret[0]) - 1] if secret and typed.index(secret[0]) else ""
     for name in typed:
         if form.kinds[name] == ONE_TIME:
@@ -112,6 +112,8 @@ def _fields(form: Form, factors: Mapping[str, Sequence[str]]) -> Iterator[tuple[
         elif part := _meant(words(name), _PARTS):
             yield name, part
     for name, choices in form.choices.items():
+        if not is_plain_name(name) or not all(map(str.isprintable, choices)):
+            continue  # it could not be written into a file as it is
         if any(_meant(words(each), factors) for each in choices):
             yield name, "factor"
         elif "refuse" in _decisions(choices) or _meant(words(name), _PARTS) == "decision":

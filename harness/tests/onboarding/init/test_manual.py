@@ -291,6 +291,10 @@ def test_a_signer_is_guessed_from_forms(more, expected):
         ("<button name=x value=ja><button name=x value=ablehnen>", {"x": "decision"}),
         ("<input name=b type=password><input name=pin>", {}),
         ("<button name=seen value=1>", {}),
+        # What a page says is written into a file.
+        ("<input name=a><input name='p w' type=password>", {}),
+        ("<input name=user><select name='k\n'><option>sms</select>", {"user": "login"}),
+        ("<input name=user><select name=k><option>sms<option>ca\7p</select>", {"user": "login"}),
     ],
 )
 def test_a_screen_that_a_file_lacks_is_proposed(page, expected):
