@@ -23,6 +23,8 @@ _PARTS: Final = {
     "code": ["code", "otp"],
     "decision": ["decision", "action", "answer"],
 }
+#: A word in capitals.
+_CAPITALS: Final = re.compile(r"\b[A-Z][A-Z-]+\b")
 _DECISIONS: Final = {
     "confirm": ["confirm", "approve", "accept", "sign", "authorise", "authorize"],
     "refuse": [
@@ -77,8 +79,8 @@ def _told_factors(known: Mapping[str, Json], factors: Iterable[str], text: str) 
     """Return the ways to sign that no form offers and a text names, if all words are in capitals."""
     if not known or not all(str(word).isupper() for word in known.values()):
         return {}
-    names = (name for name in factors if name not in known)
-    return {n: n.upper() for n in names if re.search(rf"\b{re.escape(n.upper())}\b", text)}
+    told = {*_CAPITALS.findall(text)}
+    return {n: n.upper() for n in factors if n not in known and n.upper() in told}
 
 
 def asked_by(form: Form, contracts: Iterable[Contract]) -> dict[str, str]:
