@@ -157,7 +157,6 @@ MUTATIONS = [
     one("no-media-type", "accounts", "media-type", media("")),
     one("balances-missing", "balances", "structure", drop("balances")),
     one("balance-of-new-type", "balances", "structure", put("balances", "*", "balanceType", value="XPCD")),
-    one("balance-without-type", "balances", "structure", drop("balances", "*", "balanceType")),
     one("balance-in-dollars", "balances", "structure", put("balances", "*", "currency", value="USD")),
     one("balances-a-text", "balances", "structure", put("balances", value="none")),
     one("entries-missing", "transactions", "structure", drop("transactions")),
