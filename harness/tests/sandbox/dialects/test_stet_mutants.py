@@ -630,6 +630,8 @@ UNSEEN = {
     # Only a call of its own would show it: a page without the customer, a day of an immediate payment.
     "neutral.page-turns-count",
     "neutral.names-apart",
+    "neutral.names-of-transactions-apart",
+    "eligible.consented-stays",
     "pis.days-of-any-type",
     "available.at-every-bank",
     "pis.host.read-elsewhere",
@@ -668,6 +670,8 @@ UNSEEN = {
     "pis.modify.executes-as-signed",
     "pis.cancel.executed-in-silence-tpp",
     "pis.cancel.executed-in-silence-customer",
+    "pis.cancel.executed-if-changed-tpp",
+    "pis.cancel.executed-if-changed-customer",
     "pis.sca.tiny-unsigned",
     "pis.sca.anybody-signs",
     "neutral.identifiers-as-written",
