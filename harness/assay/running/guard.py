@@ -367,7 +367,8 @@ class Guard:
         most = self.target.safety.breaker or (LIVE_BREAKER if self.target.is_live else None)
         with self._lock:
             self.failures = self.failures + 1 if trouble or status >= FAILED else 0
-            if most is not None and self.failures >= most:
+            # What fails in other lanes meanwhile does not stop it once more.
+            if most is not None and self.failures >= most and not self.stopped:
                 self.stopped = (
                     f"the run was stopped after {self.failures} failures in a row (safety.breaker)"
                 )

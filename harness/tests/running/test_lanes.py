@@ -159,6 +159,15 @@ def test_the_breaker_stops_every_lane(tmp_path: Path) -> None:
     assert 2 <= failing.calls <= 2 + 4
 
 
+def test_what_fails_after_the_breaker_does_not_stop_the_run_again() -> None:
+    """Calls of other lanes are under way then; the reason says how many failures stopped it."""
+    prepared = prepare(keywords=SOME)
+    guard = set_up(replace(prepared.target, safety=Safety(breaker=2))).guard
+    for _ in range(4):
+        guard.see(500, "")
+    assert "2 failures in a row" in guard.stopped
+
+
 def test_an_interrupted_run_records_what_was_under_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
