@@ -23,8 +23,6 @@ _PARTS: Final = {
     "code": ["code", "otp"],
     "decision": ["decision", "action", "answer"],
 }
-#: A word in capitals.
-_CAPITALS: Final = re.compile(r"\b[A-Z][A-Z-]+\b")
 _DECISIONS: Final = {
     "confirm": ["confirm", "approve", "accept", "sign", "authorise", "authorize"],
     "refuse": [
@@ -33,6 +31,8 @@ _DECISIONS: Final = {
         *("rifiuta", "rifiutare", "annulla", "odrzuc", "anuluj"),
     ],
 }
+#: A word in capitals.
+_CAPITALS: Final = re.compile(r"\b[A-Z][A-Z-]+\b")
 
 
 def guessed_signer(
@@ -42,7 +42,7 @@ def guessed_signer(
 
     A `text` may have the words for ways to sign that no form offers.
     """
-    factors = {name: words(name) for contract in contracts for name in _factors(contract)}
+    factors = _factors(contracts)
     screens: list[dict[str, str]] = []
     said: dict[str, dict[str, Json]] = {"factors": {}, "decisions": {}}
     deciding = ""
@@ -85,18 +85,20 @@ def _told_factors(known: Mapping[str, Json], factors: Iterable[str], text: str) 
 
 def asked_by(form: Form, contracts: Iterable[Contract]) -> dict[str, str]:
     """Return the screen that a form is, as far as its fields tell; empty if they do not."""
-    fields = dict(
-        _fields(form, {name: words(name) for each in contracts for name in _factors(each)})
-    )
+    fields = dict(_fields(form, _factors(contracts)))
     asked = {name: part for name, part in fields.items() if part != "decision"} or fields
     return asked if len({*asked.values()}) == len(asked) else {}
 
 
-def _factors(contract: Contract) -> Iterator[str]:
-    """Yield the ways to sign that a contract names."""
-    for by_segment in facts_of(contract).factors_by_segment.values():
-        for offered in by_segment.values():
-            yield from offered
+def _factors(contracts: Iterable[Contract]) -> dict[str, Sequence[str]]:
+    """Return the words in the name of each way to sign that the contracts have."""
+    return {
+        name: words(name)
+        for contract in contracts
+        for by_segment in facts_of(contract).factors_by_segment.values()
+        for offered in by_segment.values()
+        for name in offered
+    }
 
 
 def _fields(form: Form, factors: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:

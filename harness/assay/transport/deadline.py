@@ -4,6 +4,7 @@ The timeouts of httpx limit each wait by itself: a target that sends a byte now 
 a status line, a header or a trailer, or one interim answer (1xx) after the other, would
 never reach them. So the network backend of httpcore is wrapped, and each operation gets the
 time that is left. Only name resolution cannot be limited; the system's resolver does that.
+Each target is reached through the proxy that the environment names for it, if any.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ CAUSES = {
     "links-without-host": "read as a relative link, which stays at the host",
     "down-every-night": "503 is also what a load balancer answers, and is judged beside the hours of maintenance only",
     "stranger-after-owner": "another customer signs only where the owner has not been: the screens of a second try cost more calls than the price allows",
-    "recent-twice": "an entry that the customer does not have is judged by nobody",
+    "recent-twice": "no rule judges an entry that the customer does not have",
     "slips-without-key": "left open: the document does not say that each slip names its card",
     "quota-per-account": "not counted; the document leaves open what counts as an access",
     "link-without-id": "screens that are not found leave 59 obligations undecided",

@@ -398,17 +398,22 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
 def _sums(leaf: SchemaLeaf) -> dict[str, Json]:
     """Return an ordinary amount and another one, where a document shows one in minor units."""
     cents = next(filter(_NUMBER.fullmatch, leaf.values), "") if unit_of(leaf) else ""
-    sums = (Decimal(cents).scaleb(-2), Decimal(cents).scaleb(-2) + 1) if cents else ()
-    usual = sums and USUAL[0] <= sums[0] and sums[1] <= USUAL[1]
-    return dict(zip(("value", "other"), map("{:.2f}".format, sums), strict=True)) if usual else {}
+    amount = Decimal(cents or 0).scaleb(-2)
+    other = _one_more(amount)
+    return {"value": f"{amount:.2f}", **other} if other else {}
 
 
 def _another_sum(shape: MatchedOperation, name: str, value: Json) -> dict[str, Json]:
     """Return one more of the main unit than an ordinary amount; of another argument, nothing."""
     amounts = {each.amount for each in shape.contract.operations.values()}
-    text = str(value) if name in amounts and _NUMBER.fullmatch(str(value)) else ""
-    usual = bool(text) and USUAL[0] <= Decimal(text) <= USUAL[1] - 1
-    return {"other": f"{Decimal(text) + 1:.2f}"} if usual else {}
+    numeric = name in amounts and _NUMBER.fullmatch(str(value))
+    return _one_more(Decimal(str(value))) if numeric else {}
+
+
+def _one_more(amount: Decimal) -> dict[str, Json]:
+    """Return one more of the main unit than an ordinary amount; than another, nothing."""
+    usual = USUAL[0] <= amount <= USUAL[1] - 1
+    return {"other": f"{amount + 1:.2f}"} if usual else {}
 
 
 def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, ...]:
