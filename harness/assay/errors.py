@@ -1,4 +1,4 @@
-"""The exceptions of Assay, and hints on misspelt names.
+"""The exceptions of Assay, its exit codes, and hints on misspelt names.
 
 Non-conformance of a bank is never an exception: checks yield evidence. The exceptions
 separate the other causes of a failure:
@@ -21,6 +21,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+
+class Exit(Enum):
+    """What the exit code of a run means."""
+
+    OK = 0
+    VIOLATION = 1
+    USAGE = 2
+    INCOMPLETE = 3
+    FAULT = 4
 
 
 class AssayError(Exception):

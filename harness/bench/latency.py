@@ -1,10 +1,11 @@
-"""Runs at a bank with latency: their time, against the sum of all waits and the longest trial.
+"""Runs at a bank with latency: their time, against the longest trial and what the lanes allow.
 
     python harness/bench/latency.py [--latency 0,50,200] [--lanes 8,32] [--contexts base,each]
     python harness/bench/latency.py --seeds 20
 
-A trial is a chain of calls that depend on each other, so no run can be shorter than the longest of
-them times the latency. The calls of every trial are counted on a bank in this process, those of
+A trial is a chain of calls that depend on each other, and so is a life, so no run can be shorter than
+the longest of them times the latency, nor than the sum of all waits divided by the number of lanes.
+The calls of every trial are counted on a bank in this process, those of
 the control API and of a customer's screens included. Then `assay run` tests a bank in a process of
 its own that waits before each answer.
 
@@ -27,10 +28,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from assay.contexts.context import Depth
+from assay.contexts.context import STRENGTH, Depth
+from assay.fuzzing.lives import lives_of
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.running.environment import set_up
+from assay.running.parallel_trials import performed
 from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
 
@@ -41,7 +44,7 @@ FINAL = {"verdict", "footer"}
 
 
 def chains(depth: Depth) -> list[int]:
-    """Return the number of calls of each trial."""
+    """Return the number of calls of each trial and of each life."""
     trials: list[int] = []
 
     def bank(base_url: str) -> Any:
@@ -58,6 +61,9 @@ def chains(depth: Depth) -> list[int]:
     prepared = prepare(contexts=depth)
     environment = set_up(prepared.target, bank=bank)
     run_session(Session(plan=prepared.plan, environment=environment, journal=Journal(out=None)))
+    for contract in prepared.plan.contracts.values():
+        for life in lives_of(contract, prepared.target, STRENGTH[depth]):
+            performed(life, environment)
     environment.close()
     return trials
 
@@ -112,9 +118,10 @@ def run(url: str, lanes: int, contexts: str, seed: int = 0) -> tuple[float, floa
 def measure(latencies: list[float], lanes: list[int], contexts: list[str]) -> bool:
     """Print the table; return whether the bounds hold."""
     print(
-        "| contexts | latency | lanes | wall | CPU | sum of waits | longest trial | wall / longest |"
+        "| contexts | latency | lanes | wall | CPU | sum of waits | longest trial | wall / longest "
+        "| wall / what the lanes allow |"
     )
-    print("|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|")
     good = True
     for depth in contexts:
         trials = chains(Depth(depth))
@@ -127,10 +134,11 @@ def measure(latencies: list[float], lanes: list[int], contexts: list[str]) -> bo
                     )
                     ratio = wall / longest if longest else 0.0
                     good &= depth != "base" or ratio <= BOUNDS.get(number, ratio)
-                    shown = f"{ratio:.1f}" if longest else "-"
+                    allowed = max(total / number, longest)
+                    shown = (f"{ratio:.1f}", f"{wall / allowed:.2f}") if longest else ("-", "-")
                     row = (depth, f"{latency:g} ms", number, f"{wall:.1f} s", f"{work:.1f} s")
                     waits = f"{total:.0f} s ({sum(trials):,})", f"{longest:.1f} s ({max(trials)})"
-                    print("|", " | ".join(map(str, (*row, *waits, shown))), "|", flush=True)
+                    print("|", " | ".join(map(str, (*row, *waits, *shown))), "|", flush=True)
     return good
 
 

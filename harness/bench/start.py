@@ -26,7 +26,7 @@ from pathlib import Path
 
 ROUNDS = 7
 #: The bounds, in seconds.
-HELP, FIRST, WHOLE, PLUGIN = 0.08, 0.4, 5.0, 0.020
+HELP, FIRST, WHOLE, PLUGIN = 0.06, 0.4, 5.0, 0.020
 #: Seconds after which a command is stopped.
 TIMEOUT = 60.0
 ENVIRONMENT = {

@@ -11,14 +11,13 @@ import click
 
 from assay.cli import options
 from assay.cli.results import print_document
-from assay.errors import InputError, Problem, did_you_mean
+from assay.errors import Exit, InputError, Problem, did_you_mean
 from assay.extras.diff import GATES, ContractDiff, compare
 from assay.extras.diff.formats import FORMATS
 from assay.files.document import Document
 from assay.files.load import load
 from assay.parsing.parse import find_contract, parse_document
 from assay.report.wording import counted
-from assay.rules.verdict import Exit
 
 EPILOG = """\b
 Examples:

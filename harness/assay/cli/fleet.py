@@ -20,7 +20,7 @@ from assay.cli.publication import link_latest
 from assay.cli.results import new_folder
 from assay.cli.signals import INTERRUPTED, terminable
 from assay.contexts.context import Depth
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.extras.fleet.run import (
     FleetCallbacks,
     FleetSettings,
@@ -32,7 +32,7 @@ from assay.extras.fleet.task import BankTasks, FleetOptions, FleetTask, TaskProg
 from assay.preparation.banks import read_banks
 from assay.report.fleet import CellState, FleetCell, headline, lines, read_before
 from assay.report.wording import counted
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 
 EPILOG = """\b
 Examples:

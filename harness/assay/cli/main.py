@@ -24,8 +24,7 @@ import click
 from assay import __version__
 from assay.cli.crash_report import Invocation, keep, where
 from assay.cli.signals import INTERRUPTED, collect_rarely, loading
-from assay.errors import AssayError, InputError, did_you_mean, one_line
-from assay.rules.verdict import Exit
+from assay.errors import AssayError, Exit, InputError, did_you_mean, one_line
 
 #: Every command, with its module and the line that `assay --help` shows; in a module with several
 #: commands, with its function.

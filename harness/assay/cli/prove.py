@@ -9,14 +9,13 @@ from typing import Any
 
 import click
 
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.preparation.prepare import matching
 from assay.proof.contextual_matrix import ContextualMatrix, ContextualRow, prove_contexts
 from assay.proof.contextual_neutral import NeutralRow, prove_neutral
 from assay.proof.decision_matrix import prove_decisions
 from assay.proof.kill_matrix import UNPROVED, Matrix, MatrixRow, prove
 from assay.proof.kill_matrix import count as figures_of
-from assay.rules.verdict import Exit
 
 EPILOG = """\b
 Examples:

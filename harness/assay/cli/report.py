@@ -11,10 +11,9 @@ import click
 from assay import report
 from assay.cli import options, publication
 from assay.cli.results import REPORTS, exit_code, print_summary, write_formats, write_reports
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.journal.journal_file import journal_at
 from assay.judging.exit_policy import ExitPolicy, Floor
-from assay.rules.verdict import Exit
 
 EPILOG = """\b
 Examples:

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.publication import chosen_formats, link_latest, publish, time_stamp
-from assay.errors import InputError, JournalError
+from assay.errors import Exit, InputError, JournalError
 from assay.journal.journal_file import JOURNAL
-from assay.rules.verdict import Exit
 from assay.running.session import RunResult
 
 if TYPE_CHECKING:

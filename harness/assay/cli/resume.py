@@ -21,7 +21,7 @@ from assay.binding.model.target import Target
 from assay.cli.results import exit_code, print_summary, write_reports
 from assay.contexts.context import Depth
 from assay.contract.model import Contract, Json
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.journal.journal_file import JOURNAL, reopen
 from assay.journal.lines import Line
 from assay.journal.redact import Redactor
@@ -30,7 +30,6 @@ from assay.judging.exit_policy import Floor, read_floor
 from assay.planning.plan import Disposition, Plan, Planned, Price, Shard, decided
 from assay.planning.shards import read_shard
 from assay.preparation.prepare import Prepared
-from assay.rules.verdict import Exit
 from assay.running.environment import Environment
 from assay.running.resumption import ProgressReader, RecordedProgress
 

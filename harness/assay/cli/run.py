@@ -32,7 +32,7 @@ from assay.cli.resume import (
 )
 from assay.cli.signals import terminable
 from assay.contexts.context import STRENGTH, Depth
-from assay.errors import InputError, TargetError
+from assay.errors import Exit, InputError, TargetError
 from assay.files.document import file_name
 from assay.fuzzing import DEFAULT_EXAMPLES, LIVES
 from assay.journal.journal_file import JOURNAL, check_new
@@ -41,9 +41,8 @@ from assay.judging.exit_policy import ExitPolicy
 from assay.planning.plan import Plan
 from assay.planning.shards import check_divisible
 from assay.preparation.prepare import Prepared, prepare
-from assay.rules.verdict import Exit
 from assay.running.environment import Environment, set_up
-from assay.running.parallel_trials import lanes_for, most_lanes
+from assay.running.parallel_trials import LaneTask, lanes_for, most_lanes
 from assay.running.resumption import RecordedProgress
 from assay.running.session import Options, RunResult, Session, run_session
 
@@ -323,6 +322,8 @@ def _perform(
     """
     try:
         parts = partial(expected, prepared, times)
+        if session.options.concurrency > 1:
+            session.beside = _beside(session, prepared, times)
         with _live(given, folder), Progress(session, parts, quiet=given.quiet) as progress:
 
             def search() -> None:
@@ -483,6 +484,21 @@ def run_searches(
             )
 
 
+def _beside(session: Session, prepared: Prepared, times: Mapping[str, int]) -> Sequence[LaneTask]:
+    """Return the lives that can run beside the trials."""
+    if not times.get(LIVES):
+        return ()
+    from assay.fuzzing.findings import requested_searches  # noqa: PLC0415 -- only for a search
+    from assay.fuzzing.lives import lives_beside  # noqa: PLC0415 -- as above
+
+    requests = [
+        each
+        for each in requested_searches(prepared.plan, {LIVES: times[LIVES]})
+        if (each.contract, each.how, each.operation) not in session.progress.searches
+    ]
+    return lives_beside(prepared.plan.contracts, prepared.target, requests)
+
+
 #: The schemes of the URLs at which a team shares its sequences.
 STORES = ("redis", "rediss", "unix")
 
@@ -559,10 +575,10 @@ def _searches(
     if not any(times.values()):
         return
     from assay.fuzzing.findings import requested_searches  # noqa: PLC0415 -- only for a search
-    from assay.fuzzing.lives import price_of_lives  # noqa: PLC0415 -- as above
+    from assay.fuzzing.lives import lives_of  # noqa: PLC0415 -- as above
 
     for request in requested_searches(prepared.plan, times):
         contract = prepared.plan.contracts[request.contract]
         strength = request.times if request.how == LIVES else 0
-        calls = price_of_lives(contract, prepared.target, strength)
+        calls = tuple(each.calls for each in lives_of(contract, prepared.target, strength))
         yield request, len(contract.operations), calls

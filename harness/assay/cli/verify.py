@@ -11,7 +11,7 @@ import click
 
 from assay.cli import options
 from assay.cli.results import REPORTS
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.extras.attestation import envelope
 from assay.extras.attestation.envelope import public_key
 from assay.extras.attestation.inputs import VerificationFinding
@@ -24,7 +24,6 @@ from assay.extras.attestation.verification import (
 )
 from assay.report import sanitize
 from assay.report.wording import counted
-from assay.rules.verdict import Exit
 
 EPILOG = """\b
 Examples:

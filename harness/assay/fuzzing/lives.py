@@ -7,9 +7,9 @@ shortened, as a random sequence is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import permutations
 from typing import Final, TypeAlias
@@ -27,15 +27,22 @@ from assay.contexts.life_events import (
 )
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange
-from assay.fuzzing.findings import FuzzFinding, SearchResult
+from assay.fuzzing import LIVES
+from assay.fuzzing.findings import FuzzFinding, SearchRequest, SearchResult
+from assay.fuzzing.limits import limits_of
 from assay.fuzzing.search import Search
-from assay.fuzzing.sequences.concretize import MissingReference
-from assay.history import Arrange, Authorise, Call, Holding, Subject
+from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
+from assay.fuzzing.sequences.concretize import ANYWHERE, Concretizer, MissingReference
+from assay.fuzzing.sequences.sequence import SequenceBuilder
+from assay.history import Arrange, Authorise, Call, Event, Holding, Step, Subject
+from assay.history.events import ProbeRun
 from assay.rules import steps
 from assay.rules.consent_probes import with_consents
 from assay.rules.dry_run import ConformingTarget, play
 from assay.rules.rule import facts_of
 from assay.rules.steps import Part
+from assay.running.environment import Environment
+from assay.running.executor import Executor, Recorder, executing
 
 #: The customer of a life, and another one.
 PSU, OTHER = "psu-1", "psu-2"
@@ -90,27 +97,80 @@ def _triples(row: Sequence[int], having: int | None = None) -> list[_Triple]:
     ]
 
 
-def life(
-    contract: Contract,
-    offers: frozenset[Capability],
-    order: Order,
-    segment: str | None = None,
-) -> Part[None]:
-    """Let events happen in an order, and look at everything after each."""
-    return with_consents(contract, _life(contract, offers, order, segment))
+@dataclass(slots=True, kw_only=True)
+class Life:
+    """A life of a contract: an order of events for customers of a segment, as far as a target offers.
+
+    It is performed without a verdict, perhaps beside the trials of a run; then `steps` are those
+    of the sequence, which can be performed again.
+    """
+
+    id: str
+    contract: Contract
+    offers: frozenset[Capability]
+    order: Order
+    segment: str | None = None
+    steps: AbstractSequence = ()
+
+    @property
+    def calls(self) -> int:
+        """The number of its calls and signatures at a bank that keeps the contract."""
+        dry = ConformingTarget(contract=self.contract, accepts_variation=False)
+        played = play(self.script(), dry)
+        return sum(isinstance(step, Call | Authorise) for step in played) + dry.submissions
+
+    def script(self) -> Part[None]:
+        """Let the events happen in their order, and look at everything after each."""
+        return with_consents(self.contract, self._script())
+
+    def _script(self) -> Part[None]:
+        state = yield from _begin(self.contract, self.offers, self.segment)
+        yield from _inspect(state)
+        for event in self.order:
+            yield from event.happen(state)
+            yield from _inspect(state)
+        if state.made:
+            yield from let_pass(state, LAST)
+            yield from _inspect(state)
+
+    def perform(
+        self, environment: Environment, number: Callable[[], int], record: Recorder
+    ) -> ProbeRun:
+        """Perform the life with a fixture of its own, as far as the target can.
+
+        Raises:
+            TargetError: the fixture provider cannot be reached or used at all.
+
+        """
+        operations = self.contract.operations
+        with executing(environment, operations, number=number, record=record) as executor:
+            now = executor.trial.look()
+            sequence = SequenceBuilder(
+                contract=self.contract,
+                target=_Unjudged(executor),
+                concretizer=Concretizer(zone=self.contract.zone or ANYWHERE, now=now),
+            )
+            with suppress(CannotArrange, MissingReference):
+                sequence.play(self.script())
+            self.steps = tuple(sequence.steps)
+            return ProbeRun(history=executor.history)
 
 
-def _life(
-    contract: Contract, offers: frozenset[Capability], order: Order, segment: str | None
-) -> Part[None]:
-    state = yield from _begin(contract, offers, segment)
-    yield from _inspect(state)
-    for event in order:
-        yield from event.happen(state)
-        yield from _inspect(state)
-    if state.made:
-        yield from let_pass(state, LAST)
-        yield from _inspect(state)
+@dataclass(frozen=True, slots=True)
+class _Unjudged:
+    """The target's side of a sequence that is judged later."""
+
+    executor: Executor
+
+    def perform(self, step: Step) -> Event:
+        """Perform a step."""
+        return self.executor.perform(step)
+
+    def judge(self, sequence: Sequence[AbstractStep]) -> None:
+        """Do nothing."""
+
+    def end(self) -> None:
+        """Do nothing: the fixture is closed by what opened it."""
 
 
 def _begin(
@@ -146,40 +206,36 @@ def _inspect(state: LifeState) -> Part[None]:
         yield from let_pass(state, SOON)
 
 
-def lives_of(
-    contract: Contract, target: Target, strength: int
-) -> tuple[tuple[Order, str | None], ...]:
-    """Return the lives of a contract at a target: the order of each, and its customers' segment."""
-    offers = _offers(contract, target)
-    every = orders(events_of(contract, offers), strength)
+def lives_of(contract: Contract, target: Target, strength: int) -> tuple[Life, ...]:
+    """Return the lives of a contract at a target."""
+    person = target.sca.kind is ScaKind.MANUAL  # is asked for the planned signatures only
+    offers = capabilities(contract, target) - ({Capability.SCA} if person else set())
     segments: list[str | None] = [None]
     if Capability.SEGMENTS in offers:
         named = facts_of(contract).factors_by_segment.values()
         segments = [*dict.fromkeys(name for each in named for name in each)] or segments
-    return tuple((order, segments[n % len(segments)]) for n, order in enumerate(every))
-
-
-def _offers(contract: Contract, target: Target) -> frozenset[Capability]:
-    """Return what lives may use: a person is asked for the planned signatures only."""
-    person = target.sca.kind is ScaKind.MANUAL
-    return capabilities(contract, target) - ({Capability.SCA} if person else set())
-
-
-def price_of_lives(contract: Contract, target: Target, strength: int) -> tuple[int, ...]:
-    """Return how many calls and signatures each life is at a bank that keeps the contract."""
-    offers = _offers(contract, target)
     return tuple(
-        _calls(contract, offers, order, segment)
-        for order, segment in lives_of(contract, target, strength)
+        Life(
+            id=f"{contract.id}/{LIVES}#{number + 1}",
+            contract=contract,
+            offers=offers,
+            order=order,
+            segment=segments[number % len(segments)],
+        )
+        for number, order in enumerate(orders(events_of(contract, offers), strength))
     )
 
 
-def _calls(
-    contract: Contract, offers: frozenset[Capability], order: Order, segment: str | None
-) -> int:
-    dry = ConformingTarget(contract=contract, accepts_variation=False)
-    played = play(life(contract, offers, order, segment), dry)
-    return sum(isinstance(step, Call | Authorise) for step in played) + dry.submissions
+def lives_beside(
+    contracts: Mapping[str, Contract], target: Target, requests: Iterable[SearchRequest]
+) -> tuple[Life, ...]:
+    """Return the lives among searches that can run beside the trials of a run."""
+    return tuple(
+        life
+        for request in requests
+        if request.how == LIVES and not limits_of(target, request.times).reads
+        for life in lives_of(contracts[request.contract], target, request.times)
+    )
 
 
 def run_lives(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
@@ -192,19 +248,17 @@ def run_lives(search: Search, on_finding: Callable[[FuzzFinding], None]) -> Sear
     if search.limits.reads:
         why = f"no lives, which change things: {search.limits.restricted}"
         return replace(search.result(), notes=(why,))
-    target, contract = search.environment.target, search.contract
-    offers = _offers(contract, target)
-    lives = lives_of(contract, target, search.strength)
+    contract, target = search.contract, search.environment.target
+    planned = [each for each in search.beside if isinstance(each, Life)]
+    lives = [each for each in planned if each.contract.id == contract.id] or lives_of(
+        contract, target, search.strength
+    )
     search.limits = replace(search.limits, sequences=len(lives))
-    for order, segment in lives:
+    for life in lives:
 
-        def live(order: Order = order, segment: str | None = segment) -> None:
-            sequence = search.begin(context=())
-            try:
-                with suppress(CannotArrange, MissingReference):
-                    sequence.play(life(contract, offers, order, segment))
-            finally:
-                sequence.end(closing=False)
+        def live(life: Life = life) -> None:
+            run = search.take_up(life)
+            search.judge_run(life.steps, run)
 
         if not search.attempt(live, on_finding):
             break

@@ -37,7 +37,7 @@ from assay.planning.plan import Plan
 from assay.rules.steps import perform_all
 from assay.running.environment import Environment
 from assay.running.executor import Executor, executing, run_probe
-from assay.running.parallel_trials import RecordedRun
+from assay.running.parallel_trials import LaneTask, RecordedRun, performed
 
 # -- Random sequences of actions -----------------------------------------------------------------
 # A sequence begins with a customer and a theme, a small selection of the actions, and
@@ -172,7 +172,7 @@ class Search:
     It is the target's side of sequences (`sequences.sequence.SequenceTarget`). The
     actions are those of the `whole` plan, even where only a part of it is run. A search by
     schemas needs the contracts as `bound`, and may be restricted to one `operation`. Lives have
-    a `strength`, and vary no dimensions.
+    a `strength`, and vary no dimensions. What runs `beside` the trials is taken up by `taken`.
     `failed` says why nothing can be tried any more, if the fixture provider failed.
     """
 
@@ -190,6 +190,8 @@ class Search:
     bound: Sequence[BoundContract] = ()
     operation: str = ""
     strength: int = 0
+    beside: Sequence[LaneTask] = ()
+    taken: Callable[[LaneTask], RecordedRun] | None = None
     failed: str = ""
     reach: Reach = field(init=False)
     _planned: frozenset[str] = field(init=False)
@@ -253,14 +255,45 @@ class Search:
                 raise ExplorationEnded("the limits are reached")
             self.sequences += 1
             watched = WatchedContext(context=self.reach.next_context())
-            history = self._history(sequence, watched.values)
-            self.reach.see(watched, history.events)
-            if broken := self._judged(history):
-                raise self._broken(sequence, broken, watched.context)
-            if self._spent():
-                raise ExplorationEnded("the limits are reached")
+            self._judge(sequence, self._history(sequence, watched.values), watched)
 
         return self._until_spent(run, on_finding)
+
+    def take_up(self, task: LaneTask) -> RecordedRun:
+        """Return what ran beside the trials, or run it now.
+
+        Raises:
+            ExplorationEnded: nothing can be tried any more.
+
+        """
+        self.sequences += 1
+        if self.stopped:
+            raise ExplorationEnded(self.stopped)
+        try:
+            run = self.taken(task) if self.taken else performed(task, self.environment)
+        except TargetError as error:
+            self.fail(error)
+            raise ExplorationEnded(self.failed) from None
+        self.exchanges += run.numbers
+        return run
+
+    def judge_run(self, sequence: AbstractSequence, run: RecordedRun) -> None:
+        """Judge a run of a sequence.
+
+        Raises:
+            ObligationBroken: it violates an obligation.
+            ExplorationEnded: the limits are reached.
+
+        """
+        self._seen = run
+        self._judge(sequence, run.run.history if run.run else History(), WatchedContext())
+
+    def _judge(self, sequence: AbstractSequence, history: History, watched: WatchedContext) -> None:
+        self.reach.see(watched, history.events)
+        if broken := self._judged(history):
+            raise self._broken(sequence, broken, watched.context)
+        if self._spent():
+            raise ExplorationEnded("the limits are reached")
 
     def _until_spent(
         self,

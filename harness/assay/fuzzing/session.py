@@ -99,6 +99,8 @@ class SearchSession:
             bound=self.bound,
             operation=request.operation,
             strength=request.times if how == LIVES else 0,
+            beside=session.beside,
+            taken=session.recorder.take_up,
         )
         findings: list[tuple[FuzzFinding, Path | None]] = []
 

@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 
 from assay.binding.model.target import Target, Waiver
 from assay.contract.model import Level, Party
+from assay.errors import Exit
 from assay.history import Event, Exchange, History
 from assay.judging.corrections import (
     AnswersSeen,
@@ -31,7 +32,7 @@ from assay.judging.judge import exercised
 from assay.judging.waivers import WaiverResult, apply_waivers, covered, waiver_results
 from assay.planning.plan import Disposition, Plan
 from assay.rules.obligation import Obligation
-from assay.rules.verdict import Exit, Standing, Verdict, tally
+from assay.rules.verdict import Standing, Verdict, tally
 
 V = TypeVar("V")
 

@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.judging.waivers import WaiverResult, WaiverState
-from assay.rules.verdict import OPEN, Exit, Standing
+from assay.rules.verdict import OPEN, Standing
 
 
 class ChangeKind(Enum):

@@ -1,9 +1,8 @@
 """The kill matrix: runs on faulty sandbox banks, which test the harness itself.
 
 A mutant is the sandbox with one fault: a run on it must find the violations of that fault, and the
-trials of other clauses alone may show more. A neutral variant differs only where the source
-document leaves a point open: a run on it must find none. An obligation without a mutant counts against the proof, since its
-check has never been seen to fail.
+trials of other clauses alone may show more. A neutral variant differs only in what the document
+leaves open: a run on it must find none. An obligation without a mutant counts against the proof.
 
 A run has the trials that the changed policies concern (`policy_trace`), and a sample of the
 others, which must show nothing either. A whole proof runs every trial.
@@ -25,12 +24,13 @@ from typing import Any, Final, TypeAlias, cast
 
 from assay.binding.model.target import Decided, Target
 from assay.binding.read.join import bind
+from assay.errors import Exit
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.parsing.parse import parse_contracts
 from assay.planning.plan import Disposition, Plan, Trial, plan
 from assay.preparation.target_file import find_target, read_target
-from assay.rules.verdict import Exit, Standing, Verdict
+from assay.rules.verdict import Standing, Verdict
 from assay.running.environment import set_up
 from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app

@@ -19,12 +19,13 @@ from typing import Any, cast
 import pytest
 
 from assay.contract.model import Level
+from assay.errors import Exit
 from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
 from assay.judging.waivers import covered, waiver_results
 from assay.preparation.prepare import Prepared
 from assay.pytest_plugin.presentation import FailureLine, FailureText, failure_of, summary_of
 from assay.pytest_plugin.relay import TrialJournal
-from assay.rules.verdict import OPEN, Exit, Standing
+from assay.rules.verdict import OPEN, Standing
 from assay.running.session import Session
 
 #: The property of a report that carries a verdict.

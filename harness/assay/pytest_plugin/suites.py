@@ -20,7 +20,7 @@ import pytest
 
 from assay.binding.model.target import Target
 from assay.contexts.context import Depth
-from assay.errors import AssayError, InputError, one_line
+from assay.errors import AssayError, Exit, InputError, one_line
 from assay.fixtures.waiting import span
 from assay.fuzzing.findings import SearchRequest, SearchResult
 from assay.journal.journal_file import create
@@ -49,7 +49,7 @@ from assay.pytest_plugin.reported_verdicts import (
 from assay.pytest_plugin.searches import params_of, search_of
 from assay.rules.kinds import room_of
 from assay.rules.obligation import Obligation
-from assay.rules.verdict import Exit, Standing, Verdict
+from assay.rules.verdict import Standing, Verdict
 from assay.running.contextual import run_contexts
 from assay.running.environment import set_up
 from assay.running.parallel_trials import lanes_for, most_lanes

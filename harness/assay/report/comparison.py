@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from assay.contexts.context import split_trial_name
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.journal.journal_file import JOURNAL
 from assay.journal.lines import Line
 from assay.judging.exit_policy import ChangeKind, change_of
@@ -34,7 +34,7 @@ from assay.report.values import (
 from assay.report.views import source_text
 from assay.report.wording import PHRASES, counted
 from assay.rules.obligation import UNSPECIFIED
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 
 #: The files of a run, the better evidence first.
 REPORT = "report.json"

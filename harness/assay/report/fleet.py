@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import Path, PurePosixPath
 from typing import Any, TextIO, cast
 
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.judging.exit_policy import ChangeKind, change_of
 from assay.judging.waivers import WaiverResult, as_record
 from assay.report.decode import STANDINGS
@@ -24,7 +24,7 @@ from assay.report.formats.html import page_template
 from assay.report.sanitize import bounded, clean, one_line
 from assay.report.values import PlannedObligation, ReportedResult
 from assay.report.wording import counted, listed, waiver_caveats
-from assay.rules.verdict import OPEN, Exit, Standing
+from assay.rules.verdict import OPEN, Standing
 
 _Values = dict[str, object]
 

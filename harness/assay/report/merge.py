@@ -16,7 +16,7 @@ from pathlib import Path
 
 from assay.binding.model.target import Waiver
 from assay.contexts.context import split_trial_name
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.journal.codec import EVENTS, SIGNING, SUBMITS, accesses
 from assay.journal.journal_file import JOURNAL, journal_at
 from assay.journal.lines import CHAIN, Line, read_lines
@@ -36,7 +36,7 @@ from assay.report import decode
 from assay.report.build import read_journal
 from assay.report.decode import STANDINGS
 from assay.report.values import Header, RecordedLines, Report
-from assay.rules.verdict import Exit, Standing, Verdict, tally
+from assay.rules.verdict import Standing, Verdict, tally
 
 _ENDED = "shard {} ended early"
 _MISSING = "shard {} was not run"

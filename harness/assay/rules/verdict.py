@@ -98,16 +98,6 @@ class Verdict:
     shortage: Shortage | None = None
 
 
-class Exit(Enum):
-    """What the exit code of a run means."""
-
-    OK = 0
-    VIOLATION = 1
-    USAGE = 2
-    INCOMPLETE = 3
-    FAULT = 4
-
-
 def weigh(evidence: Iterable[Evidence]) -> tuple[Standing, str]:
     """Merge evidence on one facet: a violation outweighs doubt, doubt a pass; without any, no reason."""
     seen = tuple(evidence)

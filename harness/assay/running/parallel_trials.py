@@ -2,7 +2,8 @@
 
 A trial on a fixture of its own depends on no other one, and most of it is waiting. So several
 threads run trials ahead, and each is kept until the session takes it up. Journal, pseudonyms,
-numbers and verdicts are then those of a run of one trial after another.
+numbers and verdicts are then those of a run of one trial after another. A life depends on no trial
+either, and runs beside them.
 
 The longest trials start early, because a run cannot be shorter than the longest of them. What is
 kept is bounded: no further trial starts while the session is far behind.
@@ -14,8 +15,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import chain
 from threading import Condition
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from assay.binding.model.security import ISSUING
 from assay.binding.model.target import ScaKind, Target, TransportKind
@@ -25,17 +27,21 @@ from assay.fixtures.providers import Customers, customers_of
 from assay.history import Event, Exchange
 from assay.history.events import ProbeRun
 from assay.planning.plan import Trial
+from assay.running.environment import Environment
+from assay.running.executor import Recorder
 from assay.transport.protocol import Delivery, Transport, unanswered
 from assay.transport.secrets import Secret
 
 __all__ = [
     "DEFAULT_LANES",
     "LaneStopped",
+    "LaneTask",
     "Lanes",
     "RecordedRun",
     "StoppableTransport",
     "lanes_for",
     "most_lanes",
+    "performed",
 ]
 
 #: How many trials run side by side at a target in the network, unless the user says otherwise.
@@ -84,6 +90,33 @@ class RecordedRun:
         self.entries.append((event, access))
         if isinstance(event, Exchange):
             self.size += len(event.wire.body)
+
+
+class LaneTask(Protocol):
+    """What a lane can do beside the trials, such as a life: it depends on none of them."""
+
+    @property
+    def id(self) -> str:
+        """The name by which it is taken up."""
+        ...
+
+    @property
+    def calls(self) -> int:
+        """The number of its calls at a bank that keeps the contract."""
+        ...
+
+    def perform(
+        self, environment: Environment, number: Callable[[], int], record: Recorder
+    ) -> ProbeRun:
+        """Perform it at a target; each exchange gets a number, and each event is recorded."""
+        ...
+
+
+def performed(task: LaneTask, environment: Environment) -> RecordedRun:
+    """Perform a task, and return what it did."""
+    run = RecordedRun()
+    run.run = task.perform(environment, run.number, run.add)
+    return run
 
 
 @dataclass(slots=True, kw_only=True)
@@ -182,30 +215,35 @@ class StoppableTransport:
 class Lanes:
     """Threads that run trials ahead of the session.
 
-    `perform` runs one trial into the record that it is given, and raises nothing.
+    `perform` runs one trial, or another task, into the record that it is given, and raises nothing.
     """
 
-    def __init__(self, number: int, perform: Callable[[Trial, RecordedRun], None]) -> None:
+    def __init__(
+        self, number: int, perform: Callable[[Trial | LaneTask, RecordedRun], None]
+    ) -> None:
         for name in IMPORTED_BY_TRIALS:
             import_module(name)
         self.stopping = False
         self._perform = perform
         self._threads = ThreadPoolExecutor(number, thread_name_prefix="lane")
         self._number = number
-        self._queue: Iterator[Trial] = iter(())
+        self._queue: Iterator[Trial | LaneTask] = iter(())
         self._queued: set[str] = set()
-        self._ahead: dict[str, tuple[LaneRun, Future[bool]]] = {}
+        self._ahead: dict[str, tuple[Trial | LaneTask, LaneRun, Future[bool]]] = {}
         self._under_way: dict[int, LaneRun] = {}
         self._changed = Condition()
         self._waiting = 0
 
-    def start(self, *phases: Sequence[Trial]) -> None:
-        """Run trials ahead: those of each phase before those of the next, the longest first."""
-        self._queued = {trial.id for trials in phases for trial in trials}
-        self._queue = self._in_order(phases)
+    def start(self, *phases: Sequence[Trial | LaneTask]) -> None:
+        """Run trials ahead: those of each phase before those of the next, the longest first.
+
+        What did not start of earlier phases comes after them.
+        """
+        self._queued |= {task.id for tasks in phases for task in tasks}
+        self._queue = chain(self._in_order(phases), self._queue)
         self._fill()
 
-    def _in_order(self, phases: Sequence[Sequence[Trial]]) -> Iterator[Trial]:
+    def _in_order(self, phases: Sequence[Sequence[Trial | LaneTask]]) -> Iterator[Trial | LaneTask]:
         """Yield trials in the order in which they start.
 
         A dry run counts the calls of each. So that the first call does not wait for that, the
@@ -223,7 +261,7 @@ class Lanes:
         """Whether a trial runs ahead, or did and was not taken up."""
         return trial.id in self._ahead
 
-    def take(self, trial: Trial) -> RecordedRun:
+    def take(self, trial: Trial | LaneTask) -> RecordedRun:
         """Return what a trial did, waiting for its end; one that did not start runs now.
 
         Its answers may repeat a secret of a call that another lane was making: the target knows a
@@ -232,7 +270,7 @@ class Lanes:
         while True:
             if trial.id not in self._ahead:
                 self._submit(trial, wanted=True)
-            record, done = self._ahead[trial.id]
+            _, record, done = self._ahead[trial.id]
             performed = done.result()
             del self._ahead[trial.id]
             if performed:
@@ -245,21 +283,21 @@ class Lanes:
 
     def learned(self) -> Iterator[Entry]:
         """Yield what trials under way did or learned since the last time."""
-        for record, _ in self._ahead.values():
+        for _, record, _ in self._ahead.values():
             entries = record.entries[record.learned :]
             record.learned += len(entries)
             yield from entries
 
-    def stop(self) -> Iterator[tuple[str, RecordedRun]]:
+    def stop(self) -> Iterator[tuple[Trial | LaneTask, RecordedRun]]:
         """End every trial at its next event; yield what those did that were not taken up."""
         self.stopping = True
-        for _, done in self._ahead.values():
+        for _, _, done in self._ahead.values():
             done.cancel()
         self._threads.shutdown()
-        for name, (record, done) in [*self._ahead.items()]:
-            del self._ahead[name]
+        while self._ahead:
+            trial, record, done = self._ahead.pop(next(iter(self._ahead)))
             if not done.cancelled():
-                yield name, record
+                yield trial, record
 
     def _fill(self) -> None:
         """Start the next trials, as far as there is room."""
@@ -269,13 +307,13 @@ class Lanes:
                 return
             self._submit(trial)
 
-    def _submit(self, trial: Trial, *, wanted: bool = False) -> None:
+    def _submit(self, trial: Trial | LaneTask, *, wanted: bool = False) -> None:
         self._queued.discard(trial.id)
         record = LaneRun(changed=self._changed)
         done = self._threads.submit(self._run, trial, record, wanted=wanted)
-        self._ahead[trial.id] = record, done
+        self._ahead[trial.id] = trial, record, done
 
-    def _run(self, trial: Trial, record: LaneRun, *, wanted: bool) -> bool:
+    def _run(self, trial: Trial | LaneTask, record: LaneRun, *, wanted: bool) -> bool:
         """Run one trial, unless too much waits to be taken up; return whether it ran."""
         if self.stopping or (self._waiting > MOST_WAITING and not wanted):
             return False

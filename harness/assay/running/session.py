@@ -15,7 +15,7 @@ from pathlib import Path
 
 from assay.binding.model.target import Target
 from assay.contract.model import Contract, Json
-from assay.errors import JournalError, TargetError
+from assay.errors import Exit, JournalError, TargetError
 from assay.fixtures.providers import has_real_customers
 from assay.history import AnsweredCall, Authorised, Event, History
 from assay.history.events import ProbeRun
@@ -29,11 +29,11 @@ from assay.judging.judge import Breach, breaches, indeterminate
 from assay.planning.plan import Plan, Trial, count_signatures
 from assay.rules.obligation import Obligation
 from assay.rules.rule import Script
-from assay.rules.verdict import Exit, Standing, Verdict, tally
+from assay.rules.verdict import Standing, Verdict, tally
 from assay.running import contextual
 from assay.running.contextual import run_contexts
 from assay.running.environment import Environment
-from assay.running.parallel_trials import RecordedRun
+from assay.running.parallel_trials import LaneTask, RecordedRun
 from assay.running.resumption import RecordedProgress
 from assay.running.trial_recorder import TrialRecorder, TrialResult, other_findings
 from assay.transport.auth.diagnostics import AuthenticationError
@@ -78,6 +78,8 @@ class Session:
     closed: bool = False
     resumes: Path | None = None
     progress: RecordedProgress = field(default_factory=RecordedProgress)
+    #: What lanes do beside the trials.
+    beside: Sequence[LaneTask] = ()
     masking: contextual.Masking = field(default_factory=contextual.Masking)
     recorder: TrialRecorder = field(init=False)
     _assembly: VerdictAssembly = field(init=False)
@@ -176,7 +178,7 @@ class Session:
             )
         self._verdicts.write_preliminary([item.obligation.id for item in self.plan.items])
 
-    def run_ahead(self, *phases: Sequence[Trial]) -> None:
+    def run_ahead(self, *phases: Sequence[Trial | LaneTask]) -> None:
         """Run the missing trials of each phase ahead of their turn, if several may run side by side."""
         lacks = self.progress.lacks
         self.recorder.start(*([each for each in phase if lacks(each.id)] for phase in phases))
@@ -399,16 +401,16 @@ def run_trials(
         TargetError: nothing was ever reached at the target.
 
     """
-    session.run_ahead(session.plan.trials, session.plan.contextual)
-    for trial in session.plan.trials:
+    plan, beside, lanes = session.plan, session.beside, session.options.concurrency
+    # What is kept until the end must not fill the room that trials need.
+    session.run_ahead(plan.trials, beside[:lanes], plan.contextual, beside[lanes:])
+    for trial in plan.trials:
         if enough():
             return
         on_trial(trial)
         session.run_trial(trial)
     guard = session.environment.guard
-    run_contexts(
-        session, session.plan.contextual, on_trial, lambda: enough() or bool(guard.stopped)
-    )
+    run_contexts(session, plan.contextual, on_trial, lambda: enough() or bool(guard.stopped))
 
 
 def run_session(

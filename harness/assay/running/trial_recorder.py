@@ -44,7 +44,14 @@ from assay.rules.rule import Script, clauses_of, facts_of
 from assay.rules.verdict import Standing, Verdict
 from assay.running.environment import Environment
 from assay.running.executor import run_probe
-from assay.running.parallel_trials import Lanes, LaneStopped, RecordedRun, StoppableTransport
+from assay.running.parallel_trials import (
+    Lanes,
+    LaneStopped,
+    LaneTask,
+    RecordedRun,
+    StoppableTransport,
+    performed,
+)
 from assay.transport.secrets import Secret
 
 #: So long after a trial the day of each request is past, and what was not executed never will be.
@@ -69,7 +76,7 @@ class TrialRecorder:
     exchanges: int = 0
     _lanes: Lanes | None = None
 
-    def start(self, *phases: Sequence[Trial]) -> None:
+    def start(self, *phases: Sequence[Trial | LaneTask]) -> None:
         """Run the trials of each phase ahead of their turn, if several may run side by side."""
         if self.concurrency > 1:
             self._lanes = self._lanes or Lanes(self.concurrency, self._perform_ahead)
@@ -77,9 +84,10 @@ class TrialRecorder:
 
     def stop(self) -> None:
         """End the trials that run ahead, and write what they did until now."""
-        for name, ahead in self._lanes.stop() if self._lanes else ():
+        for trial, ahead in self._lanes.stop() if self._lanes else ():
             with suppress(Exception):
-                self.write(name, ahead)
+                if isinstance(trial, Trial):
+                    self.write(trial.id, ahead)
         self._lanes = None
 
     def started(self, trial: Trial) -> bool:
@@ -97,6 +105,26 @@ class TrialRecorder:
             return self.write(trial.id, self._lanes.take(trial))
         environment = self.environment.for_trial(trial.choice)
         return self.perform_steps(trial.id, self._script(trial), self._contract(trial), environment)
+
+    def take_up(self, task: LaneTask) -> RecordedRun:
+        """Return what a task did in a lane, or perform it now; nothing of it is written.
+
+        Raises:
+            TargetError: the fixture provider cannot be reached or used at all.
+
+        """
+        if self._lanes is None:
+            return performed(task, self.environment)
+        ahead = self._lanes.take(task)
+        for entry in ahead.entries:
+            if isinstance(entry, Secret):
+                self._learn(entry)
+        if ahead.run is None:
+            raise ahead.error or LaneStopped
+        return ahead
+
+    def _learn(self, secret: Secret) -> None:
+        self.environment.secrets.add(secret.value, secret.kind, lasting=secret.lasting)
 
     def judged(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
         """Perform a trial unless the run was stopped, and judge the obligations that it settles.
@@ -144,8 +172,8 @@ class TrialRecorder:
         probe = in_every_spelling(probe, contract, target.operations)
         return with_inquiry(probe, contract, target.fixtures.offers)
 
-    def _perform_ahead(self, trial: Trial, ahead: RecordedRun) -> None:
-        """Run the probe of a trial in a thread of its own, and keep what it does."""
+    def _perform_ahead(self, trial: Trial | LaneTask, ahead: RecordedRun) -> None:
+        """Run the probe of a trial, or a task, in a thread of its own, and keep what it does."""
 
         def is_stopping() -> bool:
             return self._lanes is None or self._lanes.stopping
@@ -155,7 +183,9 @@ class TrialRecorder:
             if is_stopping():
                 raise LaneStopped
 
-        environment = self.environment.for_trial(trial.choice)
+        environment = self.environment
+        if isinstance(trial, Trial):
+            environment = environment.for_trial(trial.choice)
         screens = environment.screens
         stoppable = replace(
             environment,
@@ -164,13 +194,16 @@ class TrialRecorder:
         )
         with self.environment.secrets.collected(ahead.entries.append):
             try:
-                ahead.run = run_probe(
-                    self._script(trial),
-                    stoppable,
-                    self._contract(trial).operations,
-                    number=ahead.number,
-                    record=record,
-                )
+                if isinstance(trial, Trial):
+                    ahead.run = run_probe(
+                        self._script(trial),
+                        stoppable,
+                        self._contract(trial).operations,
+                        number=ahead.number,
+                        record=record,
+                    )
+                else:
+                    ahead.run = trial.perform(stoppable, ahead.number, record)
             except Exception as error:  # noqa: BLE001 -- raised again in the trial's turn
                 ahead.error = error
 
@@ -181,7 +214,7 @@ class TrialRecorder:
         events: list[Event] = []
         for entry in ahead.entries:
             if isinstance(entry, Secret):
-                self.environment.secrets.add(entry.value, entry.kind, lasting=entry.lasting)
+                self._learn(entry)
                 continue
             event, access = entry
             if isinstance(event, AnsweredCall | Authorised):

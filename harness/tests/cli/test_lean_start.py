@@ -35,6 +35,16 @@ def output(code: str) -> str:
     return done.stdout.strip()
 
 
+def test_help_loads_no_room() -> None:
+    """Whoever asks for help waits for Click and the command line, and for nothing that runs trials."""
+    code = (
+        "import sys, assay.cli.main;"
+        "print({name.split('.')[1] for name in sys.modules if name.startswith('assay.')}"
+        " - {'_resources', 'cli', 'errors'})"
+    )
+    assert output(code) == "set()"
+
+
 def test_a_run_plans_without_what_it_needs_later() -> None:
     """Until the first call nothing is loaded that only a search, a report or a mistake needs."""
     code = (

@@ -27,7 +27,7 @@ from assay.binding.model.target import Outcomes, Target
 from assay.binding.read.join import bind
 from assay.cli.main import COMMANDS, find_command
 from assay.contract.model import Capability, Contract
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.files.load import load, loads
 from assay.fixtures import spi
 from assay.onboarding.init.foreign_document import read as read_foreign
@@ -37,7 +37,7 @@ from assay.preparation.banks import read_banks
 from assay.preparation.target_file import read_document
 from assay.rules.kinds import KINDS
 from assay.rules.obligation import obligations
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 
 ROOT = Path(__file__).parents[3]
 PAGES = {page.name: page.read_text("utf-8") for page in sorted((ROOT / "contract").glob("*.md"))}

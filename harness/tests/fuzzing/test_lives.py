@@ -1,7 +1,9 @@
 """Lives: events in every order, judged by every check, shortened, told and replayed."""
 
+import json
 import re
 from itertools import combinations, permutations
+from threading import Lock
 
 import command_line
 import pytest
@@ -10,10 +12,11 @@ from shipped import VARIANTS
 from assay.binding.read.join import capabilities
 from assay.contexts.life_events import events_of
 from assay.contract.model import Capability
-from assay.fuzzing.lives import life, orders, price_of_lives, run_lives
+from assay.fuzzing.lives import Life, lives_of, orders, run_lives
 from assay.history import Advance, Arrange, Call
 from assay.proof.kill_matrix import reference
 from assay.rules.dry_run import ConformingTarget, play
+from assay.sandbox.app import make_app
 from assay.sandbox.mutants.contextual import make_contextual_app
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving
@@ -80,12 +83,16 @@ def test_events_follow_from_what_the_contract_says():
     assert "a consent to nothing" in {each.name for each in events_of(*shipped("aisp"))}
 
 
+def steps_of_a_life(name):
+    contract, offers = shipped(name)
+    (order,) = orders(events_of(contract, offers), 1)
+    life = Life(id="life", contract=contract, offers=offers, order=order)
+    return list(play(life.script(), ConformingTarget(contract=contract, accepts_variation=False)))
+
+
 def test_everything_is_looked_at_after_each_event():
     """Between two events lists, and things that are named and not named, are read."""
-    contract, offers = shipped("aisp")
-    (order,) = orders(events_of(contract, offers), 1)
-    target = ConformingTarget(contract=contract, accepts_variation=False)
-    steps = list(play(life(contract, offers, order), target))
+    steps = steps_of_a_life("aisp")
     days = [n for n, step in enumerate(steps) if isinstance(step, Advance) and step.to]
     between = [each for each in steps[days[0] : days[1]] if isinstance(each, Call)]
     read = {(each.operation, each.arguments.get("iban")) for each in between}
@@ -97,12 +104,9 @@ def test_everything_is_looked_at_after_each_event():
 
 def test_no_two_requests_are_alike_unless_one_is_to_repeat_the_other():
     """A rejection as a repeat would say nothing of the event."""
-    contract, offers = shipped("pis")
-    (order,) = orders(events_of(contract, offers), 1)
-    target = ConformingTarget(contract=contract, accepts_variation=False)
     made = [
         step.arguments["amount"]
-        for step in play(life(contract, offers, order), target)
+        for step in steps_of_a_life("pis")
         if isinstance(step, Call) and step.operation == "create-payment"
     ]
     alike = len(made) - len({*made})
@@ -126,12 +130,40 @@ def test_a_fault_that_shows_after_an_event_is_found(tmp_path):
     assert 0 == assay(*again, cwd=tmp_path)[0]
 
 
+def test_lives_run_beside_the_trials(tmp_path):
+    """Several lanes perform them at once, and find what one would; the record is the same."""
+    sound, lock, opened = make_app(base_url="https://bank.example"), Lock(), []
+
+    def counted(environ, start):
+        with lock:
+            now = opened[-1] if opened else 0
+            if environ["PATH_INFO"].rpartition("/")[2] == "worlds":
+                opened.append(now + 1)
+            elif environ["REQUEST_METHOD"] == "DELETE":
+                opened.append(now - 1)
+        return sound(environ, start)
+
+    records = []
+    for lanes in (1, 3):
+        opened.clear()
+        with serving(counted) as url:
+            selected = ("-c", "aisp", "-k", "aisp/accounts.available/answers", "--lives", 2)
+            run = ("run", *selected, "-t", url, "--no-doctor", "--quiet", "--concurrency", lanes)
+            assert 0 == assay(*run, "--out", f"with-{lanes}", cwd=tmp_path)[0]
+        lines = (tmp_path / f"with-{lanes}" / "journal.jsonl").read_text("utf-8").splitlines()
+        (record,) = (each for each in map(json.loads, lines) if each["type"] == "search")
+        records.append({**record, "seconds": 0, "chain": ""})
+        assert (max(opened) > 1) is (lanes > 1)
+    assert records[0] == records[1]
+    assert 2 == records[0]["made"]
+
+
 @pytest.mark.slow
 def test_lives_belong_to_contexts(tmp_path):
     """They are run with contexts, whole runs only, and their price is told."""
     said = assay("run", "-c", "aisp", "--dry-run", "--contexts", "each", cwd=tmp_path)[1]
     contract, _ = shipped("aisp")
-    first, second = price_of_lives(contract, reference(("aisp",))[1], 2)
+    first, second = (each.calls for each in lives_of(contract, reference(("aisp",))[1], 2))
     assert f"2 lives of {first} calls" in said
     assert first == second
     for other in (("--contexts", "base"), ("-k", "euro"), ("--lives", 0)):

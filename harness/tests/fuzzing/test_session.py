@@ -16,6 +16,7 @@ from suite_runs import run_suites
 
 from assay.binding.model.target import Safety
 from assay.cli.resume import read_progress
+from assay.errors import Exit
 from assay.fuzzing.findings import SearchRequest
 from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.abstract_step import AbstractStep
@@ -25,7 +26,7 @@ from assay.history import Call
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
 from assay.report import read_journal
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 from assay.running.environment import set_up
 from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app

@@ -2,7 +2,8 @@
 
 from rows import for_each
 
-from assay.rules.verdict import Agreement, Evidence, Exit, Standing, Verdict, explain, tally, weigh
+from assay.errors import Exit
+from assay.rules.verdict import Agreement, Evidence, Standing, Verdict, explain, tally, weigh
 
 YES, NO, OPEN = Agreement.AGREES, Agreement.DISAGREES, Agreement.UNCLEAR
 

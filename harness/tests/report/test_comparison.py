@@ -9,7 +9,7 @@ from rows import for_each
 from shipped import bank_of
 
 from assay.contract.model import Source
-from assay.errors import InputError, JournalError
+from assay.errors import Exit, InputError, JournalError
 from assay.journal.writer import Journal as RunJournal
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.preparation.prepare import prepare
@@ -25,7 +25,7 @@ from assay.report.comparison import (
     read_run,
 )
 from assay.report.values import Header, PlannedObligation, Report, ReportedResult, TargetRef
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 from assay.running.environment import set_up
 from assay.running.session import Session, run_session
 from assay.sandbox.mutants import MUTANTS

@@ -10,6 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from assay._resources import contract_dir
+from assay.errors import Exit
 from assay.report.fleet import (
     BankRow,
     CellState,
@@ -23,7 +24,7 @@ from assay.report.fleet import (
     render_text,
 )
 from assay.report.values import PlannedObligation, ReportedResult
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 
 GOOD, BAD, OPEN = Standing.CONFORMS, Standing.VIOLATES, Standing.UNVERIFIED
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7 * 7 }}[bold]"

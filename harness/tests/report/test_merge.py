@@ -9,7 +9,7 @@ from command_line import assay
 from shipped import bank_of
 
 from assay.binding.model.target import Waiver
-from assay.errors import InputError, JournalError
+from assay.errors import Exit, InputError, JournalError
 from assay.journal.writer import Journal
 from assay.judging.assembly import (
     MergedVerdicts,
@@ -22,7 +22,7 @@ from assay.planning.shards import divide
 from assay.preparation.prepare import prepare
 from assay.report import read_journal
 from assay.report.merge import merge
-from assay.rules.verdict import Agreement, Evidence, Exit, Standing, Verdict
+from assay.rules.verdict import Agreement, Evidence, Standing, Verdict
 from assay.running.environment import set_up
 from assay.running.session import Options, Session, run_session
 from assay.sandbox.app import make_app

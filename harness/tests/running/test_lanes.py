@@ -19,12 +19,12 @@ from assay.binding.model.target import Budget, Safety, ScaKind, Target, Transpor
 from assay.binding.wire.encode import Access
 from assay.cli.progress import announce
 from assay.contexts.context import Depth
+from assay.errors import Exit
 from assay.history.events import Advanced, ProbeRun
 from assay.journal.writer import Journal
 from assay.planning.plan import Price, Trial
 from assay.preparation.prepare import prepare
 from assay.proof.kill_matrix import variants
-from assay.rules.verdict import Exit
 from assay.running import parallel_trials as lanes_module
 from assay.running.environment import set_up
 from assay.running.parallel_trials import DEFAULT_LANES, Lanes, RecordedRun, lanes_for, most_lanes
@@ -291,9 +291,9 @@ def test_an_interrupted_run_knows_every_secret_before_it_writes(tmp_path: Path) 
     lanes = Lanes(2, perform)
     lanes.start([trial("first"), trial("second")])
     stopped = lanes.stop()
-    assert "first" == next(stopped)[0]
+    assert "first" == next(stopped)[0].id
     assert [secret] == [*lanes.learned()]
-    assert ["second"] == [name for name, _ in stopped]
+    assert ["second"] == [each.id for each, _ in stopped]
 
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,6 +314,21 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     # Two may have begun at the same moment, and one be wanted.
     assert max(waiting) <= 100 + 2 * 60
     assert 12 == len(waiting)
+
+
+def test_what_did_not_start_comes_after_what_is_announced_later() -> None:
+    """The lives that a run could not start beside its trials still run beside the last contexts."""
+    order: list[str] = []
+    lanes = Lanes(1, lambda each, _: order.append(each.id))
+    lanes.start([trial("first"), *(trial(f"early {number}", 0) for number in range(7))])
+    lanes.start([], [trial("late life", 0)])
+    lanes.start([trial("further context", 0)])
+    for name in ("first", *(f"early {number}" for number in range(7))):
+        lanes.take(trial(name))
+    lanes.take(trial("further context"))
+    lanes.take(trial("late life"))
+    lanes.stop()
+    assert ["further context", "late life"] == order[-2:]
 
 
 def test_a_trial_without_a_turn_runs_when_it_is_wanted() -> None:

@@ -20,7 +20,7 @@ from nights import noon
 
 from assay.binding.model.target import Budget, Safety
 from assay.binding.wire.encode import HttpRequest
-from assay.errors import CannotArrange, Shortage
+from assay.errors import CannotArrange, Exit, Shortage
 from assay.fuzzing.findings import SearchRequest
 from assay.fuzzing.limits import limits_of
 from assay.fuzzing.session import SearchSession
@@ -33,7 +33,7 @@ from assay.preparation.cost import cost_of
 from assay.preparation.cost import lines as cost_lines
 from assay.preparation.feasibility import assess
 from assay.preparation.prepare import Prepared, prepare
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 from assay.running.environment import Environment, set_up
 from assay.running.executor import run_probe
 from assay.running.resumption import RecordedProgress

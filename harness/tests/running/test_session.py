@@ -15,14 +15,14 @@ import pytest
 
 from assay.binding.model.target import Waiver
 from assay.contract.model import Capability
-from assay.errors import InputError, JournalError, TargetError
+from assay.errors import Exit, InputError, JournalError, TargetError
 from assay.fixtures.control import ControlProvider
 from assay.journal.writer import Journal
 from assay.judging.exit_policy import ExitPolicy
 from assay.planning.plan import Disposition
 from assay.preparation.prepare import Prepared, prepare
 from assay.report import FORMATS, read_journal
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 from assay.running import trial_recorder
 from assay.running.environment import Environment, set_up
 from assay.running.session import Options, RunResult, Session, run_session

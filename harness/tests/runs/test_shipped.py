@@ -12,8 +12,9 @@ from embedded import run_plan
 from nights import NIGHTS, beginning
 
 from assay.cli.plan import plan_lines
+from assay.errors import Exit
 from assay.preparation.prepare import prepare
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.calendar import SUNDAY_NIGHT
 from assay.sandbox.serve import serving

@@ -27,9 +27,10 @@ from time import monotonic, sleep
 
 import httpx
 
+from assay.errors import Exit
 from assay.proof.kill_matrix import variants
 from assay.report import FORMATS, read_journal
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 from assay.running.ledger import Ledger
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants.contextual import make_contextual_app

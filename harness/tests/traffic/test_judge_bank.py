@@ -7,8 +7,8 @@ import pytest
 from clients import BASE, PRESENT, VIOLATIONS, Client, clean, write
 
 from assay.contract.model import Party
-from assay.errors import InputError
-from assay.rules.verdict import Exit, Standing
+from assay.errors import Exit, InputError
+from assay.rules.verdict import Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
 from assay.sandbox.policies import SOUND

@@ -9,11 +9,11 @@ import pytest
 from runs import recorded
 
 from assay.cli.results import REPORTS
-from assay.errors import AssayError, JournalError
+from assay.errors import AssayError, Exit, JournalError
 from assay.journal.codec import EVENTS, decode
 from assay.journal.typed_values import InvalidValueError
 from assay.report import FORMATS, read_journal
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND

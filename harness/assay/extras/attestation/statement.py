@@ -19,7 +19,7 @@ from typing import TypeAlias, TypedDict, cast
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 import assay
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.extras.attestation.envelope import (
     EnvelopeError,
     key_id,
@@ -29,7 +29,7 @@ from assay.extras.attestation.envelope import (
 )
 from assay.extras.attestation.inputs import VerificationFinding, differs, file_digest
 from assay.report import Report
-from assay.rules.verdict import OPEN, Exit, Standing
+from assay.rules.verdict import OPEN, Standing
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"

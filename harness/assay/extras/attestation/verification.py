@@ -20,7 +20,7 @@ from assay import __version__
 from assay.binding.model.target import Target
 from assay.binding.read.join import BoundContract, bind
 from assay.contract.model import Party
-from assay.errors import InputError, JournalError
+from assay.errors import Exit, InputError, JournalError
 from assay.extras.attestation.envelope import sign
 from assay.extras.attestation.inputs import (
     FindingKind,
@@ -49,7 +49,7 @@ from assay.planning.plan import Disposition, Plan, Planned, plan
 from assay.preparation.prepare import selector
 from assay.report import decode
 from assay.rules.obligation import bound_clauses
-from assay.rules.verdict import DECIDED, OPEN, Agreement, Evidence, Exit, Standing, Verdict
+from assay.rules.verdict import DECIDED, OPEN, Agreement, Evidence, Standing, Verdict
 from assay.traffic.journal_trials import is_journal, read_trials
 from assay.traffic.judge import MAX_EVIDENCE, Judge
 from assay.traffic.session import plan_recording

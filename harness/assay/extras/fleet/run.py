@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import __version__
-from assay.errors import AssayError, InputError
+from assay.errors import AssayError, Exit, InputError
 from assay.extras.fleet.task import REPORTS, STOP, BankTasks, FleetTask, TaskProgress
 from assay.journal.writer import now
 from assay.report import read_journal, render, write_file
@@ -28,7 +28,6 @@ from assay.report.fleet import (
     render_text,
 )
 from assay.report.merge import merge
-from assay.rules.verdict import Exit
 
 if TYPE_CHECKING:
     from distributed import Client

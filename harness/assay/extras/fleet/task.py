@@ -22,7 +22,7 @@ from assay.binding.model.target import Target
 from assay.binding.read.join import bind
 from assay.contexts.context import Depth
 from assay.contract.model import Contract
-from assay.errors import AssayError, InputError, Problem
+from assay.errors import AssayError, Exit, InputError, Problem
 from assay.fixtures.providers import Customers, customers_of
 from assay.journal.journal_file import JOURNAL
 from assay.journal.writer import Journal
@@ -33,7 +33,7 @@ from assay.preparation.prepare import SHIPPED, Prepared, Select, is_examined, pr
 from assay.report import Report, read_journal, render
 from assay.report.fleet import CellState, FleetCell
 from assay.report.values import ReportedResult
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 from assay.running.environment import set_up
 from assay.running.session import Options, RunResult, Session, run_session
 from assay.transport.secrets import look_up

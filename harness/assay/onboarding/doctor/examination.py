@@ -17,7 +17,7 @@ from typing import Final
 from assay.binding.model.spelling import OperationBinding
 from assay.binding.model.target import ScaKind
 from assay.contract.model import Capability, Operation
-from assay.errors import InputError, TargetError
+from assay.errors import Exit, InputError, TargetError
 from assay.files.document import Pointer
 from assay.fixtures.providers import Customers, customers_of
 from assay.onboarding.doctor import (
@@ -55,7 +55,6 @@ from assay.onboarding.doctor.request_effects import (
 )
 from assay.onboarding.doctor.rule_answers import ignored_arguments
 from assay.preparation.prepare import Prepared, prepare
-from assay.rules.verdict import Exit
 from assay.running.environment import set_up
 
 __all__ = [

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from rows import for_each
 
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.extras.fleet.cluster import open_cluster
 from assay.extras.fleet.run import (
     FILES,
@@ -22,7 +22,7 @@ from assay.judging.waivers import WaiverResult, WaiverState
 from assay.preparation.banks import read_banks
 from assay.report.fleet import BankRow, CellState, FleetCell, read_before
 from assay.report.values import PlannedObligation, ReportedResult
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 
 SOME = "listing or psu-identity"
 LOST = "listing.last-item-lost-with-consent"

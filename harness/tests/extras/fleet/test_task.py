@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from assay.errors import Exit
 from assay.extras.fleet.task import STOP, FleetOptions, divide_fleet, run_task
 from assay.preparation.banks import read_banks
 from assay.report import read_journal
 from assay.report.fleet import CellState
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 
 SOME = "listing or psu-identity"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.errors import Exit
 from assay.onboarding.doctor import examine
-from assay.rules.verdict import Exit
 from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
 from assay.sandbox.guard.certificates import open_certificates

@@ -10,10 +10,10 @@ from examined_banks import BANK as SOUND
 from rows import for_each
 
 from assay.binding.model.features import BINDING_FEATURES
+from assay.errors import Exit
 from assay.onboarding.doctor import Weight, examine
 from assay.onboarding.doctor.examination import EXAMINED_BY, STEPS
 from assay.onboarding.doctor.pointers import POINTERS
-from assay.rules.verdict import Exit
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 from examined_banks import BANK, Wrap, bank, rewritten
 
+from assay.errors import Exit
 from assay.onboarding.doctor import Weight, examine
-from assay.rules.verdict import Exit
 from assay.sandbox.access import Decision
 from assay.sandbox.app import make_app
 from assay.sandbox.messages import KINDS

@@ -11,8 +11,8 @@ from command_line import assay
 from examined_banks import BANK, Wrap, bank, rewritten
 
 from assay._resources import contract_dir
+from assay.errors import Exit
 from assay.onboarding.doctor import Weight, examine
-from assay.rules.verdict import Exit
 
 #: Neither today nor at night: in the hours of maintenance no answer counts.
 NOW = "2026-09-16T10:00:00+02:00"

@@ -29,11 +29,11 @@ from assay.binding.model.target import (
 )
 from assay.contexts.context import Depth
 from assay.contract.model import Capability
-from assay.errors import TargetError
+from assay.errors import Exit, TargetError
 from assay.journal.writer import Journal
 from assay.planning.plan import Disposition
 from assay.preparation.prepare import Prepared, prepare
-from assay.rules.verdict import Exit, Standing
+from assay.rules.verdict import Standing
 from assay.running.environment import set_up
 from assay.running.session import RunResult, Session, run_session
 from assay.sandbox.app import make_app

@@ -21,10 +21,9 @@ from assay.binding.model.target import (
 )
 from assay.binding.model.target import Tls as Said
 from assay.binding.wire.encode import HttpRequest
-from assay.errors import InputError
+from assay.errors import Exit, InputError
 from assay.journal.writer import Journal
 from assay.preparation.prepare import prepare
-from assay.rules.verdict import Exit
 from assay.running.environment import Environment, set_up
 from assay.running.session import Session, run_session
 from assay.sandbox.app import make_app
