@@ -20,12 +20,12 @@ import click
 from assay.cli import options
 from assay.cli.open_points import open_point_lines
 from assay.contexts.context import Cell
-from assay.fixtures.waiting import NONE, can_wait, format_span, with_clock
+from assay.fixtures.waiting import can_wait, format_span, with_clock
 from assay.journal.writer import planned
 from assay.planning.contextual import ContextPlan
 from assay.planning.plan import Disposition, Plan, Planned, count_signatures
 from assay.planning.plan import plan as make_plan
-from assay.preparation.cost import announced, in_turn
+from assay.preparation.cost import announced, waits
 from assay.preparation.prepare import Prepared, prepare
 from assay.report.wording import counted, shared_reasons, waiver_notes
 from assay.rules.obligation import UNSPECIFIED
@@ -186,10 +186,10 @@ def waiting_lines(prepared: Prepared, *, now: datetime | None = None) -> Iterato
     timed_plan = make_plan(
         prepared.bound, with_clock(target), lambda obligation: obligation.id in selected
     )
-    waits = [wait for wait in in_turn(timed_plan, now, len(target.sca.screens)) if wait.span]
+    every = [wait for wait in waits(timed_plan, target, now) if wait.span]
     tested = prepared.plan.asked
-    if any(obligation.id not in tested for wait in waits for obligation in wait.trial.settles):
-        total = format_span(sum((wait.span for wait in waits), NONE))
+    if any(obligation.id not in tested for wait in every for obligation in wait.trial.settles):
+        total = format_span(max(wait.end for wait in every))
         yield f"verifying every time rule by waiting takes {total}: --wait {total}"
 
 

@@ -138,6 +138,11 @@ class Trial:
         """How many calls it takes, signatures included."""
         return self.price.calls
 
+    @property
+    def needs_clock(self) -> bool:
+        """Whether it is about times to which a clock is moved, or until which it is waited."""
+        return any(Capability.CLOCK in obligation.needs for obligation in self.settles)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:

@@ -4,23 +4,31 @@ Every probe is run against a dry target first. It grants whatever a probe asks f
 are upper bounds for a conforming target; of a list whose length is unknown, one page is counted.
 Customers are named as in the target file. Of the arguments of a request only numbers are shown: the
 others may be personal data. Where no clock can be moved, time is waited for: each trial begins when
-the previous one has ended.
+the previous one of the same customers has ended.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 
 from assay.binding.model.target import Target
-from assay.contract.model import Capability, Json
-from assay.fixtures.waiting import NONE, Waiting, announcing, describe_span, format_span
-from assay.history import Advance, Authorise, Event, Step
+from assay.contract.model import Json
+from assay.fixtures.waiting import (
+    NONE,
+    Waiting,
+    announcing,
+    describe_span,
+    format_span,
+    waits_by_customer,
+)
+from assay.history import Advance, Arrange, Authorise, Event, Step
 from assay.planning.plan import (
     Disposition,
     Plan,
@@ -31,18 +39,22 @@ from assay.planning.plan import (
     script_of,
 )
 from assay.preparation.feasibility import Feasibility
-from assay.rules.dry_run import MOST, DryTarget
+from assay.rules.dry_run import MOST, DryTarget, dry_run
 from assay.rules.steps import perform_all
-from assay.running.guard import Customer, Guard
+from assay.running.guard import Customer, Guard, same_customers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """How long a trial waits when its turn comes, and when it is run at once."""
+    """How long a trial waits when its turn comes, and when it is run at once.
+
+    `end` is when it has waited, counted from when all waiting begins.
+    """
 
     trial: Trial
     span: timedelta
     alone: timedelta
+    end: timedelta
 
 
 def waited_in(plan: Plan, trial: Trial, now: datetime, screens: int) -> timedelta:
@@ -67,43 +79,60 @@ def waited_in(plan: Plan, trial: Trial, now: datetime, screens: int) -> timedelt
     return dry_target.now - now
 
 
-def in_turn(plan: Plan, now: datetime, screens: int) -> tuple[Wait, ...]:
-    """Return the waits of the trials that need a clock, the shortest first.
+def waits(plan: Plan, target: Target, now: datetime) -> tuple[Wait, ...]:
+    """Return the waits of the trials that need a clock, those that end first before the others.
 
-    Each begins when the previous one has ended; trials that need a person come last.
+    Each begins when its customers are free: those that it is known to take, or as many. Trials that
+    need a person come last.
     """
-    left = [trial for trial in plan.trials if _needs_clock(trial)]
-    alone = {trial.id: waited_in(plan, trial, now, screens) for trial in left}
-    waits: list[Wait] = []
-    then, spans = now, dict(alone)
+    same = same_customers(target) if waits_by_customer(target) else {}
+    free = dict.fromkeys(same.values() or [""], NONE)
+    left = [trial for trial in plan.trials if trial.needs_clock]
+    numbers = {trial.id: _customers(plan, trial) for trial in left}
+    found: list[Wait] = []
+
+    @cache
+    def span(trial: Trial, begin: timedelta) -> timedelta:
+        return waited_in(plan, trial, now + begin, len(target.sca.screens))
+
+    def taken(trial: Trial) -> Sequence[str]:
+        chosen = trial.choice.taken if trial.choice and same else ()
+        return [same[name] for name in chosen] or sorted(free, key=lambda name: free[name])[
+            : numbers[trial.id]
+        ]
+
+    def end(trial: Trial) -> timedelta:
+        begin = max(free[name] for name in taken(trial))
+        return begin + span(trial, begin)
+
     while left:
-        trial = min(left, key=lambda trial: (plan.person and trial.signed, spans[trial.id]))
+        trial = min(left, key=lambda trial: (plan.person and trial.signed, end(trial)))
         left.remove(trial)
-        span = spans[trial.id]
-        waits.append(Wait(trial=trial, span=span, alone=alone[trial.id]))
-        if span:
-            then += span
-            spans = {each.id: waited_in(plan, each, then, screens) for each in left}
-    return tuple(waits)
+        begin, ended = max(free[name] for name in taken(trial)), end(trial)
+        found.append(Wait(trial=trial, span=ended - begin, alone=span(trial, NONE), end=ended))
+        free |= dict.fromkeys(taken(trial), ended)
+    return tuple(found)
+
+
+def _customers(plan: Plan, trial: Trial) -> int:
+    """Return how many customers a trial takes, one at least."""
+    _, script = script_of(plan, trial)
+    played = dry_run(script, DryTarget(contract=plan.contracts[trial.contract]))
+    return len({step.subject for step in played if isinstance(step, Arrange)}) or 1
 
 
 def with_waits(
-    plan: Plan, timed: Plan, now: datetime, *, screens: int, most: timedelta = NONE
+    plan: Plan, timed: Plan, target: Target, now: datetime, *, most: timedelta = NONE
 ) -> Plan:
     """Return a plan in which clocks are waited for, up to the allowed total.
 
     `plan` is the one for a target whose clock cannot be moved, `timed` the same if it
     could be. An obligation that is not waited for states how long that would take.
     """
-    waits = in_turn(timed, now, screens)
-    total, chosen = NONE, list[Trial]()
-    for wait in waits:
-        if total + wait.span > most or not most:
-            break
-        total += wait.span
-        chosen.append(wait.trial)
+    every = waits(timed, target, now)
+    chosen = [wait.trial for wait in every if wait.end <= most] if most else []
     tested = {obligation.id for trial in chosen for obligation in trial.settles}
-    spans = {obligation.id: wait.alone for wait in waits for obligation in wait.trial.settles}
+    spans = {obligation.id: wait.alone for wait in every for obligation in wait.trial.settles}
     items = tuple(
         _decided(before, after, tested, spans)
         for before, after in zip(plan.items, timed.items, strict=True)
@@ -130,16 +159,14 @@ def _decided(
     return replace(before, reason=f"{before.reason}, {waiting}")
 
 
-def _needs_clock(trial: Trial) -> bool:
-    return any(Capability.CLOCK in obligation.needs for obligation in trial.settles)
-
-
 def announced(plan: Plan, target: Target, now: datetime) -> str:
     """Say how long a run will wait in total; empty if it will not."""
-    waits = in_turn(plan, now, len(target.sca.screens))
-    spans = [wait.span for wait in waits if wait.span]
-    trials = f"{len(spans)} trial{'' if len(spans) == 1 else 's'}"
-    return f"will wait {describe_span(sum(spans, NONE))} in total, in {trials}" if spans else ""
+    every = [each for each in waits(plan, target, now) if each.span]
+    if not every:
+        return ""
+    total, in_turn = max(each.end for each in every), sum((each.span for each in every), NONE)
+    also = f" ({describe_span(in_turn)} one after another)" if in_turn > total else ""
+    return f"will wait {describe_span(total)} in total, in {_some(len(every), 'trial')}{also}"
 
 
 def announce(
@@ -222,7 +249,7 @@ def cost_of(feasibility: Feasibility, target: Target) -> Cost:
         consents=consents,
         written=written,
         signatures=sum(estimate.signatures for estimate in estimates),
-        waited=sum((estimate.waited for estimate in estimates), NONE),
+        waited=feasibility.waited,
         limits=tuple(_limits(feasibility, target)) if written else (),
     )
 

@@ -328,9 +328,15 @@ def dry_run_trial(
         uses=calls.uses,
         items=calls.items,
         signatures=executor.signatures,
-        waited=dry_target.now - now if waits else timedelta(0),
+        waited=_waited(environment, dry_target.now - now) if waits else timedelta(0),
         written=environment.guard.written,
     )
+
+
+def _waited(environment: Environment, passed: timedelta) -> timedelta:
+    """Return how long a trial waited in the time that passed: brief waits do not count."""
+    listed = customers_of(environment.target) is Customers.LISTED
+    return environment.waiting.waited if listed and environment.waiting else passed
 
 
 def _play(script: Script, executor: DryExecutor) -> str:

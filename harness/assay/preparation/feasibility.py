@@ -13,7 +13,7 @@ is created for each trial has neither.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
@@ -25,10 +25,19 @@ from assay.binding.model.target import Role, RoleChoice, Target
 from assay.contract.model import Capability
 from assay.errors import CannotArrange, Shortage
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
+from assay.fixtures.waiting import NONE, format_span, waits_by_customer
 from assay.planning.plan import FREE, Disposition, Plan, Planned, Price, Trial, decided
 from assay.preparation.dry_run import TrialEstimate, dry_run_trial
 from assay.rules.state import calendar
-from assay.running.guard import UNUSED_DAY, Customer, Guard, customer_for, held_back, item_of
+from assay.running.guard import (
+    UNUSED_DAY,
+    Customer,
+    Guard,
+    customer_for,
+    held_back,
+    item_of,
+    same_customers,
+)
 from assay.running.ledger import Ledger, default_path
 from assay.running.tokens import UNAUTHENTICATED_TPP
 
@@ -50,11 +59,15 @@ MOST_MOVED = 2
 
 @dataclass(slots=True, kw_only=True)
 class RoleChoices:
-    """How much is used of each listed customer and of what they own, before the next trial."""
+    """How much is used of each listed customer and of what they own, before the next trial.
+
+    `free` says from when on no trial waits for something of each.
+    """
 
     target: Target
     guard: Guard
     now: datetime
+    free: Mapping[str, timedelta] = field(default_factory=dict[str, timedelta])
     customers: Counter[str] = field(default_factory=Counter[str])
     items: Counter[str] = field(default_factory=Counter[str])
     consents: Counter[str] = field(default_factory=Counter[str])
@@ -85,7 +98,11 @@ class RoleChoices:
         consents = self.consents if trial.consents else Counter[str]()
         names.sort(key=lambda name: (consents[name], self.customers[name]))
         writes = any(Capability.WRITE in obligation.needs for obligation in trial.settles)
-        return RoleChoice(roles=tuple(names), uses=dict(self.items) if writes else {})
+        return RoleChoice(
+            roles=tuple(names),
+            busy={name: round(free.total_seconds()) for name, free in self.free.items()},
+            uses=dict(self.items) if writes else {},
+        )
 
     def others(
         self, first: RoleChoice, estimate: TrialEstimate, spent: Mapping[Count, int]
@@ -126,7 +143,7 @@ UNSENDABLE = ("needs a value for ", f"needs {UNAUTHENTICATED_TPP}")
 class Feasibility:
     """A plan that can be executed, and what each of its trials will do.
 
-    `before` is the plan without this computation. `used` are the accesses without the
+    `before` is the plan without this computation, `waited` how long the run waits. `used` are the accesses without the
     customer that earlier runs made, of the counts that this run adds to; `bounds` are their
     limits, None for no limit.
     """
@@ -134,6 +151,7 @@ class Feasibility:
     plan: Plan
     before: Plan
     trials: dict[str, TrialEstimate]
+    waited: timedelta = NONE
     used: Counter[Count] = field(default_factory=Counter[Count])
     bounds: dict[str, int | None] = field(default_factory=dict[str, int | None])
 
@@ -144,11 +162,12 @@ def assess(
     *,
     now: datetime,
     ledger: Path | None = None,
-    waits: bool = False,
+    wait: timedelta | None = None,
 ) -> Feasibility:
     """Dry-run a plan's trials, and plan what will be run, what will not, and why.
 
-    They begin now, one after the other; `waits` says that clocks are waited for.
+    They begin now, one after the other; where the run may `wait` so long for clocks, trials of
+    different customers do it at the same time.
 
     Raises:
         InputError: the ledger cannot be read.
@@ -156,11 +175,10 @@ def assess(
     """
     guard = Guard(target=target, book=_ledger(target, ledger))
     guard.learn(plan)
-    schedule = _Schedule(plan=plan, target=target, guard=guard, now=now)
-    choices = RoleChoices(target=target, guard=guard, now=now)
+    schedule = _Schedule(plan=plan, target=target, guard=guard, now=now, wait=wait)
+    choices = RoleChoices(target=target, guard=guard, now=now, free=schedule.free)
     for trial in plan.all_trials:
-        then = now + schedule.waited
-        run = partial(dry_run_trial, plan, trial, target, then, waits=waits)
+        run = partial(schedule.dry_run, trial)
         choice, estimate = _chosen(choices, trial, run, schedule)
         if schedule.add(trial, estimate):
             schedule.choices[trial.id] = choice
@@ -170,11 +188,12 @@ def assess(
     return Feasibility(
         plan=replace(
             feasible,
-            trials=tuple(map(schedule.with_choice, feasible.trials)),
+            trials=tuple(map(schedule.with_choice, schedule.in_order(feasible.trials))),
             contextual=tuple(map(schedule.with_choice, contextual)),
         ),
         before=plan,
         trials=schedule.runnable,
+        waited=max(schedule.free.values(), default=NONE),
         used=schedule.used,
         bounds={name: guard.bound(name) for _, name, _ in schedule.spent},
     )
@@ -238,13 +257,22 @@ class _Schedule:
     target: Target
     guard: Guard
     now: datetime
+    wait: timedelta | None = None
     runnable: dict[str, TrialEstimate] = field(default_factory=dict[str, TrialEstimate])
     stopped: dict[str, TrialEstimate] = field(default_factory=dict[str, TrialEstimate])
     calls: int = 0
-    waited: timedelta = timedelta(0)
+    #: The first name of each customer, where those of different ones wait at the same time.
+    same: Mapping[str, str] = field(init=False)
+    #: From when on no trial waits for something of each customer.
+    free: dict[str, timedelta] = field(default_factory=dict[str, timedelta])
+    ends: dict[str, timedelta] = field(default_factory=dict[str, timedelta])
     spent: Counter[Count] = field(default_factory=Counter[Count])
     used: Counter[Count] = field(default_factory=Counter[Count])
     choices: dict[str, RoleChoice | None] = field(default_factory=dict[str, "RoleChoice | None"])
+
+    def __post_init__(self) -> None:
+        """Look up which entries are one customer."""
+        self.same = same_customers(self.target) if waits_by_customer(self.target) else {}
 
     def obstacle(self, trial: Trial, estimate: TrialEstimate) -> tuple[str, Shortage | None]:
         """Return why a trial is not run at all; an empty text if it is."""
@@ -271,8 +299,37 @@ class _Schedule:
         self.spent += estimate.batch
         self.calls += self._price(trial, estimate)
         self.guard.add_written(estimate.written)
-        self.waited += estimate.waited
+        ended = self._end(estimate)
+        self.free |= dict.fromkeys(self._customers(estimate), ended)
+        self.ends[trial.id] = ended
         return True
+
+    def dry_run(self, trial: Trial, choice: RoleChoice | None) -> TrialEstimate:
+        """Dry-run a trial from when its customers are free."""
+        estimate = self._estimated(trial, choice, NONE)
+        begin = self._begin(estimate)
+        return self._estimated(trial, choice, begin) if begin else estimate
+
+    def _estimated(
+        self, trial: Trial, choice: RoleChoice | None, begin: timedelta
+    ) -> TrialEstimate:
+        waits, then = self.wait is not None, self.now + begin
+        return dry_run_trial(self.plan, trial, self.target, then, waits=waits, choice=choice)
+
+    def _customers(self, estimate: TrialEstimate) -> Sequence[str]:
+        """Return the entries that a trial keeps; one name for all where it keeps everybody."""
+        kept = {self.same[name] for name in estimate.customers if self.same}
+        return [name for name, first in self.same.items() if first in kept] or [""]
+
+    def _begin(self, estimate: TrialEstimate) -> timedelta:
+        return max(self.free.get(name, NONE) for name in self._customers(estimate))
+
+    def _end(self, estimate: TrialEstimate) -> timedelta:
+        return self._begin(estimate) + estimate.waited
+
+    def in_order(self, trials: Iterable[Trial]) -> Sequence[Trial]:
+        """Return trials in the order in which they end; none waits for a later one."""
+        return sorted(trials, key=lambda trial: self.ends.get(trial.id, NONE))
 
     def decide(self, item: Planned) -> Planned:
         """Return what is planned for an obligation, once all trials are considered."""
@@ -299,6 +356,9 @@ class _Schedule:
         self, trial: Trial, estimate: TrialEstimate
     ) -> Iterator[tuple[str, Shortage | None]]:
         """Yield why the budgets do not allow a trial; nothing if they do."""
+        ended = self._end(estimate)
+        if self.wait is not None and estimate.waited and ended > self.wait:
+            yield f"needs more waiting time (--wait {format_span(ended)})", None
         try:
             self.guard.check_limits(estimate.written)
         except CannotArrange as error:

@@ -220,7 +220,7 @@ def prepare(
             f"nothing is selected by {chosen!r}" if chosen else "the contracts have no obligations",
             hint="`assay plan` lists all obligations",
         )
-    assess = _assessment(target, ledger, now, waits=wait is not None)
+    assess = _assessment(target, ledger, now, wait)
     depth = contexts or (Depth.EACH if assess is None else Depth.BASE)
     contextual = None if depth is Depth.BASE else with_contexts(planned, target, depth)
     planned = contextual.plan if contextual else planned
@@ -262,7 +262,7 @@ def _standing(moment: datetime) -> datetime:
 
 
 def _assessment(
-    target: Target, ledger: Path | None, now: Callable[[], datetime], *, waits: bool
+    target: Target, ledger: Path | None, now: Callable[[], datetime], wait: timedelta | None
 ) -> Callable[[Plan], Feasibility] | None:
     """Return what assesses a plan where customers are real or limits are set.
 
@@ -275,7 +275,7 @@ def _assessment(
         return None
     from assay.preparation.feasibility import assess  # noqa: PLC0415 -- not for a bank in this process
 
-    return lambda planned: assess(planned, target, ledger=ledger, now=now(), waits=waits)
+    return lambda planned: assess(planned, target, ledger=ledger, now=now(), wait=wait)
 
 
 def _with_values(planned: Plan, target: Target, now: Callable[[], datetime]) -> Plan:
@@ -330,9 +330,7 @@ def _waiting(
     from assay.preparation import cost as estimate  # noqa: PLC0415 -- as above
 
     timed = _lasting(plan(bound, waiting.with_clock(target), select), target)
-    screens = len(target.sca.screens)
-    most = wait or waiting.NONE
-    return estimate.with_waits(planned, timed, now(), screens=screens, most=most)
+    return estimate.with_waits(planned, timed, target, now(), most=wait or waiting.NONE)
 
 
 # -- Trial order ---------------------------------------------------------------------------------

@@ -131,6 +131,19 @@ def customer_for(role: Role, target: Target, environ: Mapping[str, str] = os.env
     return replace(customer, earlier=customer.earlier | {f"token:{shared}"})
 
 
+def same_customers(target: Target) -> Mapping[str, str]:
+    """Return the first name of each listed customer: several entries can be one to the bank."""
+    groups: list[tuple[frozenset[str], list[str]]] = []
+    for role in target.fixtures.roles:
+        keys, names = customer_for(role, target).keys, [role.name]
+        same = [group for group in groups if not keys.isdisjoint(group[0])]
+        groups = [group for group in groups if group not in same]
+        for known, before in same:
+            keys, names = keys | known, [*before, *names]
+        groups.append((keys, names))
+    return {name: names[0] for _, names in groups for name in names}
+
+
 def _customer(name: str, id_: str, owns: Sequence[str], secrets: Iterable[str | None]) -> Customer:
     """Return a customer whom a name, all items and all secrets identify, in whatever spelling."""
     keys = {f"owns:{''.join(key.split()).casefold()}" for key in owns}

@@ -7,16 +7,21 @@ either, and runs beside them.
 
 The longest trials start early, because a run cannot be shorter than the longest of them. What is
 kept is bounded: no further trial starts while the session is far behind.
+
+Trials of listed customers take turns, so that one of them acts at a time. While one waits for a time
+of day or for days, trials of other customers go on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import chain
-from threading import Condition
+from itertools import chain, takewhile
+from threading import Condition, Lock
+from threading import Event as Signal
 from typing import Any, Protocol, TypeAlias
 
 from assay.binding.model.security import ISSUING
@@ -24,6 +29,7 @@ from assay.binding.model.target import ScaKind, Target, TransportKind
 from assay.binding.wire.encode import Access, HttpRequest
 from assay.contract.model import Capability
 from assay.fixtures.providers import Customers, customers_of
+from assay.fixtures.waiting import Waiting
 from assay.history import Event, Exchange
 from assay.history.events import ProbeRun
 from assay.planning.plan import Trial
@@ -39,6 +45,7 @@ __all__ = [
     "Lanes",
     "RecordedRun",
     "StoppableTransport",
+    "Turns",
     "lanes_for",
     "most_lanes",
     "performed",
@@ -210,6 +217,66 @@ class StoppableTransport:
 
     def close(self) -> None:
         """Do nothing: the connections belong to the run."""
+
+
+class Turns:
+    """Turns of trials of which one may act at a time: while it waits, those of other customers go on.
+
+    Two trials of the same customer never overlap; those that run `ahead` begin in this order. `same`
+    has the first name of each customer. The `waiting` of a run sleeps through it from now on.
+    """
+
+    def __init__(self, waiting: Waiting, ahead: Sequence[Trial], same: Mapping[str, str]) -> None:
+        self._ahead, self._same = [*ahead], same
+        self._busy: set[str] = set()
+        self._changed = Condition()
+        self._free = Lock()
+        self._stopped = Signal()
+        self._sleep = waiting.sleep or self._stopped.wait
+        waiting.sleep = self._rest
+
+    @contextmanager
+    def acting(self, trial: Trial) -> Generator[None]:
+        """Run the block when it is the trial's turn."""
+        names = self._customers(trial)
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopped.is_set() or self._may_begin(trial))
+            self._ahead = [each for each in self._ahead if each is not trial]
+            self._busy |= names
+        try:
+            with self._free:
+                yield
+        finally:
+            with self._changed:
+                self._busy -= names
+                self._changed.notify_all()
+
+    def _may_begin(self, trial: Trial) -> bool:
+        """Whether its customers are free, and no trial before it begins with one of them."""
+        kept = {*self._busy}
+        if any(each is trial for each in self._ahead):
+            for earlier in takewhile(lambda each: each is not trial, self._ahead):
+                kept |= self._customers(earlier)
+        return kept.isdisjoint(self._customers(trial))
+
+    def _customers(self, trial: Trial) -> set[str]:
+        taken = trial.choice.taken if trial.choice else ()
+        return {self._same.get(name, name) for name in taken}
+
+    def _rest(self, seconds: float) -> None:
+        self._free.release()
+        try:
+            self._sleep(seconds)
+        finally:
+            self._free.acquire()
+        if self._stopped.is_set():
+            raise LaneStopped
+
+    def stop(self) -> None:
+        """End every wait."""
+        with self._changed:
+            self._stopped.set()
+            self._changed.notify_all()
 
 
 class Lanes:

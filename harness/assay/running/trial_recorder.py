@@ -10,7 +10,7 @@ request ends with an inquiry at the fixture, which is no exchange.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -19,6 +19,7 @@ from assay.binding.model.spelling import OperationBinding
 from assay.binding.wire.encode import Access
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange
+from assay.fixtures.waiting import waits_by_customer
 from assay.history import (
     AnsweredCall,
     Authorised,
@@ -44,12 +45,14 @@ from assay.rules.rule import Script, clauses_of, facts_of
 from assay.rules.verdict import Standing, Verdict
 from assay.running.environment import Environment
 from assay.running.executor import run_probe
+from assay.running.guard import same_customers
 from assay.running.parallel_trials import (
     Lanes,
     LaneStopped,
     LaneTask,
     RecordedRun,
     StoppableTransport,
+    Turns,
     performed,
 )
 from assay.transport.secrets import Secret
@@ -75,15 +78,43 @@ class TrialRecorder:
     concurrency: int = 1
     exchanges: int = 0
     _lanes: Lanes | None = None
+    _turns: Turns | None = None
+    _waits: Sequence[Trial] = ()
 
     def start(self, *phases: Sequence[Trial | LaneTask]) -> None:
-        """Run the trials of each phase ahead of their turn, if several may run side by side."""
+        """Run the trials of each phase ahead of their turn, if several may run side by side.
+
+        Otherwise, those that wait run beside those of other customers, once the first one is taken up.
+        """
         if self.concurrency > 1:
             self._lanes = self._lanes or Lanes(self.concurrency, self._perform_ahead)
             self._lanes.start(*phases)
+        elif self.environment.waiting and waits_by_customer(self.environment.target):
+            trials = (each for phase in phases for each in phase if isinstance(each, Trial))
+            self._waits = [each for each in trials if each.needs_clock]
+
+    def _in_lanes(self, trial: Trial) -> Lanes | None:
+        """Return the lanes, if the trial is run in one."""
+        if self.concurrency > 1:
+            return self._lanes
+        if trial.id not in {each.id for each in self._waits}:
+            return None
+        if self._lanes is None and self.environment.waiting is not None:
+            same = same_customers(self.environment.target)
+            self._turns = Turns(self.environment.waiting, self._waits, same)
+            self._lanes = Lanes(len(self._waits), self._perform_ahead)
+            self._lanes.start(self._waits)
+        return self._lanes
+
+    def _turn(self, trial: Trial | LaneTask) -> AbstractContextManager[None]:
+        if self._turns is None or not isinstance(trial, Trial):
+            return nullcontext()
+        return self._turns.acting(trial)
 
     def stop(self) -> None:
         """End the trials that run ahead, and write what they did until now."""
+        if self._turns is not None:
+            self._turns.stop()
         for trial, ahead in self._lanes.stop() if self._lanes else ():
             with suppress(Exception):
                 if isinstance(trial, Trial):
@@ -101,10 +132,11 @@ class TrialRecorder:
             TargetError: the fixture provider cannot be reached or used at all.
 
         """
-        if self._lanes is not None:
-            return self.write(trial.id, self._lanes.take(trial))
-        environment = self.environment.for_trial(trial.choice)
-        return self.perform_steps(trial.id, self._script(trial), self._contract(trial), environment)
+        if lanes := self._in_lanes(trial):
+            return self.write(trial.id, lanes.take(trial))
+        environment, contract = self.environment.for_trial(trial.choice), self._contract(trial)
+        with self._turn(trial):
+            return self.perform_steps(trial.id, self._script(trial), contract, environment)
 
     def take_up(self, task: LaneTask) -> RecordedRun:
         """Return what a task did in a lane, or perform it now; nothing of it is written.
@@ -113,7 +145,7 @@ class TrialRecorder:
             TargetError: the fixture provider cannot be reached or used at all.
 
         """
-        if self._lanes is None:
+        if self._lanes is None or self.concurrency == 1:
             return performed(task, self.environment)
         ahead = self._lanes.take(task)
         for entry in ahead.entries:
@@ -192,7 +224,7 @@ class TrialRecorder:
             client=StoppableTransport(environment.client, is_stopping),
             screens=StoppableTransport(screens, is_stopping) if screens else None,
         )
-        with self.environment.secrets.collected(ahead.entries.append):
+        with self._turn(trial), self.environment.secrets.collected(ahead.entries.append):
             try:
                 if isinstance(trial, Trial):
                     ahead.run = run_probe(

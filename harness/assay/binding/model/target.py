@@ -130,13 +130,15 @@ class Role:
 class RoleChoice:
     """Which of the listed customers a trial takes: of those that suit it equally well, the first.
 
-    `roles` has their order; `preferred` come before all others that suit at all. `uses` says how
+    `roles` has their order; `preferred` come before all others that suit at all. `busy` says for how
+    many seconds trials before it keep each customer, where they wait for a clock. `uses` says how
     often each item was used before, by its key: the least used suitable item is taken. `taken` are
     the customers that the trial takes, if a dry run has shown it.
     """
 
     roles: tuple[str, ...] = ()
     preferred: tuple[str, ...] = ()
+    busy: Mapping[str, int] = field(default_factory=dict[str, int])
     uses: Mapping[str, int] = field(default_factory=dict[str, int])
     taken: tuple[str, ...] = ()
 
